@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::model::{Metric, MetricForm};
+use opctl_model::{Metric, MetricForm};
 
 /// A graph, and its queries with their legends. `{pod}` selects the metrics of the chosen Pods, `{controller}` those of the chosen
 /// controllers; more matchers may follow: `{pod,code="403"}`. `[]` is the interval of rates.

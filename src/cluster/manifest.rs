@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::yaml;
+use opctl_model::yaml;
 
 /// An object of a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use std::thread;
 use serde_json::{Value, json};
 
 use super::{FailureCause, Kubectl, KubectlError, KubectlOutput, items, text_at};
-use crate::threads;
+use opctl_model::threads;
 
 /// The versions in which objects of a CRD may be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,16 +8,16 @@ use super::allow;
 use super::console::Verbosity;
 use super::error::{Diagnosed, Refusal};
 use super::{Console, Outcome, counted, kubectl};
-use crate::apiserver::{NameConflict, check_object, refused_names};
+use opctl_schema::apiserver::{NameConflict, check_object, refused_names};
 use crate::cluster::{self, Kubectl};
-use crate::compat::{self, Change, Impact, Victim};
+use opctl_schema::compat::{self, Change, Impact, Victim};
 use crate::compiled::{documents, git};
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::emit::CustomResourceDefinition;
-use crate::model::{Api, CrdLocation};
-use crate::names::Version;
-use crate::project::{Tree, join};
-use crate::source::Source;
+use opctl_model::diagnostic::{Diagnostic, Severity};
+use opctl_source::emit::CustomResourceDefinition;
+use opctl_model::{Api, CrdLocation};
+use opctl_model::names::Version;
+use opctl_model::project::{Tree, join};
+use opctl_source::Source;
 
 /// What the CRDs of the source are compared with.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use super::on_cluster::ConnectionArgs;
 use super::run::{EXTENSIONS, Installed, SUBSCRIPTIONS, Session, at, is_crd, lines};
 use super::{Console, Outcome, counted};
 use crate::cluster::{Crd, Rollout};
-use crate::olm::install;
+use opctl_olm::install;
 
 /// Remove an operator that `opctl run bundle` has installed
 ///

@@ -8,10 +8,10 @@ use super::edit::{self, KUSTOMIZATION, is_listed};
 use super::error::{Refusal, Refusals};
 use super::request::{self, Names, ask_for, list};
 use super::{Console, Next, Outcome, Task, carry_out, external, lock, manifests};
-use crate::names::{Group, Kind, Version, nearest};
-use crate::plan::Plan;
-use crate::project::builtin::Builtin;
-use crate::project::{Origin, ProjectFile, ReadError, Resource, Tree, root_above};
+use opctl_model::names::{Group, Kind, Version, nearest};
+use opctl_edit::plan::Plan;
+use opctl_model::project::builtin::Builtin;
+use opctl_model::project::{Origin, ProjectFile, ReadError, Resource, Tree, root_above};
 use crate::scaffold::webhook::{self, Admission, Server};
 use crate::scaffold::{self, Api};
 

@@ -11,13 +11,13 @@ use super::allow::without_allowed;
 use super::error::Diagnosed;
 use super::manifests::ManifestOptions;
 use super::{Console, counted};
-use crate::apiserver;
+use opctl_schema::apiserver;
 use crate::compiled::{self, Failure, Program};
-use crate::diagnostic::Diagnostic;
-use crate::emit::{self, CrdProblem, CustomResourceDefinition};
-use crate::model::{Allow, Operator};
-use crate::project::{Features, Tree};
-use crate::source::{self, Source};
+use opctl_model::diagnostic::Diagnostic;
+use opctl_source::emit::{self, CrdProblem, CustomResourceDefinition};
+use opctl_model::{Allow, Operator};
+use opctl_model::project::{Features, Tree};
+use opctl_source::{self as source, Source};
 
 /// What is generated together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::diagnostic::Diagnostic;
-use crate::project::is_unreadable;
+use opctl_model::diagnostic::Diagnostic;
+use opctl_model::project::is_unreadable;
 
 /// One thing that cannot be done: what and where, and the ways out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,8 +88,8 @@ impl From<Vec<Diagnostic>> for Diagnosed {
     }
 }
 
-impl From<crate::names::NameError> for Refusal {
-    fn from(error: crate::names::NameError) -> Self {
+impl From<opctl_model::names::NameError> for Refusal {
+    fn from(error: opctl_model::names::NameError) -> Self {
         Self::new(format!("invalid {} `{}`", error.what, error.text)).help(error.rule)
     }
 }

@@ -7,8 +7,8 @@ use clap::builder::styling::Style;
 
 use super::error::Refusal;
 use super::{Console, Outcome};
-use crate::diagnostic::{Diagnostic, PAGE};
-use crate::names::nearest;
+use opctl_model::diagnostic::{Diagnostic, PAGE};
+use opctl_model::names::nearest;
 
 /// Explain an error or warning code and how to fix it
 #[derive(Args, Debug)]

@@ -8,9 +8,9 @@ use serde_json::Map;
 use super::error::{Refusal, Refusals};
 use super::request::Names;
 use crate::compiled::{self, KopiumError};
-use crate::names::{Domain, Group, Kind, Plural, TypePath, Version};
-use crate::project::{Origin, ProjectFile, Resource, Tree, Webhooks};
-use crate::source;
+use opctl_model::names::{Domain, Group, Kind, Plural, TypePath, Version};
+use opctl_model::project::{Origin, ProjectFile, Resource, Tree, Webhooks};
+use opctl_source as source;
 
 /// A kind that another project serves.
 #[derive(Args, Clone, Debug, Default)]

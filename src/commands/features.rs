@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::project::Features;
+use opctl_model::project::Features;
 
 #[derive(Args, Debug)]
 pub struct FeatureArgs {

@@ -1,7 +1,7 @@
 //! The results of checks, as lines for people.
 
 use super::counted;
-use crate::diagnostic::Diagnostic;
+use opctl_model::diagnostic::Diagnostic;
 
 /// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq)]

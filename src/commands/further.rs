@@ -10,10 +10,10 @@ use super::delete_webhook::is_certified;
 use super::error::{Refusal, Refusals};
 use super::request::{Request, list};
 use super::{Console, Next};
-use crate::diagnostic::{SourceFile, Span};
-use crate::edit::{Edit, EditError, Versions};
-use crate::names::Version;
-use crate::project::{Origin, ProjectFile, ReadError, Resource, Tree};
+use opctl_model::diagnostic::{SourceFile, Span};
+use opctl_edit::{Edit, EditError, Versions};
+use opctl_model::names::Version;
+use opctl_model::project::{Origin, ProjectFile, ReadError, Resource, Tree};
 use crate::scaffold::webhook::{self, LIST, Server, Webhooks};
 use crate::scaffold::{Inserted, Insertion, Rendered};
 

@@ -6,8 +6,8 @@ use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man;
 
 use super::{Cli, Console, Outcome, Task, carry_out, lock};
-use crate::plan::Plan;
-use crate::project::Tree;
+use opctl_edit::plan::Plan;
+use opctl_model::project::Tree;
 
 /// Write a man page for each command to a folder
 #[derive(Args, Debug)]

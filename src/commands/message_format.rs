@@ -6,8 +6,8 @@ use clap::{Args, ValueEnum};
 
 use super::error::Diagnosed;
 use super::{Console, Outcome, environment};
-use crate::diagnostic::{Diagnostic, formats};
-use crate::project::{Manifest, ProjectError, Tree};
+use opctl_model::diagnostic::{Diagnostic, formats};
+use opctl_model::project::{Manifest, ProjectError, Tree};
 
 #[derive(Args, Debug)]
 pub struct MessageArgs {

@@ -7,9 +7,9 @@ use anyhow::Context;
 use super::error::Refusal;
 use super::on_cluster::no_kubectl;
 use crate::cluster::{self, Kubectl, KubectlError, Object};
-use crate::config;
-use crate::names::Image;
-use crate::project::{Tree, root_above};
+use opctl_kustomize as config;
+use opctl_model::names::Image;
+use opctl_model::project::{Tree, root_above};
 
 /// The name of the image in the scaffold, which an entry of `images` would use.
 pub const PLACEHOLDER: &str = "controller";

@@ -1,10 +1,10 @@
 //! Checks the custom objects under `config/` against their CRDs: `apiserver` finds what is wrong with a value, `config` knows
 //! where the value is.
 
-use crate::apiserver::{ObjectFinding, ObjectStep, check_object};
-use crate::config::yaml::{Node, Value};
-use crate::diagnostic::{Diagnostic, Span};
-use crate::emit::CustomResourceDefinition;
+use opctl_schema::apiserver::{ObjectFinding, ObjectStep, check_object};
+use opctl_kustomize::yaml::{Node, Value};
+use opctl_model::diagnostic::{Diagnostic, Span};
+use opctl_source::emit::CustomResourceDefinition;
 
 /// Adds what an API server would reject in the samples and other objects of these kinds, unless `found` reports it already.
 /// Kinds that are not in the source are taken from the CRDs among the objects.

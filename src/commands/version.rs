@@ -1,6 +1,6 @@
 //! `opctl version`: prints the version of opctl and the releases of the crates whose output it generates.
 
-use crate::versions::{CRATES, range};
+use opctl_model::versions::{CRATES, range};
 
 pub fn text() -> String {
     let mut text = format!("opctl {}\n", env!("CARGO_PKG_VERSION"));

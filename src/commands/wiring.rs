@@ -4,9 +4,9 @@ use clap::Args;
 
 use super::error::{Refusal, Refusals};
 use super::request::list;
-use crate::names::{ControllerName, Kind, Plural, nearest};
-use crate::project::builtin::{self, Builtin};
-use crate::project::{Origin, ProjectFile, Resource};
+use opctl_model::names::{ControllerName, Kind, Plural, nearest};
+use opctl_model::project::builtin::{self, Builtin};
+use opctl_model::project::{Origin, ProjectFile, Resource};
 use crate::scaffold::{Related, Wiring, Workload};
 
 /// What a controller is called, and watches beside its own kind.

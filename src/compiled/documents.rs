@@ -4,8 +4,8 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use serde_json::Value;
 
 use super::Failure;
-use crate::diagnostic::Diagnostic;
-use crate::yaml;
+use opctl_model::diagnostic::Diagnostic;
+use opctl_model::yaml;
 
 const API: &str = "apiextensions.k8s.io/v1";
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::interrupt::Child;
-use crate::threads;
+use opctl_model::threads;
 
 /// The commit from which the current one and `reference` (a branch, tag or commit) went separate ways, in the repository around
 /// `folder`: comparing with it leaves out what others changed since.

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use super::toolchain::{self, ToolError};
 use crate::interrupt::Child;
-use crate::names::Image;
+use opctl_model::names::Image;
 
 /// The programs whose arguments are known, in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

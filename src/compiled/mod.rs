@@ -18,7 +18,7 @@ use std::path::Path;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
-use crate::diagnostic::Diagnostic;
+use opctl_model::diagnostic::Diagnostic;
 
 pub use cargo::{Program, build, programs};
 pub use kopium::{External, KopiumError, external};

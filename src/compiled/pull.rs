@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde::Deserialize;
 
 use crate::interrupt::Child;
-use crate::project::{Contents, Intake, LIMITS};
+use opctl_model::project::{Contents, Intake, LIMITS};
 
 /// What is in an image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::yaml;
+use opctl_model::yaml;
 
 /// A version of a kind.
 #[derive(Clone, Debug, PartialEq)]

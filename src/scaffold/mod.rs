@@ -16,8 +16,8 @@ use serde::Serialize;
 
 use wiring::WiringContext;
 
-use crate::names::{Domain, Group, Image, Kind, Namespace, Plural, ProjectName, Version};
-use crate::versions::latest;
+use opctl_model::names::{Domain, Group, Image, Kind, Namespace, Plural, ProjectName, Version};
+use opctl_model::versions::latest;
 
 pub use license::{License, license, spdx};
 pub use runtime::{Runtime, RuntimeSource};

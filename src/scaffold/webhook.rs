@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::wiring::import;
 use super::{Api, ApiContext, Inserted, Project, Rendered, files};
-use crate::names::{Namespace, Version};
+use opctl_model::names::{Namespace, Version};
 
 /// A webhook that answers an AdmissionReview.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

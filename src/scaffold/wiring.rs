@@ -6,7 +6,7 @@ use heck::ToPascalCase;
 use serde::Serialize;
 
 use super::{Api, Project};
-use crate::names::{ControllerName, Kind, Plural};
+use opctl_model::names::{ControllerName, Kind, Plural};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wiring {

@@ -6,10 +6,10 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use opctl::config::render::{Render, Renderer};
-use opctl::config::yaml::{self, Dialect};
-use opctl::diagnostic::{Diagnostic, SourceFile};
-use opctl::project::Tree;
+use opctl_kustomize::render::{Render, Renderer};
+use opctl_kustomize::yaml::{self, Dialect};
+use opctl_model::diagnostic::{Diagnostic, SourceFile};
+use opctl_model::project::Tree;
 use serde_json::Value;
 
 use crate::control_plane::skipped;

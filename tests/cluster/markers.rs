@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use opctl::diagnostic::SourceFile;
-use opctl::source::markers::table::{MARKERS, Need, Type};
-use opctl::source::markers::{self, Markers};
+use opctl_model::diagnostic::SourceFile;
+use opctl_source::markers::table::{MARKERS, Need, Type};
+use opctl_source::markers::{self, Markers};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;

@@ -2,7 +2,7 @@
 //! created.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use opctl::apiserver::{self, ObjectFinding, ObjectStep};
+use opctl_schema::apiserver::{self, ObjectFinding, ObjectStep};
 use serde_json::{Value, json};
 
 use crate::api::Api;
@@ -274,7 +274,7 @@ fn their_fields(answer: &Value) -> Fields {
 fn our_fields(crd: &Value, object: &Value) -> Fields {
     let findings = findings(crd, object);
     let refused: Vec<&ObjectFinding> =
-        findings.iter().filter(|finding| finding.severity == opctl::diagnostic::Severity::Error).collect();
+        findings.iter().filter(|finding| finding.severity == opctl_model::diagnostic::Severity::Error).collect();
     // The API server goes no further than to unknown fields.
     let is_unknown = |finding: &&ObjectFinding| finding.code == "OP451";
     let stops = refused.iter().any(&is_unknown);

@@ -215,7 +215,7 @@ fn a_chart_is_installed_upgraded_rolled_back_and_uninstalled() {
 
     // Who listens on a port, and who connects to it, have it from the same value.
     let output = helm(&cluster, folder, &format!("template shop dist/chart --namespace shop --set {PORTS}"));
-    let objects: Vec<Value> = opctl::operator_chart::objects(&said(&output)).unwrap();
+    let objects: Vec<Value> = opctl_charts::operator_chart::objects(&said(&output)).unwrap();
     let object = |kind: &str, name: &str| {
         let is_it = |object: &&Value| object["kind"] == kind && object["metadata"]["name"] == name;
         objects.iter().find(is_it).unwrap_or_else(|| panic!("no {kind} {name}"))

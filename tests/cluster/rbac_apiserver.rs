@@ -4,10 +4,10 @@
 use std::fs;
 use std::ops::Deref;
 
-use opctl::diagnostic::{Diagnostic, SourceFile, Span, render};
-use opctl::emit::{self, Manifest, Options};
-use opctl::model::{Api, RbacRule, Scope};
-use opctl::source::markers::{self, Markers};
+use opctl_model::diagnostic::{Diagnostic, SourceFile, Span, render};
+use opctl_source::emit::{self, Manifest, Options};
+use opctl_model::{Api, RbacRule, Scope};
+use opctl_source::markers::{self, Markers};
 use serde_json::{Value, json};
 
 use crate::control_plane::ControlPlane;

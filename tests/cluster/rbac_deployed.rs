@@ -5,9 +5,9 @@
 use std::fs;
 use std::path::Path;
 
-use opctl::model::RbacRule;
-use opctl::project::Tree;
-use opctl::source;
+use opctl_model::RbacRule;
+use opctl_model::project::Tree;
+use opctl_source as source;
 use serde_json::{Value, json};
 
 use crate::control_plane::ControlPlane;

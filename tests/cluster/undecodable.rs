@@ -1,7 +1,7 @@
 //! What an API server admits, and a type does not decode: an API server stores what is reported, until the attribute is
 //! added.
 
-use opctl::emit::CustomResourceDefinition;
+use opctl_source::emit::CustomResourceDefinition;
 use serde_json::Value;
 
 use crate::admitted::objects;

@@ -3,8 +3,8 @@
 
 use std::fs;
 
-use opctl::diagnostic::render;
-use opctl::emit::{self, HEADER};
+use opctl_model::diagnostic::render;
+use opctl_source::emit::{self, HEADER};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;

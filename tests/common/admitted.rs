@@ -1,7 +1,7 @@
 //! Objects of the cases of `tests/undecodable`.
 
-use opctl::apiserver::undecodable;
-use opctl::emit::CustomResourceDefinition;
+use opctl_schema::apiserver::undecodable;
+use opctl_source::emit::CustomResourceDefinition;
 use serde_json::Value;
 
 use crate::undecodable_cases::read;

@@ -1,6 +1,6 @@
 //! Requests as the cases of `tests/requests` say them.
 
-use opctl::model::Request;
+use opctl_model::Request;
 
 /// The permission and the namespace that it is asked in.
 pub fn split(said: &str) -> (&str, Option<&str>) {

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use opctl::project::Tree;
-use opctl::source;
+use opctl_model::project::Tree;
+use opctl_source as source;
 
 use crate::oracles::Oracle;
 

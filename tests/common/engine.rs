@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use opctl::diagnostic::{self, Diagnostic};
-use opctl::emit::{self, CustomResourceDefinition, Options};
-use opctl::model::Api;
-use opctl::project::Tree;
-use opctl::source::{self, Source};
+use opctl_model::diagnostic::{self, Diagnostic};
+use opctl_source::emit::{self, CustomResourceDefinition, Options};
+use opctl_model::Api;
+use opctl_model::project::Tree;
+use opctl_source::{self as source, Source};
 use serde_json::Value;
 
 use crate::differ::differ;
@@ -70,7 +70,7 @@ fn crd(api: &Api) -> Result<Value, Vec<Diagnostic>> {
     let crds = emit::crds(std::slice::from_ref(api))?;
     let manifests = emit::manifests(&crds, &[], &Options { namespaced: false, namespaces: Vec::new() }).unwrap();
     let crd = manifests.iter().find(|manifest| manifest.path.starts_with("crd/bases/")).unwrap();
-    Ok(opctl::yaml::read(&crd.text).unwrap())
+    Ok(opctl_model::yaml::read(&crd.text).unwrap())
 }
 
 /// The names of the types that kube generates in a case: `root`, else `kind`.

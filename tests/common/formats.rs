@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use opctl::compat;
+use opctl_schema::compat;
 use serde_json::{Value, json};
 
 pub const TYPES: [&str; 5] = ["string", "integer", "number", "integer or string", "any"];

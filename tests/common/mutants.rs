@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use opctl::model::{Operator, RbacRule};
-use opctl::project::Tree;
-use opctl::source;
+use opctl_model::{Operator, RbacRule};
+use opctl_model::project::Tree;
+use opctl_source as source;
 
 pub struct Mutant {
     /// What it lost.

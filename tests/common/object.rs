@@ -1,7 +1,7 @@
 //! Objects of a kind with one version.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use opctl::apiserver::{self, ObjectFinding};
+use opctl_schema::apiserver::{self, ObjectFinding};
 use serde_json::{Value, json};
 
 pub fn crd(kind: &str, schema: &Value) -> Value {

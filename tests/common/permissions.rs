@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use opctl::model::RbacRule;
+use opctl_model::RbacRule;
 use serde_json::{Value, json};
 
 use crate::control_plane::ControlPlane;

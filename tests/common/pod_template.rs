@@ -1,8 +1,8 @@
 //! A CRD with a PodTemplateSpec in it.
 
-use opctl::emit::{self, CustomResourceDefinition};
-use opctl::project::Tree;
-use opctl::source::{self, Options};
+use opctl_source::emit::{self, CustomResourceDefinition};
+use opctl_model::project::Tree;
+use opctl_source::{self as source, Options};
 
 /// Twice: described by the user, and not.
 const SOURCE: &str = r#"

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use opctl::diagnostic::{SourceFile, render};
-use opctl::emit::{self, Options};
-use opctl::model::RbacRule;
-use opctl::source::markers::{self, Markers};
+use opctl_model::diagnostic::{SourceFile, render};
+use opctl_source::emit::{self, Options};
+use opctl_model::RbacRule;
+use opctl_source::markers::{self, Markers};
 use proptest::prelude::*;
 use serde_json::Value;
 

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use opctl::commands::decoding;
-use opctl::diagnostic::{Diagnostic, Severity, render};
-use opctl::emit::{self, CustomResourceDefinition};
-use opctl::project::Tree;
-use opctl::source::{self, Source};
+use opctl_model::diagnostic::{Diagnostic, Severity, render};
+use opctl_source::emit::{self, CustomResourceDefinition};
+use opctl_model::project::Tree;
+use opctl_source::{self as source, Source};
 
 use crate::oracle;
 
@@ -21,7 +21,7 @@ pub fn read(name: &str, text: &str) -> (Source, CustomResourceDefinition) {
     assert!(source.diagnostics.is_empty(), "{name}:\n{}", render(&source.diagnostics, false));
     let crds = emit::crds(&source.operator.apis).unwrap_or_else(|errors| panic!("{name}: {}", render(&errors, false)));
     let [crd] = crds.as_slice() else { panic!("{name} has {} kinds", crds.len()) };
-    let mut errors = opctl::apiserver::check(crd);
+    let mut errors = opctl_schema::apiserver::check(crd);
     errors.retain(|finding| finding.severity == Severity::Error);
     assert!(errors.is_empty(), "{name}: {errors:?}");
     (source, crd.clone())

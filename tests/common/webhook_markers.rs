@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use opctl::apiserver::webhooks;
-use opctl::diagnostic::{Diagnostic, SourceFile, render};
-use opctl::emit;
-use opctl::model::{Operator, Webhook};
-use opctl::source::markers;
+use opctl_schema::apiserver::webhooks;
+use opctl_model::diagnostic::{Diagnostic, SourceFile, render};
+use opctl_source::emit;
+use opctl_model::{Operator, Webhook};
+use opctl_source::markers;
 use proptest::prelude::*;
 
 pub fn cases(folder: &str) -> Vec<PathBuf> {

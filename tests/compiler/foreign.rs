@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use opctl::project::Tree;
-use opctl::source::{self, Source};
-use opctl::{diagnostic, emit};
+use opctl_model::project::Tree;
+use opctl_source::{self as source, Source};
+use opctl_model::diagnostic;
+use opctl_source::emit;
 use serde_json::Value;
 
 use crate::common;

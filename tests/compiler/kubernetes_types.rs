@@ -5,11 +5,12 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use opctl::project::Tree;
-use opctl::source::known::kubernetes::{self, Minor, NoSchema};
-use opctl::source::{self, Source};
-use opctl::versions::Release;
-use opctl::{diagnostic, emit};
+use opctl_model::project::Tree;
+use opctl_source::known::kubernetes::{self, Minor, NoSchema};
+use opctl_source::{self as source, Source};
+use opctl_model::versions::Release;
+use opctl_model::diagnostic;
+use opctl_source::emit;
 use serde_json::Value;
 
 use crate::common;

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use opctl::diagnostic::{self, Diagnostic};
-use opctl::emit;
-use opctl::project::Tree;
-use opctl::source::{self, Source};
+use opctl_model::diagnostic::{self, Diagnostic};
+use opctl_source::emit;
+use opctl_model::project::Tree;
+use opctl_source::{self as source, Source};
 use serde_json::Value;
 
 use crate::differ::differ;

@@ -13,9 +13,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
-use opctl::diagnostic::{self, Diagnostic};
-use opctl::project::Tree;
-use opctl::{emit, source};
+use opctl_model::diagnostic::{self, Diagnostic};
+use opctl_model::project::Tree;
+use opctl_source::emit;
+use opctl_source as source;
 use serde_json::Value;
 
 use self::kinds::Kind;

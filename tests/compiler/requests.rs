@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::OnceLock;
 
-use opctl::model::{Reach, Request};
-use opctl::project::Tree;
-use opctl::source;
+use opctl_model::{Reach, Request};
+use opctl_model::project::Tree;
+use opctl_source as source;
 
 use crate::asked::{said_of, split};
 use crate::common;

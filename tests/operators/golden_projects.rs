@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use opctl::names::ControllerName;
+use opctl_model::names::ControllerName;
 use serde_json::{Value, json};
 
 use crate::control_plane::{ControlPlane, skipped};
@@ -187,7 +187,7 @@ impl Operator {
         // rustfmt would take the settings of a folder further up.
         fs::write(root.with_file_name("rustfmt.toml"), "").unwrap();
         let folder = root.join(sandbox.folder.strip_prefix(sandbox.root()).unwrap());
-        let project: Value = opctl::yaml::read(&fs::read_to_string(folder.join("PROJECT")).unwrap()).unwrap();
+        let project: Value = opctl_model::yaml::read(&fs::read_to_string(folder.join("PROJECT")).unwrap()).unwrap();
         let name = project["projectName"].as_str().unwrap().to_owned();
         fs::write(root.join("Cargo.lock"), cargo_lock(&name, root != folder)).unwrap();
         if folder.join("helm-charts").is_dir() || folder.join("roles").is_dir() {
@@ -316,7 +316,7 @@ impl Operator {
     /// A kubeconfig with the rights of its service account.
     fn service_account(&self, cluster: &ControlPlane) -> PathBuf {
         let kubeconfig = cluster.folder.join("service-account");
-        let mut config: Value = opctl::yaml::read(&fs::read_to_string(&cluster.kubeconfig).unwrap()).unwrap();
+        let mut config: Value = opctl_model::yaml::read(&fs::read_to_string(&cluster.kubeconfig).unwrap()).unwrap();
         let account = format!("system:serviceaccount:{}:{}-controller-manager", self.namespace(), self.name);
         config["users"][0]["user"]["as"] = account.into();
         fs::write(&kubeconfig, config.to_string()).unwrap();
@@ -489,7 +489,7 @@ impl Operator {
         let Ok(files) = fs::read_dir(bases) else { return Vec::new() };
         let crds = files.map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
         crds.map(|text| {
-            let crd: Value = opctl::yaml::read(&text).unwrap();
+            let crd: Value = opctl_model::yaml::read(&text).unwrap();
             crd["metadata"]["name"].as_str().unwrap().to_owned()
         })
         .collect()
@@ -499,7 +499,7 @@ impl Operator {
         let files = fs::read_dir(self.folder.join("config/samples")).unwrap().map(|file| file.unwrap().path());
         files
             .filter(|path| !path.ends_with("kustomization.yaml"))
-            .map(|path| opctl::yaml::read(&fs::read_to_string(path).unwrap()).unwrap())
+            .map(|path| opctl_model::yaml::read(&fs::read_to_string(path).unwrap()).unwrap())
             .collect()
     }
 

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use opctl::model::Operator;
-use opctl::project::Tree;
-use opctl::source::{self, Account, Source};
+use opctl_model::Operator;
+use opctl_model::project::Tree;
+use opctl_source::{self as source, Account, Source};
 use walkdir::WalkDir;
 
 use crate::oracle::manifest;

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use opctl::apiserver;
-use opctl::diagnostic::render;
-use opctl::emit;
+use opctl_schema::apiserver;
+use opctl_model::diagnostic::render;
+use opctl_source::emit;
 
 use crate::crds::{cases, codes, read, with_header};
 

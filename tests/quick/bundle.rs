@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
-use opctl::bundle::{self, Finding, Folder, Options, RULES, Validator};
-use opctl::diagnostic::Severity;
-use opctl::project::Tree;
+use opctl_olm::bundle::{self, Finding, Folder, Options, RULES, Validator};
+use opctl_model::diagnostic::Severity;
+use opctl_model::project::Tree;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ impl Files {
 
     fn json(&self, path: &str) -> Value {
         let (_, text) = self.0.iter().find(|(known, _)| known == path).unwrap_or_else(|| panic!("no file `{path}`"));
-        opctl::yaml::read(text).unwrap()
+        opctl_model::yaml::read(text).unwrap()
     }
 
     fn validate(&self, options: &Options) -> Vec<Finding> {

@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use opctl::bundle::semver::{Version, precedence};
-use opctl::catalog::add::{Addition, FileChange, add};
-use opctl::catalog::template::{Rendered, Stream, channels, expand};
-use opctl::catalog::{Catalog, Document, Entry, graph, validate};
-use opctl::config::yaml::{Dialect, documents};
-use opctl::diagnostic::SourceFile;
+use opctl_olm::bundle::semver::{Version, precedence};
+use opctl_olm::catalog::add::{Addition, FileChange, add};
+use opctl_olm::catalog::template::{Rendered, Stream, channels, expand};
+use opctl_olm::catalog::{Catalog, Document, Entry, graph, validate};
+use opctl_kustomize::yaml::{Dialect, documents};
+use opctl_model::diagnostic::SourceFile;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -224,7 +224,7 @@ fn rendered(image: &str) -> Option<Rendered> {
 fn template(text: &str) -> Result<Vec<Value>, Vec<String>> {
     let nodes = documents(&SourceFile::new("template.yaml", text), Dialect::Kubectl).unwrap();
     let messages =
-        |problems: Vec<opctl::diagnostic::Diagnostic>| problems.into_iter().map(|problem| problem.message).collect();
+        |problems: Vec<opctl_model::diagnostic::Diagnostic>| problems.into_iter().map(|problem| problem.message).collect();
     expand(&nodes[0], &rendered).map_err(messages)
 }
 
@@ -249,7 +249,7 @@ fn a_semver_template_makes_channels_and_the_package() {
     let major = made.iter().find(|it| it["name"] == "stable-v1").unwrap();
     let entries = json!([{"name": "a.v1.0.0"}, {"name": "a.v1.0.1", "skips": ["a.v1.0.0"]}, {"name": "a.v1.1.0", "replaces": "a.v1.0.1", "skips": ["a.v1.0.0"]}]);
     assert_eq!(major["entries"], entries);
-    let yaml = opctl::yaml::documents("", &made);
+    let yaml = opctl_model::yaml::documents("", &made);
     assert_eq!(validate::check(&catalog(&yaml)), []);
 }
 

@@ -1,14 +1,14 @@
 //! What `opctl check` says of the worked example when it has one permission less. That it is right,
 //! `tests/operators/examples/memcached.rs` tries on an API server.
 
-use opctl::diagnostic::Span;
-use opctl::grants::{self, Home};
+use opctl_model::diagnostic::Span;
+use opctl_source::grants::{self, Home};
 
 use crate::mutants;
 
 #[test]
 fn no_permission_of_the_example_goes_unnoticed() {
-    let around = |span: &Span| opctl::edit::function_at(&span.file.text, span.range.start).unwrap().range;
+    let around = |span: &Span| opctl_edit::function_at(&span.file.text, span.range.start).unwrap().range;
     let whole = mutants::read(None);
     assert!(grants::missing(&whole, &Home::default(), around).is_empty());
     assert_eq!(grants::unused(&whole, &Home::default()), Some(Vec::new()));

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use opctl::plan::{self, Step, Verdict};
-use opctl::project::Features;
+use opctl_edit::plan::{self, Step, Verdict};
+use opctl_model::project::Features;
 
 use crate::extent::takes_all;
 use crate::sandbox::Sandbox;
@@ -145,7 +145,7 @@ fn edits_of_the_user_survive() {
         let text = String::from_utf8(text).unwrap();
         let comment = match Path::new(&path).extension().and_then(|extension| extension.to_str()) {
             Some("rs") => "// mine\n",
-            Some("yaml" | "yml" | "toml") if !text.starts_with(opctl::emit::HEADER) => "# mine\n",
+            Some("yaml" | "yml" | "toml") if !text.starts_with(opctl_source::emit::HEADER) => "# mine\n",
             None if path == "PROJECT" => "# mine\nmine: true\n",
             _ => continue,
         };
@@ -556,8 +556,8 @@ fn a_catalog_is_read_as_it_was_before_a_killed_run() {
             std::fs::remove_dir_all(&catalog).unwrap();
             std::fs::create_dir(&catalog).unwrap();
             kill(&catalog, &steps, count);
-            let read = opctl::catalog::Catalog::read(opctl::bundle::Folder {
-                tree: &opctl::project::Tree::at(&catalog),
+            let read = opctl_olm::catalog::Catalog::read(opctl_olm::bundle::Folder {
+                tree: &opctl_model::project::Tree::at(&catalog),
                 shown: "catalog",
             });
             assert!(read.is_ok(), "the files of the run are no documents");

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use opctl::apiserver::Field;
-use opctl::compat::{self, Impact, Victim};
+use opctl_schema::apiserver::Field;
+use opctl_schema::compat::{self, Impact, Victim};
 use serde_json::{Value, json};
 
 use crate::formats::{Accepted, FORMATS, TYPES, path, schema, values};

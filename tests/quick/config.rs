@@ -5,10 +5,10 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use opctl::config;
-use opctl::config::yaml::{self, Dialect, Node};
-use opctl::diagnostic::{self, Diagnostic, SourceFile};
-use opctl::project::{ProjectFile, Tree};
+use opctl_kustomize as config;
+use opctl_kustomize::yaml::{self, Dialect, Node};
+use opctl_model::diagnostic::{self, Diagnostic, SourceFile};
+use opctl_model::project::{ProjectFile, Tree};
 use proptest::prelude::*;
 
 use crate::kustomizations::{cases, folder, on_disk};

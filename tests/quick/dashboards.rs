@@ -224,7 +224,7 @@ fn dashboards_have_each_metric_of_the_runtime_and_alerts_no_others() {
 /// The groups of `config/prometheus/alerts.yaml`.
 fn rules(sandbox: &Sandbox) -> Value {
     let text = fs::read_to_string(sandbox.folder.join("config/prometheus/alerts.yaml")).unwrap();
-    opctl::yaml::read::<Value>(&text).unwrap()["spec"].take()
+    opctl_model::yaml::read::<Value>(&text).unwrap()["spec"].take()
 }
 
 #[test]
@@ -246,9 +246,9 @@ fn each_alert_has_a_runbook() {
     }
     // The job that they select.
     let monitor = fs::read_to_string(sandbox.folder.join("config/prometheus/monitor.yaml")).unwrap();
-    let monitor: Value = opctl::yaml::read(&monitor).unwrap();
+    let monitor: Value = opctl_model::yaml::read(&monitor).unwrap();
     let service = fs::read_to_string(sandbox.folder.join("config/default/metrics_service.yaml")).unwrap();
-    let service: Value = opctl::yaml::read(&service).unwrap();
+    let service: Value = opctl_model::yaml::read(&service).unwrap();
     let label = monitor["spec"]["jobLabel"].as_str().unwrap();
     assert_eq!(service["metadata"]["labels"][label], "memcached-operator");
     assert!(rules.to_string().contains(r#"{job=\"memcached-operator\""#));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use opctl::project::ProjectFile;
+use opctl_model::project::ProjectFile;
 
 use crate::golden::{can_be_made, names, shell};
 use crate::made::{made, third};

@@ -1,6 +1,6 @@
 //! A CRD with a PodTemplateSpec in it: most of its size are descriptions of Kubernetes' own types, which can be left out.
 
-use opctl::emit;
+use opctl_source::emit;
 use serde_json::Value;
 
 use crate::pod_template::{crd, text};

@@ -12,8 +12,8 @@ use std::path::Path;
 
 use clap::Parser;
 use opctl::commands::Cli;
-use opctl::diagnostic::Diagnostic;
-use opctl::source;
+use opctl_model::diagnostic::Diagnostic;
+use opctl_source as source;
 use walkdir::WalkDir;
 
 use crate::guide;

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use opctl::edit::{Edit, EditError};
+use opctl_edit::{Edit, EditError};
 
 #[test]
 fn cases() {

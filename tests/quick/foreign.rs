@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use opctl::diagnostic;
-use opctl::project::Tree;
-use opctl::source;
+use opctl_model::diagnostic;
+use opctl_model::project::Tree;
+use opctl_source as source;
 
 use crate::copy::copy;
 

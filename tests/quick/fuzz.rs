@@ -9,9 +9,11 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use opctl::diagnostic::{self, Diagnostic};
-use opctl::project::{ProjectFile, Tree};
-use opctl::{config, emit, source};
+use opctl_model::diagnostic::{self, Diagnostic};
+use opctl_model::project::{ProjectFile, Tree};
+use opctl_kustomize as config;
+use opctl_source::emit;
+use opctl_source as source;
 
 use crate::dice::Dice;
 use crate::oracle::manifest;

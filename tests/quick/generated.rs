@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use opctl::emit::HEADER;
+use opctl_source::emit::HEADER;
 
 use crate::sandbox::Sandbox;
 use crate::tree::tree;

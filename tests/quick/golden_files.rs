@@ -9,9 +9,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 
-use opctl::config::render::Renderer;
-use opctl::project::{Tree, join};
-use opctl::{config, diagnostic, source};
+use opctl_kustomize::render::Renderer;
+use opctl_model::project::{Tree, join};
+use opctl_kustomize as config;
+use opctl_model::diagnostic;
+use opctl_source as source;
 
 use crate::account;
 use crate::golden::{self, Golden, shell};
@@ -216,7 +218,7 @@ fn to_files_of_the_user_lines_are_only_added() {
 /// were empty.
 fn lines_without<'a>(old: &'a [u8], new: &[u8]) -> Vec<&'a str> {
     let (old, new) = (std::str::from_utf8(old).unwrap(), std::str::from_utf8(new).unwrap());
-    if old.starts_with(opctl::emit::HEADER) {
+    if old.starts_with(opctl_source::emit::HEADER) {
         return Vec::new();
     }
     let new: Vec<&str> = new.lines().collect();

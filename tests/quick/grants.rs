@@ -4,11 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use opctl::diagnostic::{Diagnostic, SourceFile, Span, render};
-use opctl::emit::{self, Options};
-use opctl::grants::{self, Decision, Home};
-use opctl::model::{Operator, RbacRule, Reach, Request};
-use opctl::source::markers;
+use opctl_model::diagnostic::{Diagnostic, SourceFile, Span, render};
+use opctl_source::emit::{self, Options};
+use opctl_source::grants::{self, Decision, Home};
+use opctl_model::{Operator, RbacRule, Reach, Request};
+use opctl_source::markers;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -285,7 +285,7 @@ fn rendered(text: &str, home: &Home) -> String {
         }
     }
     let operator = Operator { rbac: rules(text), requests, ..Operator::default() };
-    let around = |span: &Span| opctl::edit::function_at(&span.file.text, span.range.start).unwrap().range;
+    let around = |span: &Span| opctl_edit::function_at(&span.file.text, span.range.start).unwrap().range;
     let missing = grants::missing(&operator, home, around);
     let mut diagnostics: Vec<Diagnostic> =
         missing.iter().map(|missing| missing.to_diagnostic(&operator.rbac, &around(&missing.first().span))).collect();

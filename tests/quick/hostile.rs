@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use opctl::config::yaml::{self, Dialect, Node};
-use opctl::diagnostic::{Diagnostic, SourceFile};
+use opctl_kustomize::yaml::{self, Dialect, Node};
+use opctl_model::diagnostic::{Diagnostic, SourceFile};
 
 use crate::golden::has_helm;
 use crate::sandbox::Sandbox;

@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use opctl::diagnostic::{self, Diagnostic, Span};
-use opctl::model::{Reach, Request};
-use opctl::project::Tree;
-use opctl::source;
+use opctl_model::diagnostic::{self, Diagnostic, Span};
+use opctl_model::{Reach, Request};
+use opctl_model::project::Tree;
+use opctl_source as source;
 
 const CARGO: &str = "[package]\nname = \"cases\"\nversion = \"0.1.0\"\nedition = \"2024\"\n
     [dependencies]\nfutures = \"0.3\"\nk8s-openapi = { version = \"0.29\", features = [\"v1_37\", \"schemars\"] }\n

@@ -6,9 +6,9 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use opctl::diagnostic::Diagnostic;
-use opctl::project::Tree;
-use opctl::source;
+use opctl_model::diagnostic::Diagnostic;
+use opctl_model::project::Tree;
+use opctl_source as source;
 
 const MANIFEST: &str = "[package]\nname = \"crate\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[dependencies]\n\
     kube = { version = \"5\", features = [\"derive\"] }\nschemars = \"1\"\nserde = \"1\"\n";
@@ -162,7 +162,7 @@ fn the_text_of_a_file_outside_of_the_project_is_not_shown() {
     fs::write(folder.path().join("src/lib.rs"), kind("pub a: secret::A,", "mod secret;")).unwrap();
     std::os::unix::fs::symlink(outside.path(), folder.path().join("src/secret.rs")).unwrap();
     let diagnostics = source::read(&Tree::at(folder.path()), "").diagnostics;
-    let said = opctl::diagnostic::render(&diagnostics, false);
+    let said = opctl_model::diagnostic::render(&diagnostics, false);
     assert!(said.contains("error[OP001]: `src/secret.rs:1:8`, a file outside of the project, is not Rust"), "{said}");
     assert!(!said.contains("token"), "{said}");
 }

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use opctl::diagnostic::{SourceFile, Span, render};
-use opctl::source::markers::go::{GO_MARKERS, GoForm};
-use opctl::source::markers::table::MARKERS;
-use opctl::source::markers::{self, Markers};
+use opctl_model::diagnostic::{SourceFile, Span, render};
+use opctl_source::markers::go::{GO_MARKERS, GoForm};
+use opctl_source::markers::table::MARKERS;
+use opctl_source::markers::{self, Markers};
 use proptest::prelude::*;
 
 #[test]

@@ -5,10 +5,10 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use opctl::diagnostic::SourceFile;
-use opctl::source::markers;
-use opctl::source::markers::go::{GO_MARKERS, GoForm, GoMarker};
-use opctl::source::markers::table::{Argument, Form, MARKERS, Marker, Need, Type};
+use opctl_model::diagnostic::SourceFile;
+use opctl_source::markers;
+use opctl_source::markers::go::{GO_MARKERS, GoForm, GoMarker};
+use opctl_source::markers::table::{Argument, Form, MARKERS, Marker, Need, Type};
 use snapbox::{Assert, Data};
 
 /// Cargo runs tests in the package's folder.

@@ -1,6 +1,6 @@
 //! Objects against the schema of their kind: what opctl says of them.
 
-use opctl::apiserver::ObjectFinding;
+use opctl_schema::apiserver::ObjectFinding;
 use serde_json::{Value, json};
 
 use crate::object::{crd, findings};

@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use opctl::config::render::Renderer;
-use opctl::config::yaml::{Dialect, Node, documents};
-use opctl::diagnostic::{Diagnostic, SourceFile};
-use opctl::olm::render::{Installation, render};
-use opctl::olm::{self, Bundle, Fate, Input, Metadata, Options};
-use opctl::project::Tree;
+use opctl_kustomize::render::Renderer;
+use opctl_kustomize::yaml::{Dialect, Node, documents};
+use opctl_model::diagnostic::{Diagnostic, SourceFile};
+use opctl_olm::render::{Installation, render};
+use opctl_olm::{self as olm, Bundle, Fate, Input, Metadata, Options};
+use opctl_model::project::Tree;
 use serde_json::{Value, json};
 
 use crate::golden::shell;

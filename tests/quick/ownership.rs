@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use opctl::diagnostic;
-use opctl::project::Tree;
-use opctl::source::{self, Source};
+use opctl_model::diagnostic;
+use opctl_model::project::Tree;
+use opctl_source::{self as source, Source};
 use snapbox::{Assert, Data};
 
 use crate::oracle::manifest;

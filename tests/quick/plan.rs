@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use opctl::edit::Edit;
-use opctl::plan::{
+use opctl_edit::Edit;
+use opctl_edit::plan::{
     ApplyError, Change, Choice, Mode, Plan, Policy, ResolveError, SUMS, Step, Sums, Verdict, apply, diff, list,
     resolve, summary,
 };

@@ -5,11 +5,11 @@
 
 use std::fs;
 
-use opctl::diagnostic::{SourceFile, render};
-use opctl::emit::{self, CustomResourceDefinition, HEADER, Options};
-use opctl::model::RbacRule;
-use opctl::names::Namespace;
-use opctl::source::markers;
+use opctl_model::diagnostic::{SourceFile, render};
+use opctl_source::emit::{self, CustomResourceDefinition, HEADER, Options};
+use opctl_model::RbacRule;
+use opctl_model::names::Namespace;
+use opctl_source::markers;
 use proptest::prelude::*;
 
 use crate::roles::{CLUSTER, Rule, allowed, any_markers, atoms, cases, file, granted, role_yaml, rules};

@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
-use opctl::compat::{self, Impact, Victim};
+use opctl_schema::compat::{self, Impact, Victim};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};

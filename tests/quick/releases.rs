@@ -1,9 +1,9 @@
 //! Which release of kube opctl generates CRDs for: the one in Cargo.lock, else the latest that Cargo.toml allows.
 
-use opctl::diagnostic::Diagnostic;
-use opctl::emit;
-use opctl::project::Tree;
-use opctl::source::{self, Source};
+use opctl_model::diagnostic::Diagnostic;
+use opctl_source::emit;
+use opctl_model::project::Tree;
+use opctl_source::{self as source, Source};
 
 const KIND: &str = "#[derive(kube::CustomResource, schemars::JsonSchema)]\n\
     #[kube(group = \"g.example.com\", version = \"v1\", kind = \"K\"ARGUMENTS)]\nstruct S { x: u8 }\n";

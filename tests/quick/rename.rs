@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use opctl::project::{Origin, ProjectFile, Resource};
+use opctl_model::project::{Origin, ProjectFile, Resource};
 
 use crate::golden::{can_be_made, has_helm, names, shell};
 use crate::made::{Made, made, on_all_cores, third};

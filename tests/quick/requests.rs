@@ -5,11 +5,11 @@ use std::fmt::{self, Write as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use opctl::diagnostic::{self, Diagnostic};
-use opctl::model::{Reach, Request};
-use opctl::project::Tree;
-use opctl::source;
-use opctl::versions;
+use opctl_model::diagnostic::{self, Diagnostic};
+use opctl_model::{Reach, Request};
+use opctl_model::project::Tree;
+use opctl_source as source;
+use opctl_model::versions;
 use quote::ToTokens;
 use serde_json::Value;
 use syn::punctuated::Punctuated;

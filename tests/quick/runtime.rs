@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use opctl::diagnostic::{Diagnostic, Span, render};
-use opctl::grants::{self, Decision, Home};
-use opctl::model::{Operator, Reach, Request};
-use opctl::project::{Carried, Tree};
-use opctl::source::{self, Source};
+use opctl_model::diagnostic::{Diagnostic, Span, render};
+use opctl_source::grants::{self, Decision, Home};
+use opctl_model::{Operator, Reach, Request};
+use opctl_model::project::{Carried, Tree};
+use opctl_source::{self as source, Source};
 use snapbox::{Assert, Data};
 
 const CARGO: &str = "[package]\nname = \"my-operator\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\n";

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use opctl::names::{ControllerName, Domain, Group, Image, Kind, Plural, ProjectName, Version};
+use opctl_model::names::{ControllerName, Domain, Group, Image, Kind, Plural, ProjectName, Version};
 use opctl::scaffold::webhook::{self, Admission, Server, Webhooks};
 use opctl::scaffold::{
     self, Ansible, Api, Chart, CoreType, File, Inserted, License, Project, Related, Rendered, RuntimeSource, Spec,
@@ -380,7 +380,7 @@ fn rust_parses_and_rustfmt_changes_nothing() {
 fn yaml_and_toml_parse() {
     for (name, file) in everything() {
         if file.path.ends_with(".yaml") || file.path.ends_with(".yml") {
-            let documents = opctl::yaml::read_all(&file.text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let documents = opctl_model::yaml::read_all(&file.text).unwrap_or_else(|error| panic!("{name}: {error}"));
             // Plays and tasks are lists.
             let is_ansible = ["molecule/", "playbooks/", "roles/"].iter().any(|folder| file.path.starts_with(folder));
             let fits = |document: &serde_json::Value| document.is_object() || is_ansible && document.is_array();

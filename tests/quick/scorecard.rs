@@ -2,11 +2,11 @@
 //! kubectl.
 #![cfg(unix)]
 
-use opctl::bundle::{self, Findings, Folder, Options};
-use opctl::diagnostic::SourceFile;
-use opctl::project::Tree;
-use opctl::scorecard::pods::Progress;
-use opctl::scorecard::{State, Test, TestResult, builtin, parse, pods};
+use opctl_olm::bundle::{self, Findings, Folder, Options};
+use opctl_model::diagnostic::SourceFile;
+use opctl_model::project::Tree;
+use opctl_olm::scorecard::pods::Progress;
+use opctl_olm::scorecard::{State, Test, TestResult, builtin, parse, pods};
 use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
@@ -16,7 +16,7 @@ const CSV: &str = "manifests/memcached-operator.clusterserviceversion.yaml";
 /// A built-in test on the good bundle with a change of its ClusterServiceVersion.
 fn run(name: &'static str, change: impl FnOnce(&mut Value)) -> TestResult {
     let good = Tree::at("tests/bundle/good");
-    let mut csv: Value = opctl::yaml::read(&good.read(CSV).unwrap().unwrap()).unwrap();
+    let mut csv: Value = opctl_model::yaml::read(&good.read(CSV).unwrap().unwrap()).unwrap();
     change(&mut csv);
     let mut tree = good;
     tree.lay_over(CSV, csv.to_string());

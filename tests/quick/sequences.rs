@@ -79,7 +79,7 @@ fn edit(sandbox: &Sandbox, dice: &mut Dice) -> String {
     // Generated files are not edited.
     let comment = if is_rust { "// Mine.\n" } else { "# Mine.\n" };
     let new = match () {
-        () if text.starts_with(opctl::emit::HEADER) => return String::new(),
+        () if text.starts_with(opctl_source::emit::HEADER) => return String::new(),
         () if new != text && dice.percent(60) => new,
         () => format!("{text}{comment}"),
     };

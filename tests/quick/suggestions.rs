@@ -50,7 +50,7 @@ fn project() -> Sandbox {
         };
         let file = sandbox.folder.join(&path);
         let text = fs::read_to_string(&file).unwrap();
-        if !text.starts_with(opctl::emit::HEADER) {
+        if !text.starts_with(opctl_source::emit::HEADER) {
             fs::write(file, format!("{text}{comment}\n")).unwrap();
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::fs;
 
-use opctl::diagnostic::{Diagnostic, render};
+use opctl_model::diagnostic::{Diagnostic, render};
 
 use crate::undecodable_cases::{cases, check, fixed};
 

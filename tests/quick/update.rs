@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::{Output, Stdio};
 
-use opctl::project::{ProjectFile, Resource};
+use opctl_model::project::{ProjectFile, Resource};
 use ring::digest::{SHA256, digest};
 use walkdir::WalkDir;
 
@@ -375,7 +375,7 @@ fn a_killed_update_leaves_the_files_before_or_those_after() {
         killed += u64::from(child.try_wait().unwrap().is_none());
         child.kill().unwrap();
         child.wait().unwrap();
-        undone += u64::from(opctl::plan::recover(&sandbox.folder).unwrap());
+        undone += u64::from(opctl_edit::plan::recover(&sandbox.folder).unwrap());
         let now = files(&sandbox);
         assert!(now == before || now == after, "after a kill at {moment} µs");
     }

@@ -78,7 +78,7 @@ fn is_pinned(action: &str) -> bool {
 #[test]
 fn the_job_that_opens_the_pull_request_of_an_update_runs_no_code_of_others() {
     let update = fs::read_to_string(project().folder.join(".github/workflows/update.yml")).unwrap();
-    let update: Value = opctl::yaml::read(&update).unwrap();
+    let update: Value = opctl_model::yaml::read(&update).unwrap();
     let writes = |job: &&Value| job["permissions"].to_string().contains("write");
     let (writing, others): (Vec<&Value>, Vec<&Value>) = update["jobs"].as_object().unwrap().values().partition(writes);
     let texts = |job: &Value, key: &str| -> Vec<String> {

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-use opctl::diagnostic::{self, Diagnostic};
-use opctl::project::{CargoToml, Tree, Workspaces};
-use opctl::source;
+use opctl_model::diagnostic::{self, Diagnostic};
+use opctl_model::project::{CargoToml, Tree, Workspaces};
+use opctl_source as source;
 use proptest::prelude::*;
 use proptest::sample::subsequence;
 use snapbox::{Assert, Data};
@@ -393,7 +393,7 @@ fn with_kinds(root: &str, kinds: &[(&str, &str)], more: &[(&str, &str)]) -> Tree
     let mut tree = Tree::empty();
     tree.lay_over("Cargo.toml", root);
     for (folder, kind) in kinds {
-        let below = |path: &str| opctl::project::join(folder, path);
+        let below = |path: &str| opctl_model::project::join(folder, path);
         if !folder.is_empty() {
             tree.lay_over(below("Cargo.toml"), package(folder, DEPENDENCIES).manifest);
         }

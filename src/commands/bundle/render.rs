@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use super::super::error::{Refusal, Refusals};
 use super::super::{Console, Outcome, recover};
-use crate::names::Namespace;
-use crate::olm::{
+use opctl_model::names::Namespace;
+use opctl_olm::{
     self,
     render::{Installation, render},
 };
-use crate::project::Tree;
+use opctl_model::project::Tree;
 
 /// Render a bundle as plain manifests, as OLM installs it
 ///

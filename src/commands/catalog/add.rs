@@ -7,14 +7,14 @@ use clap::Args;
 use super::super::error::{Diagnosed, Refusal};
 use super::super::{Console, Next, Outcome, Task, carry_out_of, lock};
 use super::{catalog, valid_bundle};
-use crate::bundle::Folder;
-use crate::bundle::image::is_reference;
-use crate::catalog::add::{Addition, FileChange, add};
-use crate::catalog::render::{Content, bundle};
-use crate::catalog::{Catalog, validate, yaml};
-use crate::edit::Edit;
-use crate::plan::Plan;
-use crate::project::Tree;
+use opctl_olm::bundle::Folder;
+use opctl_olm::bundle::image::is_reference;
+use opctl_olm::catalog::add::{Addition, FileChange, add};
+use opctl_olm::catalog::render::{Content, bundle};
+use opctl_olm::catalog::{Catalog, validate, yaml};
+use opctl_edit::Edit;
+use opctl_edit::plan::Plan;
+use opctl_model::project::Tree;
 
 /// Add a bundle to a file-based catalog
 ///
@@ -75,7 +75,7 @@ pub fn run(args: &AddArgs, console: &Console) -> anyhow::Result<Outcome> {
     let spec = read.spec();
     let has_entry = |name: &&str| {
         old.channels(read.package())
-            .any(|channel| crate::catalog::entries(channel).iter().any(|entry| entry.name == **name))
+            .any(|channel| opctl_olm::catalog::entries(channel).iter().any(|entry| entry.name == **name))
     };
     let replaces = args.replaces.as_deref().or_else(|| spec.text_at(&["replaces"]).filter(has_entry));
     let skips = match args.skips.is_empty() {

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::super::error::Refusal;
 use super::super::{Console, Outcome};
-use crate::bundle::image::is_reference;
+use opctl_olm::bundle::image::is_reference;
 
 /// Print a Dockerfile for the image of a catalog
 ///

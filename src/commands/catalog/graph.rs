@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::super::error::Refusal;
 use super::super::{Console, Outcome};
 use super::catalog;
-use crate::catalog::graph;
+use opctl_olm::catalog::graph;
 
 /// Show the upgrade graph of a file-based catalog
 #[derive(Args, Debug)]

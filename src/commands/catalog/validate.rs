@@ -7,7 +7,7 @@ use clap::Args;
 use super::super::message_format::MessageArgs;
 use super::super::{Console, Outcome, counted};
 use super::catalog;
-use crate::catalog::validate;
+use opctl_olm::catalog::validate;
 
 /// Validate a file-based catalog
 ///

@@ -11,7 +11,7 @@ use crate::commands::error::Refusal;
 use crate::commands::on_cluster::Cluster;
 use crate::commands::testenv::failed;
 use crate::commands::{Console, kubectl};
-use crate::names::ProjectName;
+use opctl_model::names::ProjectName;
 
 /// The operator's, in the folder of the cluster.
 pub const KUBECONFIG: &str = "operator.kubeconfig";

@@ -23,9 +23,10 @@ use crate::cluster::{self, Object};
 use crate::commands::kubectl::KubectlArgs;
 use crate::commands::testenv::TestenvServersArgs;
 use crate::interrupt::{self, Process, Shield};
-use crate::plan::Mode;
-use crate::project::{Manifest, ProjectFile};
-use crate::{compiled, diagnostic};
+use opctl_edit::plan::Mode;
+use opctl_model::project::{Manifest, ProjectFile};
+use crate::compiled;
+use opctl_model::diagnostic;
 use dev_cluster::{Account, DevCluster};
 use watch::Files;
 

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use walkdir::WalkDir;
 
-use crate::project::{Manifest, ReadError, Tree};
+use opctl_model::project::{Manifest, ReadError, Tree};
 use crate::scaffold::Runtime;
 
 /// Looked at over and over rather than announced by the system: that works for every file system, containers' too, a look

@@ -8,10 +8,10 @@ use super::super::environment;
 use super::{Finding, Target, numbers};
 use crate::cluster::{FailureCause, Kubectl, KubectlError, Obstacle, condition, items};
 use crate::commands::on_cluster::VIEW;
-use crate::config::render::Renderer;
-use crate::project::Tree;
-use crate::source::dependencies::Dependencies;
-use crate::source::known::Minor;
+use opctl_kustomize::render::Renderer;
+use opctl_model::project::Tree;
+use opctl_source::dependencies::Dependencies;
+use opctl_source::known::Minor;
 
 /// How long an answer may take.
 pub const TIMEOUT: &str = "--request-timeout=5s";

@@ -3,9 +3,9 @@
 use super::super::manifests::ManifestOptions;
 use super::super::{Console, check, counted, manifests};
 use super::{Finding, Target};
-use crate::diagnostic::Diagnostic;
-use crate::plan::Step;
-use crate::source;
+use opctl_model::diagnostic::Diagnostic;
+use opctl_edit::plan::Step;
+use opctl_source as source;
 
 pub fn examine(target: &Target, console: &Console) -> Vec<Finding> {
     let Ok(project) = &target.project else {
@@ -106,7 +106,7 @@ const MISSING: &str = "OP415";
 mod tests {
     use super::super::Severity;
     use super::*;
-    use crate::plan::Verdict;
+    use opctl_edit::plan::Verdict;
 
     fn step(path: &str, verdict: Verdict) -> Step {
         Step { path: path.into(), vendored: None, verdict, before: None, after: None }

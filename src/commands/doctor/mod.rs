@@ -20,8 +20,8 @@ use super::console::Verbosity;
 use super::findings::{self, Finding, Section, Severity};
 use super::{Console, Outcome, ansible, chart, manifests};
 use crate::commands::kubectl::ContextArgs;
-use crate::project::{ProjectError, ProjectFile, Resource, Tree, root_above};
-use crate::source::dependencies;
+use opctl_model::project::{ProjectError, ProjectFile, Resource, Tree, root_above};
+use opctl_source::dependencies;
 
 /// Diagnose the toolchain, project and cluster, and suggest a fix for each problem
 ///

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use super::super::create_api::{api_of_resource, edit, project_of};
 use super::super::{ansible, chart};
 use super::{Finding, Target};
-use crate::ansible::Source as Runs;
-use crate::model::{Admission as Asked, Operator};
-use crate::names::ControllerName;
-use crate::plan;
-use crate::project::{Origin, PROJECT, ProjectError, ProjectFile, Resource, Tree};
+use opctl_charts::ansible::Source as Runs;
+use opctl_model::{Admission as Asked, Operator};
+use opctl_model::names::ControllerName;
+use opctl_edit::plan;
+use opctl_model::project::{Origin, PROJECT, ProjectError, ProjectFile, Resource, Tree};
 use crate::scaffold::webhook::{self, Admission};
 use crate::scaffold::{self, Inserted, Insertion, Rendered, Wiring};
-use crate::source::{self, Source, dependencies};
+use opctl_source::{self as source, Source, dependencies};
 
 pub fn examine(target: &Target) -> Vec<Finding> {
     let (tree, project) = match &target.project {
@@ -335,7 +335,7 @@ fn unknown_kinds(project: &ProjectFile, operator: &Operator) -> Vec<Finding> {
         let path = ["crate", module].into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("::").replace('/', "::");
         let entry = format!(
             "- {{api: {{crdVersion: v1, namespaced: {}}}, domain: {}, group: {short}, kind: {}, path: \"{path}\", version: {}}}",
-            api.scope == crate::model::Scope::Namespaced,
+            api.scope == opctl_model::Scope::Namespaced,
             project.domain,
             api.kind,
             api.version

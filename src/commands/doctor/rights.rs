@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::cluster::{Connection, TIMEOUT, is, list, rendered};
 use super::{Finding, Target};
 use crate::cluster::{Kubectl, KubectlError};
-use crate::names::Kind;
-use crate::project::builtin;
+use opctl_model::names::Kind;
+use opctl_model::project::builtin;
 
 pub fn examine(target: &Target, kubectl: &Kubectl, connection: &Connection) -> Vec<Finding> {
     let (crds, all) = (rendered(&target.tree, "config/crd"), rendered(&target.tree, "config/default"));

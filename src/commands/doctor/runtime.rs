@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 
 use super::super::runtime::{self, Copy};
 use super::{Finding, Target, numbers};
-use crate::plan::{self, Plan, Policy, SUMS, Step, Verdict};
-use crate::project::{Manifest, Requirement, join};
+use opctl_edit::plan::{self, Plan, Policy, SUMS, Step, Verdict};
+use opctl_model::project::{Manifest, Requirement, join};
 use crate::scaffold::Runtime;
-use crate::versions::{Release, Requirement as Versions};
+use opctl_model::versions::{Release, Requirement as Versions};
 
 /// Nothing for a crate that does not use it.
 pub fn examine(target: &Target) -> Vec<Finding> {

@@ -6,7 +6,7 @@ use super::{Finding, numbers};
 use crate::cluster::{Kubectl, KubectlError};
 use crate::compiled::helm;
 use crate::compiled::toolchain::{ToolError, ToolVersion, version};
-use crate::source::dependencies::{Dependencies, Locked};
+use opctl_source::dependencies::{Dependencies, Locked};
 
 /// What the controllers of a project start.
 #[derive(Clone, Copy, Debug)]

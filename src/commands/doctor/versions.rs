@@ -1,9 +1,9 @@
 //! Checks that the versions of kube, k8s-openapi and schemars are compatible with each other and supported by opctl.
 
 use super::Finding;
-use crate::diagnostic::Diagnostic;
-use crate::source::dependencies::{Built, Dependencies, FAMILY, Locked};
-use crate::versions::{Release, Requirement, is_known, latest, range};
+use opctl_model::diagnostic::Diagnostic;
+use opctl_source::dependencies::{Built, Dependencies, FAMILY, Locked};
+use opctl_model::versions::{Release, Requirement, is_known, latest, range};
 
 pub fn examine(packages: &Result<Vec<Dependencies>, Diagnostic>) -> Vec<Finding> {
     let packages = match packages {

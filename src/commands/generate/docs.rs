@@ -6,9 +6,9 @@ use serde_json::Value;
 use super::super::error::Refusal;
 use super::super::rendered;
 use super::super::{Console, Outcome, Task, carry_out, lock, tree};
-use crate::emit;
-use crate::plan::Plan;
-use crate::project::{ProjectFile, Tree, join};
+use opctl_source::emit;
+use opctl_edit::plan::Plan;
+use opctl_model::project::{ProjectFile, Tree, join};
 use crate::reference::{self, Sample};
 
 /// Generate the reference of the API, and JSON schemas

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json, json};
 
 use super::watches::{self, Reader, Subject};
-use crate::ansible::Source;
-use crate::config::yaml::{Entry, Node, Value};
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::{SourceFile, Span};
+use opctl_charts::ansible::Source;
+use opctl_kustomize::yaml::{Entry, Node, Value};
+use opctl_model::diagnostic::Diagnostic;
+use opctl_model::diagnostic::{SourceFile, Span};
 
 /// A kind, and what runs for each of its objects.
 #[derive(Clone, Debug)]

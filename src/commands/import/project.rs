@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::watches::Subject;
 use crate::commands::error::Refusal;
 use crate::compiled::documents;
-use crate::diagnostic::{Diagnostic, SourceFile, Span};
-use crate::project::{ReadError, Tree, join};
+use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
+use opctl_model::project::{ReadError, Tree, join};
 
 pub struct SdkProject {
     pub dir: PathBuf,

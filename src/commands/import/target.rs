@@ -13,9 +13,9 @@ use crate::commands::error::{Diagnosed, Refusal, Refusals};
 use crate::commands::init::{self, InitArgs};
 use crate::commands::request::Request;
 use crate::commands::{Console, Next, Outcome, lock, tree};
-use crate::diagnostic::{Diagnostic, Span};
-use crate::names::{Domain, ProjectName};
-use crate::project::{Descriptions, ProjectError, ProjectFile, Resource, root_above};
+use opctl_model::diagnostic::{Diagnostic, Span};
+use opctl_model::names::{Domain, ProjectName};
+use opctl_model::project::{Descriptions, ProjectError, ProjectFile, Resource, root_above};
 
 /// Makes the requests, and fulfils them in one plan, unless one of the findings is an error.
 pub fn import(

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::config::yaml::{self, Dialect, Entry, Node, Value};
-use crate::diagnostic::{Diagnostic, SourceFile, Span};
+use opctl_kustomize::yaml::{self, Dialect, Entry, Node, Value};
+use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 
 /// The kind of a watch.
 #[derive(Clone, Debug)]

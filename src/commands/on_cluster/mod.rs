@@ -14,7 +14,7 @@ use super::Console;
 use super::error::{Failed, Refusal};
 use crate::cluster::{self, FailureCause, Kubectl, KubectlError, Object};
 use crate::commands::kubectl::ContextArgs;
-use crate::plan::Mode;
+use opctl_edit::plan::Mode;
 
 /// The cluster of a command that waits for it.
 #[derive(Args, Clone, Debug)]

@@ -6,10 +6,10 @@ use std::ops::Range;
 use super::What;
 use crate::commands::error::{Diagnosed, Refusal};
 use crate::commands::request::list;
-use crate::config::yaml::{self, Dialect, Entry, Node, Value};
-use crate::diagnostic::SourceFile;
-use crate::names::Group;
-use crate::project::{Origin, PROJECT, ProjectFile, Resource};
+use opctl_kustomize::yaml::{self, Dialect, Entry, Node, Value};
+use opctl_model::diagnostic::SourceFile;
+use opctl_model::names::Group;
+use opctl_model::project::{Origin, PROJECT, ProjectFile, Resource};
 
 /// PROJECT with the new names.
 pub struct Answers {

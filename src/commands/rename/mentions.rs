@@ -6,7 +6,7 @@ use std::iter;
 use super::{Renamed, What};
 use crate::commands::create_api::BOILERPLATE;
 use crate::commands::rescaffold::Texts;
-use crate::edit;
+use opctl_edit as edit;
 
 /// A line for each file: `README.md:3, 17`. The `header` of all files is listed once, where it is kept.
 pub fn list(what: &What, renamed: &Renamed, texts: &Texts, header: &str) -> Vec<String> {

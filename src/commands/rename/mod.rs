@@ -21,11 +21,11 @@ use super::rescaffold::{self, Texts};
 use super::{
     Console, Next, Outcome, Task, carry_out, edit as settings, lock, manifests, rendered, tree, update, workspace_above,
 };
-use crate::edit::{self, KindNames, Merged, Package, Renames};
-use crate::emit;
-use crate::names::{Domain, Group, Kind, Plural, ProjectName};
-use crate::plan::{Change, Plan};
-use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree};
+use opctl_edit::{self as edit, KindNames, Merged, Package, Renames};
+use opctl_source::emit;
+use opctl_model::names::{Domain, Group, Kind, Plural, ProjectName};
+use opctl_edit::plan::{Change, Plan};
+use opctl_model::project::{Origin, PROJECT, ProjectFile, Resource, Tree};
 use crate::scaffold::Runtime;
 
 /// Rename a kind, a group, the domain or the project

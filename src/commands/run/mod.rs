@@ -16,8 +16,8 @@ use super::error::{Failed, Refusal};
 use super::habits::RUN;
 use super::on_cluster::ConnectionArgs;
 use super::{Console, Outcome};
-use crate::olm;
-use crate::olm::install::{self, Mode};
+use opctl_olm as olm;
+use opctl_olm::install::{self, Mode};
 
 /// Install or update a bundle in a cluster, with OLM or without
 #[derive(Args, Debug)]

@@ -10,8 +10,8 @@ use super::session::{Session, objects};
 use super::source::Source;
 use crate::cluster::Crd;
 use crate::commands::error::{Failed, Refusal};
-use crate::olm::install::{self, Mode, Package};
-use crate::olm::render::{Installation, render};
+use opctl_olm::install::{self, Mode, Package};
+use opctl_olm::render::{Installation, render};
 
 /// The objects of a bundle in a namespace.
 pub fn rendered(source: &Source, namespace: &str, mode: &Mode) -> anyhow::Result<Vec<Value>> {

@@ -7,8 +7,8 @@ use crate::cluster::{self, Crd, Deadline, KubectlError, Object, Rollout, State};
 use crate::commands::Console;
 use crate::commands::error::{Failed, Refusal};
 use crate::commands::on_cluster::{Cluster, ConnectionArgs};
-use crate::names::Namespace;
-use crate::olm;
+use opctl_model::names::Namespace;
+use opctl_olm as olm;
 
 pub struct Session<'a> {
     pub cluster: Cluster<'a>,

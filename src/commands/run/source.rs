@@ -5,14 +5,14 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::bundle::Folder;
-use crate::catalog::render::{Content, bundle as document};
+use opctl_olm::bundle::Folder;
+use opctl_olm::catalog::render::{Content, bundle as document};
 use crate::commands::Console;
 use crate::commands::bundle::{valid, validate};
 use crate::commands::error::{Failed, Refusal};
 use crate::compiled::pull;
-use crate::names::Image;
-use crate::project::Tree;
+use opctl_model::names::Image;
+use opctl_model::project::Tree;
 
 /// A valid bundle.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ pub fn load(reference: &str, insecure: bool, console: &Console) -> anyhow::Resul
         reference: reference.to_owned(),
         package: read.package().to_owned(),
         version: csv["spec"]["version"].as_str().unwrap_or("0.0.0").to_owned(),
-        manifests: documents.map(crate::config::yaml::Node::json).filter(|object| !object.is_null()).collect(),
+        manifests: documents.map(opctl_kustomize::yaml::Node::json).filter(|object| !object.is_null()).collect(),
         csv,
         document,
     })

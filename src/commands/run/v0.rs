@@ -10,7 +10,7 @@ use super::source::Source;
 use super::{RunArgs, at};
 use crate::cluster::{self, Rollout};
 use crate::commands::error::{Failed, Refusal};
-use crate::olm::install::{self, DOCUMENT, Mode, Package, Serving};
+use opctl_olm::install::{self, DOCUMENT, Mode, Package, Serving};
 
 /// Installs a package that is not installed yet.
 pub fn install(session: &Session, source: &Source, args: &RunArgs, mode: Option<&Mode>) -> anyhow::Result<()> {

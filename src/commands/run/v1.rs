@@ -7,7 +7,7 @@ use super::source::Source;
 use super::{RunArgs, at};
 use crate::cluster;
 use crate::commands::error::{Failed, Refusal};
-use crate::olm::install::{Mode, Package};
+use opctl_olm::install::{Mode, Package};
 
 /// Installs a package, or updates it.
 pub fn install(session: &Session, source: &Source, args: &RunArgs, mode: Option<&Mode>) -> anyhow::Result<()> {

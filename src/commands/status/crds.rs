@@ -7,7 +7,7 @@ use super::super::findings::Finding;
 use super::Project;
 use super::gather::Facts;
 use crate::cluster::{Obstacle, Storage};
-use crate::compat;
+use opctl_schema::compat;
 
 pub fn examine(project: &Project, facts: &Facts) -> Vec<Finding> {
     let mut found = Vec::new();

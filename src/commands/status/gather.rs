@@ -9,7 +9,7 @@ use super::super::doctor::cluster::{is, list, name};
 use super::Project;
 use crate::cluster::{FailureCause, Kubectl, KubectlError, items};
 use crate::commands::on_cluster::{Cluster, VERSION, VIEW};
-use crate::threads;
+use opctl_model::threads;
 
 /// What a cluster has of a project.
 #[derive(Debug, Default)]

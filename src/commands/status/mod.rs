@@ -27,8 +27,8 @@ use super::findings::{Finding, Section, Severity, summary, text};
 use super::kubectl::ContextArgs;
 use super::on_cluster::{Cluster, duration};
 use super::{Console, Outcome, rendered as manifests, tree};
-use crate::plan::Mode;
-use crate::project::{ProjectFile, Tree};
+use opctl_edit::plan::Mode;
+use opctl_model::project::{ProjectFile, Tree};
 
 /// Compare the project with the cluster: CRDs, roles, the operator, webhooks, objects and leftovers
 ///

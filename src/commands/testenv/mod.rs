@@ -15,7 +15,7 @@ use self::setup::TestenvSetupArgs;
 use self::up::{TestenvDownArgs, TestenvUpArgs};
 use super::error::{Failed, Refusal};
 use super::{Console, Outcome, counted, environment};
-use crate::project::root_above;
+use opctl_model::project::root_above;
 pub use programs::{Interrupted, assets};
 
 #[derive(Debug, Subcommand)]

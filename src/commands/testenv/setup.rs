@@ -9,7 +9,7 @@ use super::assets;
 use super::programs::{search, watched};
 use crate::commands::error::Refusal;
 use crate::commands::{Console, Outcome};
-use crate::plan::Mode;
+use opctl_edit::plan::Mode;
 
 /// Find or download etcd and kube-apiserver, and print their folder
 ///

@@ -8,8 +8,8 @@ use serde::Deserialize;
 
 use super::process::{Failure, run};
 use super::{Files, HelmError, Workspace, refuse};
-use crate::project::{Contents, Intake, Tree, read_regular};
-use crate::yaml;
+use opctl_model::project::{Contents, Intake, Tree, read_regular};
+use opctl_model::yaml;
 
 /// What was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::{Files, HelmError, refuse};
 use crate::interrupt::Shield;
-use crate::project::{Contents, Intake};
+use opctl_model::project::{Contents, Intake};
 
 pub struct Workspace {
     folder: TempDir,

@@ -105,7 +105,7 @@ impl<'a> Desk<'a> {
 fn objects(bundle: &Path) -> Vec<Value> {
     let files = fs::read_dir(bundle.join("manifests")).unwrap();
     let text = |file: std::io::Result<fs::DirEntry>| fs::read_to_string(file.unwrap().path()).unwrap();
-    files.map(|file| opctl::olm::parse::<Value>(&text(file)).unwrap().remove(0)).collect()
+    files.map(|file| opctl_olm::parse::<Value>(&text(file)).unwrap().remove(0)).collect()
 }
 
 /// A `skopeo` that saves the folder of a bundle as an image: `IMAGE:v1` is the folder `v1`.

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use opctl::diagnostic::Span;
-use opctl::emit::{self, Options};
-use opctl::grants::Home;
-use opctl::model::Operator;
+use opctl_model::diagnostic::Span;
+use opctl_source::emit::{self, Options};
+use opctl_source::grants::Home;
+use opctl_model::Operator;
 use serde_json::Value;
 
 use super::eventually;
@@ -160,7 +160,7 @@ fn fails_without_each_permission_that_check_calls_missing() {
     let mutants = mutants::mutants().into_iter().map(|mutant| {
         let around = |span: &Span| span.range.clone();
         let home = Home::default();
-        let missing = opctl::grants::missing(&mutant.operator, &home, around);
+        let missing = opctl_source::grants::missing(&mutant.operator, &home, around);
         assert!(missing.iter().any(|missing| missing.verbs() == [mutant.verb.as_str()]), "{}", mutant.verb);
         let (plural, subresource) = mutant.resource.split_once('/').unwrap_or((&mutant.resource, ""));
         let lacks =

@@ -104,7 +104,7 @@ fn every_panel_and_alert_has_data() {
 /// The groups of alerts of the example.
 fn rules() -> Value {
     let text = fs::read_to_string(MEMCACHED.path().join("config/prometheus/alerts.yaml")).unwrap();
-    opctl::yaml::read::<Value>(&text).unwrap()["spec"].take()
+    opctl_model::yaml::read::<Value>(&text).unwrap()["spec"].take()
 }
 
 /// A Prometheus with the alerts of the example; stopped when dropped.

@@ -128,7 +128,7 @@ pub fn render(folder: &Path) -> Vec<Value> {
     let mut command = Command::new(kubectl().unwrap());
     command.current_dir(folder).args(["kustomize", "config/default"]);
     let text = common::output(command);
-    text.split("\n---\n").map(|object| opctl::yaml::read(object).unwrap()).collect()
+    text.split("\n---\n").map(|object| opctl_model::yaml::read(object).unwrap()).collect()
 }
 
 /// The object with a port of this machine in place of the Service.
@@ -162,7 +162,7 @@ pub fn service_account(cluster: &ControlPlane) -> PathBuf {
     let (namespace, name) = ("shop-system", "shop-controller-manager");
     let token = cluster.kubectl(&["create", "token", name, "-n", namespace], "");
     let path = cluster.folder.join("account.kubeconfig");
-    let mut config: Value = opctl::yaml::read(&fs::read_to_string(&cluster.kubeconfig).unwrap()).unwrap();
+    let mut config: Value = opctl_model::yaml::read(&fs::read_to_string(&cluster.kubeconfig).unwrap()).unwrap();
     config["users"][0]["user"] = json!({ "token": token.trim() });
     config["contexts"][0]["context"]["namespace"] = namespace.into();
     fs::write(&path, config.to_string()).unwrap();

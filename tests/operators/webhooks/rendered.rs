@@ -19,7 +19,7 @@ impl Rendered {
         let mut command = Command::new(kubectl().unwrap());
         command.current_dir(project.folder()).args(["kustomize", "config/default"]);
         let text = common::output(command);
-        Self(text.split("\n---\n").map(|object| opctl::yaml::read(object).unwrap()).collect())
+        Self(text.split("\n---\n").map(|object| opctl_model::yaml::read(object).unwrap()).collect())
     }
 
     fn all(&self, kind: &str) -> impl Iterator<Item = &Value> {

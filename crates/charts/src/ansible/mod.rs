@@ -1,0 +1,140 @@
+//! The files of an Ansible role or playbook → what the spec of its kind may be, and the permissions of its tasks. Pure: nothing is run.
+//!
+//! [`Content`] has the files, [`spec()`] are the parameters that they take, and [`permissions()`] those that their tasks need. What cannot
+//! be read or derived is a [`Diagnostic`] at its place.
+
+mod modules;
+mod parameters;
+mod permissions;
+mod tasks;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use opctl_kustomize::yaml::{self, Dialect, Node};
+use opctl_model::diagnostic::{Diagnostic, SourceFile};
+use crate::spec::Words;
+
+pub use parameters::spec;
+pub use permissions::{Permissions, Rules, permissions};
+pub use tasks::missing_roles;
+
+/// How people call what the spec is for.
+pub const WORDS: Words = Words { source: "role", values: "parameters", status: "AnsibleStatus" };
+
+/// What runs for each object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// By its name: that of a folder in `roles`, or `namespace.collection.role`.
+    Role(String),
+    /// By its path from the project's folder.
+    Playbook(String),
+}
+
+impl Source {
+    pub fn is_in_collection(&self) -> bool {
+        matches!(self, Self::Role(name) if is_in_collection(name))
+    }
+
+    pub fn path(&self) -> String {
+        match self {
+            Self::Role(name) => role_path(name),
+            Self::Playbook(path) => path.clone(),
+        }
+    }
+}
+
+/// The folder of a role.
+pub fn role_path(name: &str) -> String {
+    format!("roles/{name}")
+}
+
+/// Whether a role is part of a collection, which `requirements.yml` installs.
+pub fn is_in_collection(role: &str) -> bool {
+    role.contains('.')
+}
+
+/// A role or playbook, with the files of all roles and playbooks of the project.
+pub struct Content {
+    /// The first is what runs for an object, others for its finalizer.
+    sources: Vec<Source>,
+    files: BTreeMap<String, Arc<SourceFile>>,
+}
+
+impl Content {
+    /// `files` are texts by their paths from the project's folder.
+    pub fn new(sources: Vec<Source>, files: impl IntoIterator<Item = (String, String)>) -> Self {
+        let files = files.into_iter().map(|(path, text)| (path.clone(), SourceFile::new(path, text)));
+        Self { sources, files: files.collect() }
+    }
+
+    fn file(&self, path: &str) -> Option<&Arc<SourceFile>> {
+        self.files.get(path)
+    }
+
+    /// `defaults/main` of a role, with either ending, or the files of the folder of that name.
+    fn main_files(&self, role: &str, folder: &str) -> Vec<&Arc<SourceFile>> {
+        let base = format!("{}/{folder}/main", role_path(role));
+        let alone = [format!("{base}.yml"), format!("{base}.yaml")];
+        match alone.iter().find_map(|path| self.file(path)) {
+            Some(file) => vec![file],
+            None => self.yaml_below(&format!("{base}/")),
+        }
+    }
+
+    /// The YAML files of a folder and of those below it.
+    fn yaml_below(&self, folder: &str) -> Vec<&Arc<SourceFile>> {
+        let below = self.files.range(folder.to_owned()..).take_while(|(path, _)| path.starts_with(folder));
+        below.filter(|(path, _)| path.ends_with(".yml") || path.ends_with(".yaml")).map(|(_, file)| file).collect()
+    }
+
+    fn has_role(&self, name: &str) -> bool {
+        let folder = format!("{}/", role_path(name));
+        self.files.range(folder.clone()..).next().is_some_and(|(path, _)| path.starts_with(&folder))
+    }
+
+    /// The roles and playbooks that are neither among the files nor part of a collection.
+    pub fn missing(&self) -> impl Iterator<Item = &Source> {
+        self.sources.iter().filter(|source| match source {
+            Source::Role(name) => !is_in_collection(name) && !self.has_role(name),
+            Source::Playbook(path) => !self.files.contains_key(path),
+        })
+    }
+
+    /// The documents of a file; what is wrong is added to `found`.
+    fn read(&self, file: &Arc<SourceFile>, found: &mut Vec<Diagnostic>) -> Vec<Node> {
+        match yaml::documents(file, Dialect::Kubectl) {
+            Ok(documents) => documents,
+            Err(error) => {
+                let Diagnostic { message, span, .. } = *error;
+                let error = Diagnostic::error("OP486", message).help("correct it");
+                found.push(Diagnostic { span, ..error });
+                Vec::new()
+            }
+        }
+    }
+
+    /// The roles of the project that run, in their order, each once.
+    fn roles(&self, found: &mut Vec<Diagnostic>) -> Vec<String> {
+        let mut roles = Vec::new();
+        let mut open = Vec::new();
+        for source in &self.sources {
+            match source {
+                Source::Role(name) => open.push(name.clone()),
+                Source::Playbook(path) => open.extend(tasks::roles_of_playbook(self, path, found)),
+            }
+        }
+        let mut known: BTreeSet<String> = open.iter().cloned().collect();
+        while !open.is_empty() {
+            let role = open.remove(0);
+            if self.has_role(&role) {
+                let more = tasks::roles_of_role(self, &role, found);
+                open.extend(more.into_iter().filter(|role| known.insert(role.clone())));
+            }
+            if !roles.contains(&role) {
+                roles.push(role);
+            }
+        }
+        roles
+    }
+}

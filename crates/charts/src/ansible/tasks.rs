@@ -1,0 +1,305 @@
+//! The tasks of a role or playbook, and what their arguments are, as far as it can be seen without running them.
+//!
+//! All files in `tasks` and `handlers` count, whether or not anything includes them. Values are known if they are literal, or name a
+//! variable of the task, a block or `vars/main.yml`, or the item of a literal loop.
+
+use std::collections::BTreeSet;
+
+use super::{Content, Source, is_in_collection, role_path};
+use opctl_kustomize::yaml::{Node, Value};
+use opctl_model::diagnostic::{Diagnostic, Span};
+
+/// A task, with the variables that are set around it.
+pub struct Task<'a> {
+    /// A mapping.
+    pub node: &'a Node,
+    /// The role that it is in.
+    pub role: Option<&'a str>,
+    /// `vars` from the inside out.
+    scopes: Vec<Node>,
+    /// What `item` may be.
+    items: Option<Vec<Node>>,
+}
+
+impl Task<'_> {
+    /// The names and the arguments of what it may call: every key that is no keyword of Ansible, and `action`.
+    pub fn calls(&self) -> Vec<(&str, &Span, &Node)> {
+        let mut calls = Vec::new();
+        for entry in self.node.entries() {
+            match entry.key.as_str() {
+                "action" | "local_action" => match entry.value.text_at(&["module"]) {
+                    Some(module) => calls.push((module, &entry.key_span, &entry.value)),
+                    None => {
+                        let text = entry.value.as_text().unwrap_or_default();
+                        calls.push((text.split_whitespace().next().unwrap_or_default(), &entry.key_span, &entry.value));
+                    }
+                },
+                key if key.starts_with("with_") => {}
+                key => calls.push((key, &entry.key_span, &entry.value)),
+            }
+        }
+        calls
+    }
+
+    /// The argument of a call, by any of its names; it may be in `args`, too.
+    pub fn argument(&self, arguments: &Node, names: &[&str]) -> Option<Node> {
+        let given = [Some(arguments), self.node.get("args")].into_iter().flatten();
+        let mut given = given.flat_map(|node| names.iter().filter_map(move |name| node.get(name).cloned()));
+        given.next().or_else(|| {
+            // `k8s: state=present src=web.yml`
+            let text = arguments.as_text()?;
+            let mut pairs = text.split_whitespace().filter_map(|word| word.split_once('='));
+            let (_, value) = pairs.find(|(key, _)| names.contains(key))?;
+            Some(Node::text(value.trim_matches(['"', '\'']), arguments.span.clone()))
+        })
+    }
+
+    /// What a value may be; `None`: it is computed. A text in which only a part is computed stays as it is.
+    pub fn values(&self, node: &Node) -> Option<Vec<Node>> {
+        self.resolved(node, 0)
+    }
+
+    fn resolved(&self, node: &Node, depth: usize) -> Option<Vec<Node>> {
+        let Some(text) = node.as_text().filter(|text| text.contains("{{") || text.contains("{%")) else {
+            return Some(vec![node.clone()]);
+        };
+        if depth == 8 {
+            return None;
+        }
+        match expression(text) {
+            Some(path) => {
+                let mut values = Vec::new();
+                for value in self.named(path)? {
+                    values.extend(self.resolved(&value, depth + 1)?);
+                }
+                Some(values)
+            }
+            // `{{ item }}.yml`
+            None => {
+                let start = text.find("{{")?;
+                let end = start + text[start..].find("}}")? + 2;
+                let mut values = Vec::new();
+                for value in self.named(expression(&text[start..end])?)? {
+                    let text = format!("{}{}{}", &text[..start], scalar(&value)?, &text[end..]);
+                    values.extend(self.resolved(&Node::text(text, node.span.clone()), depth + 1)?);
+                }
+                Some(values)
+            }
+        }
+    }
+
+    /// What `item.name` may be.
+    fn named(&self, path: &str) -> Option<Vec<Node>> {
+        let mut keys = path.split('.').map(str::trim);
+        let first = keys.next()?;
+        let keys: Vec<&str> = keys.collect();
+        if first == "item" {
+            return self.items.as_ref()?.iter().map(|item| item.at(&keys).cloned()).collect();
+        }
+        if let ("role_path", Some(role), []) = (first, self.role, &keys[..]) {
+            return Some(vec![Node::text(role_path(role), self.node.span.clone())]);
+        }
+        let scope = self.scopes.iter().find_map(|scope| scope.get(first))?;
+        Some(vec![scope.at(&keys)?.clone()])
+    }
+}
+
+/// The path of names in `{{ a.b }}`, if the text is no more than that.
+fn expression(text: &str) -> Option<&str> {
+    let inside = text.trim().strip_prefix("{{")?.strip_suffix("}}")?.trim();
+    let is_name = |name: &str| {
+        let name = name.trim();
+        !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+    };
+    inside.split('.').all(is_name).then_some(inside)
+}
+
+fn scalar(node: &Node) -> Option<String> {
+    match &node.value {
+        Value::Text(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// All tasks that run, with those of the roles of the project. Files with tasks that a playbook includes count, too.
+pub fn visit(content: &Content, found: &mut Vec<Diagnostic>, visitor: &mut dyn FnMut(&Task)) {
+    for source in &content.sources {
+        let Source::Playbook(path) = source else { continue };
+        let mut open: Vec<Vec<Node>> = Vec::new();
+        for play in plays(content, path, found) {
+            open.extend(PLAY_TASKS.iter().map(|key| play.items_at(&[key]).to_vec()));
+        }
+        let mut known = BTreeSet::new();
+        while let Some(tasks) = open.pop() {
+            let mut files = Vec::new();
+            walk(&tasks, None, &[], &mut |task| {
+                files.extend(included_files(content, task, found));
+                visitor(task);
+            });
+            for path in files.into_iter().filter(|path| known.insert(path.clone())) {
+                let file = content.file(&path).into_iter();
+                open.extend(file.flat_map(|file| content.read(file, found)).map(|document| document.items().to_vec()));
+            }
+        }
+    }
+    for role in content.roles(&mut Vec::new()) {
+        let vars: Vec<Node> =
+            content.main_files(&role, "vars").into_iter().flat_map(|file| content.read(file, found)).collect();
+        for folder in ["tasks", "handlers"] {
+            for file in content.yaml_below(&format!("{}/{folder}/", role_path(&role))) {
+                for document in content.read(file, found) {
+                    if !matches!(document.value, Value::List(_)) {
+                        let error = Diagnostic::error("OP486", "this is no list of tasks");
+                        found.push(error.at(document.span.clone(), "").help("begin each task with `- name:`"));
+                    }
+                    walk(document.items(), Some(&role), &vars, visitor);
+                }
+            }
+        }
+    }
+}
+
+/// Where a play has tasks.
+const PLAY_TASKS: [&str; 4] = ["pre_tasks", "tasks", "post_tasks", "handlers"];
+
+/// The plays of a playbook, and of those that it imports.
+fn plays(content: &Content, path: &str, found: &mut Vec<Diagnostic>) -> Vec<Node> {
+    let (mut plays, mut open, mut known) = (Vec::new(), vec![path.to_owned()], BTreeSet::new());
+    while let Some(path) = open.pop() {
+        let file = content.file(&path).filter(|_| known.insert(path.clone())).into_iter();
+        for document in file.flat_map(|file| content.read(file, found)).collect::<Vec<_>>() {
+            let Value::List(items) = document.value else {
+                let error = Diagnostic::error("OP486", "this is no list of plays");
+                found.push(error.at(document.span, "").help("begin each play with `- hosts: localhost`"));
+                continue;
+            };
+            for item in items {
+                let imported =
+                    ["import_playbook", "ansible.builtin.import_playbook"].iter().find_map(|key| item.get(key));
+                match imported {
+                    None => plays.push(item),
+                    Some(name) => match name.as_text().and_then(|name| beside(content, &path, name)) {
+                        Some(path) => open.push(path),
+                        None => found.push(not_followed(&name.span, "playbook")),
+                    },
+                }
+            }
+        }
+    }
+    plays
+}
+
+/// A file by its path from another one.
+fn beside(content: &Content, path: &str, name: &str) -> Option<String> {
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let candidate = format!("{folder}/{}", name.trim_start_matches("./"));
+    content.file(&candidate).map(|_| candidate)
+}
+
+fn not_followed(at: &Span, what: &str) -> Diagnostic {
+    let message = format!("permissions cannot be derived: this {what} is computed, or not in the project");
+    Diagnostic::warning("OP484", message)
+        .at(at.clone(), "")
+        .help("add markers for what its tasks need to the controller")
+}
+
+/// The files with tasks that a task of a playbook includes.
+fn included_files(content: &Content, task: &Task, found: &mut Vec<Diagnostic>) -> Vec<String> {
+    let mut files = Vec::new();
+    for (call, at, arguments) in task.calls() {
+        let name = call.strip_prefix("ansible.builtin.").unwrap_or(call);
+        if !["include_tasks", "import_tasks"].contains(&name) {
+            continue;
+        }
+        let name = if arguments.as_text().is_some() { Some(arguments.clone()) } else { arguments.get("file").cloned() };
+        let values = name.and_then(|name| task.values(&name)).unwrap_or_default();
+        let paths: Vec<String> =
+            values.iter().filter_map(|value| beside(content, &task.node.span.file.path, value.as_text()?)).collect();
+        if paths.is_empty() || paths.len() < values.len() {
+            found.push(not_followed(at, "file"));
+        }
+        files.extend(paths);
+    }
+    files
+}
+
+fn walk(tasks: &[Node], role: Option<&str>, scopes: &[Node], visitor: &mut dyn FnMut(&Task)) {
+    for node in tasks {
+        let scopes: Vec<Node> = node.get("vars").into_iter().chain(scopes).cloned().collect();
+        if ["block", "rescue", "always"].iter().any(|part| node.get(part).is_some()) {
+            for part in ["block", "rescue", "always"] {
+                walk(node.items_at(&[part]), role, &scopes, visitor);
+            }
+            continue;
+        }
+        let mut task = Task { node, role, scopes, items: None };
+        let list = ["loop", "with_items", "with_list"].iter().find_map(|key| node.get(key));
+        // Each of them may be a variable with a list.
+        let lists = list.and_then(|list| task.values(list));
+        let items = lists.filter(|lists| lists.iter().all(|list| matches!(list.value, Value::List(_))));
+        task.items = items.map(|lists| lists.iter().flat_map(Node::items).cloned().collect());
+        visitor(&task);
+    }
+}
+
+/// The roles that a playbook runs.
+pub fn roles_of_playbook(content: &Content, path: &str, found: &mut Vec<Diagnostic>) -> Vec<String> {
+    let mut roles = Vec::new();
+    for play in plays(content, path, &mut Vec::new()) {
+        for role in play.items_at(&["roles"]) {
+            roles.extend(role.as_text().or(role.text_at(&["role"])).or(role.text_at(&["name"])).map(str::to_owned));
+        }
+        for key in PLAY_TASKS {
+            walk(play.items_at(&[key]), None, &[], &mut |task| roles.extend(included(task, found)));
+        }
+    }
+    roles
+}
+
+/// The roles that a role runs besides itself.
+pub fn roles_of_role(content: &Content, role: &str, found: &mut Vec<Diagnostic>) -> Vec<String> {
+    let mut roles = Vec::new();
+    for file in content.main_files(role, "meta") {
+        for document in content.read(file, &mut Vec::new()) {
+            for role in document.items_at(&["dependencies"]) {
+                roles.extend(role.as_text().or(role.text_at(&["role"])).or(role.text_at(&["name"])).map(str::to_owned));
+            }
+        }
+    }
+    for folder in ["tasks", "handlers"] {
+        for file in content.yaml_below(&format!("{}/{folder}/", role_path(role))) {
+            for document in content.read(file, &mut Vec::new()) {
+                walk(document.items(), Some(role), &[], &mut |task| roles.extend(included(task, found)));
+            }
+        }
+    }
+    roles
+}
+
+/// The roles that a task includes.
+fn included(task: &Task, found: &mut Vec<Diagnostic>) -> Vec<String> {
+    let mut roles = Vec::new();
+    for (call, at, arguments) in task.calls() {
+        let name = call.strip_prefix("ansible.builtin.").unwrap_or(call);
+        if !["include_role", "import_role"].contains(&name) {
+            continue;
+        }
+        let values = task.argument(arguments, &["name", "role"]).and_then(|name| task.values(&name));
+        match values {
+            Some(values) => roles.extend(values.iter().filter_map(Node::as_text).map(str::to_owned)),
+            None => {
+                let message = "the role that this task includes is computed, so its permissions cannot be derived";
+                let help = "write its name, or add markers for what it needs to the controller";
+                found.push(Diagnostic::warning("OP484", message).at(at.clone(), "").help(help));
+            }
+        }
+    }
+    roles
+}
+
+/// The roles that run and are neither in the project nor in a collection.
+pub fn missing_roles(content: &Content) -> Vec<String> {
+    let roles = content.roles(&mut Vec::new());
+    roles.into_iter().filter(|role| !content.has_role(role) && !is_in_collection(role)).collect()
+}

@@ -1,0 +1,525 @@
+//! The manifests of an operator → a Helm chart that installs it.
+//!
+//! Nothing is replaced in text. The manifests are rendered once for each combination of the optional parts, and what differs between
+//! the renderings becomes a condition. Values are set at known fields of the operator's Deployment, and names and namespaces that
+//! depend on the kustomization depend on the release instead. So the chart with the values of a combination renders what kustomize
+//! does, except for the labels of helm.
+
+mod condition;
+mod manager;
+mod merge;
+mod metrics;
+mod names;
+mod same;
+mod template;
+mod values;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+pub use self::condition::MOST_SWITCHES;
+use self::condition::{Set, condition, join};
+pub use self::manager::image;
+use self::manager::{Manager, Port};
+use self::merge::{Part, Tree, merge};
+pub use self::metrics::{serves_metrics, without_metrics};
+use self::names::Names;
+pub use self::same::{difference, normal};
+use self::template::{COLUMN, INDENT, Printer};
+use self::values::Values;
+pub use self::values::{Entry, completed, schema, text, unknown};
+use opctl_model::yaml;
+
+/// An optional part of the operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Switch {
+    Namespaced,
+    Webhooks,
+    CertManager,
+    Metrics,
+    Prometheus,
+    NetworkPolicy,
+    /// On with more than one replica.
+    LeaderElection,
+}
+
+impl Switch {
+    pub const ALL: [Self; MOST_SWITCHES] = [
+        Self::Namespaced,
+        Self::Webhooks,
+        Self::CertManager,
+        Self::Metrics,
+        Self::Prometheus,
+        Self::NetworkPolicy,
+        Self::LeaderElection,
+    ];
+
+    /// Its name in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Namespaced => "namespaced",
+            Self::Webhooks => "webhooks",
+            Self::CertManager => "cert-manager",
+            Self::Metrics => "metrics",
+            Self::Prometheus => "prometheus",
+            Self::NetworkPolicy => "network-policy",
+            Self::LeaderElection => "leader-election",
+        }
+    }
+
+    fn expression(self) -> &'static str {
+        match self {
+            Self::Namespaced => ".Values.rbac.namespaced",
+            Self::Webhooks => ".Values.webhook.enabled",
+            Self::CertManager => ".Values.certManager.enabled",
+            Self::Metrics => ".Values.metrics.enabled",
+            Self::Prometheus => ".Values.prometheus.enabled",
+            Self::NetworkPolicy => ".Values.networkPolicy.enabled",
+            Self::LeaderElection => "gt (int .Values.manager.replicas) 1",
+        }
+    }
+
+    /// The values that turn it on or off.
+    pub fn values(self, is_on: bool) -> Value {
+        match self {
+            Self::Namespaced => json!({ "rbac": { "namespaced": is_on } }),
+            Self::Webhooks => json!({ "webhook": { "enabled": is_on } }),
+            Self::CertManager => json!({ "certManager": { "enabled": is_on } }),
+            Self::Metrics => json!({ "metrics": { "enabled": is_on } }),
+            Self::Prometheus => json!({ "prometheus": { "enabled": is_on } }),
+            Self::NetworkPolicy => json!({ "networkPolicy": { "enabled": is_on } }),
+            Self::LeaderElection => json!({ "manager": { "replicas": if is_on { 2 } else { 1 } } }),
+        }
+    }
+}
+
+/// An operator, as kustomize renders it.
+#[derive(Debug)]
+pub struct Operator {
+    /// The name of the project.
+    pub name: String,
+    /// `namePrefix` and `namespace` of `config/default`.
+    pub prefix: String,
+    pub namespace: String,
+    /// What can be turned on and off, and whether it is on in `config/default`.
+    pub switches: Vec<(Switch, bool)>,
+    /// The objects with each combination: in rendering `n`, switch `i` is on if bit `i` of `n` is set. Most objects are the same in all.
+    pub renderings: Vec<Vec<Arc<Value>>>,
+    /// The image of the operator: a repository, and a tag or a digest.
+    pub image: Option<(String, String)>,
+}
+
+impl Operator {
+    /// The name of the release whose names are those of `config/default`.
+    pub fn release(&self) -> &str {
+        match self.prefix.trim_end_matches('-') {
+            "" => &self.name,
+            stem => stem,
+        }
+    }
+
+    /// The rendering that `config/default` is.
+    pub fn by_default(&self) -> usize {
+        let on = self.switches.iter().enumerate().filter(|(_, (_, is_on))| *is_on);
+        on.fold(0, |rendering, (at, _)| rendering | 1 << at)
+    }
+}
+
+/// What opctl owns of a chart, and what it gives to the user.
+#[derive(Debug)]
+pub struct Chart {
+    /// The templates, and the helpers, by their paths in the chart.
+    pub templates: BTreeMap<String, String>,
+    pub values: Vec<Entry>,
+    pub chart: String,
+    pub notes: String,
+}
+
+impl Chart {
+    /// All files that a chart needs, before the user has edited any.
+    pub fn files(&self, header: &str) -> BTreeMap<String, String> {
+        let mut files = self.templates.clone();
+        files.insert("Chart.yaml".into(), self.chart.clone());
+        files.insert("values.yaml".into(), text(&self.values));
+        files.insert("values.schema.json".into(), schema(&self.values, header));
+        files
+    }
+}
+
+/// Why there is no chart.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ChartError {
+    pub message: String,
+    pub help: String,
+}
+
+/// Makes the chart. `header` is the first line of each template.
+///
+/// # Errors
+///
+/// If no Deployment runs the operator.
+pub fn chart(operator: &Operator, header: &str) -> Result<Chart, ChartError> {
+    let names = Names::of(operator);
+    let switches: Vec<String> = operator.switches.iter().map(|(switch, _)| switch.expression().to_owned()).collect();
+    let actions = names.actions();
+    let printer = Printer { switches: &switches, actions: &actions };
+    let objects = collected(operator);
+    let manager = manager::find(&objects)?;
+    let mut values = values::common(operator);
+    let replicas = manager::replicas(&operator.renderings[operator.by_default()]);
+    values.set("manager.replicas", replicas.unwrap_or(1).into());
+    values.ports(&manager.ports);
+    if objects.keys().any(|id| id.kind == DISRUPTIONS) {
+        values.entries.retain(|entry| !entry.path.starts_with("podDisruptionBudget."));
+    }
+    let bound = bound_roles(&objects);
+    let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (id, variants) in &objects {
+        let set = variants.iter().fold(0, |set, (one, _)| set | one);
+        let mut conditions: Vec<String> =
+            condition(set, condition::all(switches.len()), &switches).into_iter().collect();
+        conditions.extend(own_condition(id, &manager.id, &bound));
+        let tree = template(id, variants, operator, &names, &manager, &mut values)?;
+        let name = names.short(&id.name);
+        let text = only_if(&conditions, printer.object(&tree, set));
+        files.entry(format!("templates/{}/{name}.yaml", folder(id))).or_default().push(text);
+        if let Some(test) = connection(id, &variants[0].1, operator, &names, &manager) {
+            conditions.push(RUNS.into());
+            conditions.extend(is_closed(id, operator).then(|| format!("not {}", Switch::NetworkPolicy.expression())));
+            files.entry(format!("templates/tests/{name}.yaml")).or_default().push(only_if(&conditions, test));
+        }
+    }
+    let mut templates: BTreeMap<String, String> =
+        files.into_iter().map(|(path, texts)| (path, format!("{header}\n{}", texts.join("---\n")))).collect();
+    if values.entries.iter().any(|entry| entry.path.starts_with("podDisruptionBudget.")) {
+        let name = format!("templates/manager/{}-disruptions.yaml", names.short(&manager.id.name));
+        templates.insert(name, format!("{header}\n{}", disruptions(&operator.name, &names, &manager)));
+    }
+    templates.insert("templates/_helpers.tpl".into(), format!("{header}\n{}", names.helpers(&manager.service_account)));
+    Ok(Chart {
+        templates,
+        values: values.entries,
+        chart: chart_file(&operator.name),
+        notes: notes(&operator.name, &names.in_template(&manager.id.name)),
+    })
+}
+
+/// What an object is in each set of renderings.
+type Variants = Vec<(Set, Arc<Value>)>;
+
+/// The objects of all renderings, except for the Namespace of the release.
+fn collected(operator: &Operator) -> BTreeMap<Id, Variants> {
+    let mut objects: BTreeMap<Id, Variants> = BTreeMap::new();
+    for (rendering, rendered) in operator.renderings.iter().enumerate() {
+        for object in rendered.iter().filter(|object| !is_namespace(object, &operator.namespace)) {
+            let variants = objects.entry(Id::of(object)).or_default();
+            match variants.iter_mut().find(|(_, known)| known == object) {
+                Some((set, _)) => *set |= 1 << rendering,
+                None => variants.push((1 << rendering, Arc::clone(object))),
+            }
+        }
+    }
+    objects
+}
+
+/// Helm creates it, if it is asked to.
+fn is_namespace(object: &Value, namespace: &str) -> bool {
+    object["kind"] == "Namespace" && object["metadata"]["name"] == namespace
+}
+
+/// An object in which the release and the values decide what they are to decide.
+fn template(
+    id: &Id,
+    variants: &Variants,
+    operator: &Operator,
+    names: &Names,
+    manager: &Manager,
+    values: &mut Values,
+) -> Result<Tree, ChartError> {
+    let replaced: Vec<(Set, Value)> = variants.iter().map(|(set, object)| (*set, names.replace(object))).collect();
+    let mut tree = merge(&replaced.iter().map(|(set, object)| (*set, object)).collect::<Vec<_>>());
+    label(&mut tree, &operator.name, id);
+    if let Some(spec) = tree.get(&["spec"]) {
+        select(spec, &manager.labels);
+    }
+    for port in &manager.ports {
+        manager::port(&mut tree, id, port);
+    }
+    if *id == manager.id {
+        manager::template(&mut tree, &operator.name, &manager.ports, values)?;
+    }
+    match id.kind.as_str() {
+        // An uninstall leaves the CRD, and so all objects of its kind.
+        "CustomResourceDefinition" => annotate(&mut tree, "crd.keep", "helm.sh/resource-policy: keep"),
+        "ServiceAccount" => annotate(&mut tree, "serviceAccount.annotations", &to_yaml(INDENT)),
+        _ => {}
+    }
+    names.service_account(&mut tree, &manager.service_account);
+    Ok(tree)
+}
+
+/// The action for a value in the block at this column.
+fn to_yaml(column: &str) -> String {
+    format!("{{{{- toYaml . | nindent {column} }}}}")
+}
+
+/// The objects in what kustomize or helm printed.
+///
+/// # Errors
+///
+/// If it is not YAML.
+pub fn objects(text: &str) -> Result<Vec<Value>, String> {
+    let objects = yaml::read_all::<Value>(text).map_err(|error| error.to_string())?;
+    Ok(objects.into_iter().filter(|object| !object.is_null()).collect())
+}
+
+/// What makes an object the same in all renderings.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Id {
+    kind: String,
+    group: String,
+    namespace: String,
+    name: String,
+}
+
+impl Id {
+    fn of(object: &Value) -> Self {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let version = text(&object["apiVersion"]);
+        Self {
+            kind: text(&object["kind"]),
+            group: version.split_once('/').map_or_else(String::new, |(group, _)| group.into()),
+            namespace: text(&object["metadata"]["namespace"]),
+            name: text(&object["metadata"]["name"]),
+        }
+    }
+}
+
+/// The folder of a template, as kubebuilder's charts have them.
+fn folder(id: &Id) -> &'static str {
+    match (id.kind.as_str(), id.group.as_str()) {
+        ("CustomResourceDefinition", _) => "crd",
+        ("ServiceAccount", _) | (_, "rbac.authorization.k8s.io") => "rbac",
+        ("Deployment", _) => "manager",
+        ("Service", _) if id.name.ends_with("webhook-service") => "webhook",
+        ("Service", _) if id.name.ends_with("metrics-service") => "metrics",
+        (_, "admissionregistration.k8s.io") => "webhook",
+        (_, "cert-manager.io") => "cert-manager",
+        (_, "monitoring.coreos.com") => "prometheus",
+        ("NetworkPolicy", _) => "network-policy",
+        _ => "extras",
+    }
+}
+
+/// The roles that some binding grants: kind, namespace and name.
+fn bound_roles(objects: &BTreeMap<Id, Variants>) -> Vec<(String, String)> {
+    let bindings = objects.iter().filter(|(id, _)| id.kind.ends_with("RoleBinding"));
+    let roles = bindings.flat_map(|(_, variants)| variants).map(|(_, binding)| &binding["roleRef"]);
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    roles.map(|role| (text(&role["kind"]), text(&role["name"]))).collect()
+}
+
+/// Whether the chart runs the operator.
+const RUNS: &str = ".Values.manager.enabled";
+
+/// The value that decides about an object, beside the switches.
+fn own_condition(id: &Id, manager: &Id, bound: &[(String, String)]) -> Option<String> {
+    let is_role = id.group == "rbac.authorization.k8s.io" && id.kind.ends_with("Role");
+    match id.kind.as_str() {
+        "CustomResourceDefinition" => Some(".Values.crd.enabled".into()),
+        "ServiceAccount" => Some(".Values.serviceAccount.enabled".into()),
+        _ if id == manager => Some(RUNS.into()),
+        // For people rather than for the operator.
+        _ if is_role && !bound.contains(&(id.kind.clone(), id.name.clone())) => {
+            Some(".Values.rbac.helpers.enabled".into())
+        }
+        _ => None,
+    }
+}
+
+/// The labels that a release has instead of those of kustomize.
+const RELEASE_LABELS: [&str; 4] =
+    ["app.kubernetes.io/instance", "app.kubernetes.io/managed-by", "app.kubernetes.io/version", "helm.sh/chart"];
+
+/// Adds the labels of the release to those of an object.
+fn label(tree: &mut Tree, chart: &str, id: &Id) {
+    let Some(metadata) = tree.get(&["metadata"]) else { return };
+    if metadata.entry("labels").is_none() {
+        metadata.put(Set::MAX, "labels", Tree::Same(json!({})));
+    }
+    let Some(labels) = metadata.get(&["labels"]) else { return };
+    let mut own = vec![format!("{{{{- include \"{chart}.labels\" . | nindent {COLUMN} }}}}")];
+    let extra = match id.kind.as_str() {
+        "ServiceAccount" => Some("serviceAccount.labels"),
+        "Deployment" => Some("manager.labels"),
+        _ => None,
+    };
+    own.extend(extra.iter().flat_map(|path| with(path, &[&to_yaml(COLUMN)])));
+    if let Tree::Map(entries) = labels.open() {
+        entries.retain(|entry| !RELEASE_LABELS.contains(&entry.it.0.as_str()));
+        entries.insert(0, Part { set: Set::MAX, it: (String::new(), Tree::Lines(own)) });
+    }
+}
+
+/// Lines for a value that is not empty, as `.`.
+fn with(path: &str, lines: &[&str]) -> Vec<String> {
+    let first = format!("{{{{- with .Values.{path} }}}}");
+    [first].into_iter().chain(lines.iter().map(|line| (*line).to_owned())).chain(["{{- end }}".to_owned()]).collect()
+}
+
+/// Adds the name of the release to each selector of the operator's Pods, and to their labels. `pods` are those of the selector.
+fn select(tree: &mut Tree, pods: &Map<String, Value>) {
+    const INSTANCE: &str = "app.kubernetes.io/instance";
+    let is_ours = |labels: &Value| {
+        let Some(labels) = labels.as_object() else { return false };
+        !pods.is_empty() && pods.iter().all(|(key, value)| labels.get(key) == Some(value))
+    };
+    match tree {
+        Tree::Same(value) if is_ours(value) => {
+            tree.put(Set::MAX, INSTANCE, Tree::Lines(vec![format!("{INSTANCE}: {{{{ .Release.Name | quote }}}}")]));
+        }
+        Tree::Same(value) if contains(value, &is_ours) => select(tree.open(), pods),
+        Tree::Map(entries) => entries.iter_mut().for_each(|entry| select(&mut entry.it.1, pods)),
+        Tree::List(items) => items.iter_mut().for_each(|item| select(&mut item.it, pods)),
+        Tree::Choice(choices) => choices.iter_mut().for_each(|choice| select(&mut choice.it, pods)),
+        Tree::Same(_) | Tree::Lines(_) => {}
+    }
+}
+
+fn contains(value: &Value, is: &impl Fn(&Value) -> bool) -> bool {
+    is(value)
+        || match value {
+            Value::Array(items) => items.iter().any(|item| contains(item, is)),
+            Value::Object(entries) => entries.values().any(|value| contains(value, is)),
+            _ => false,
+        }
+}
+
+/// Adds lines to the annotations of an object. `value` decides whether there are any.
+fn annotate(tree: &mut Tree, value: &str, line: &str) {
+    let Some(metadata) = tree.get(&["metadata"]) else { return };
+    match metadata.get(&["annotations"]) {
+        Some(annotations) => append(annotations, value, &line.replace(INDENT, COLUMN)),
+        None => {
+            let lines = with(value, &["annotations:", &format!("  {line}")]);
+            metadata.put(Set::MAX, "annotations", Tree::Lines(lines));
+        }
+    }
+}
+
+/// Adds lines to a mapping if a value is not empty.
+fn append(tree: &mut Tree, value: &str, line: &str) {
+    if let Tree::Map(entries) = tree.open() {
+        entries.push(Part { set: Set::MAX, it: (String::new(), Tree::Lines(with(value, &[line]))) });
+    }
+}
+
+/// The text of a template, under conditions.
+fn only_if(conditions: &[String], text: String) -> String {
+    match conditions {
+        [] => text,
+        conditions => format!("{{{{- if {} }}}}\n{text}{{{{- end }}}}\n", join("and", conditions.to_vec())),
+    }
+}
+
+/// Whether only some namespaces may connect to a Service, with the network policy.
+fn is_closed(id: &Id, operator: &Operator) -> bool {
+    let has_policy = operator.switches.iter().any(|(switch, _)| *switch == Switch::NetworkPolicy);
+    has_policy && id.name.ends_with("metrics-service")
+}
+
+/// A Pod for `helm test` that connects to a Service of the operator. A Service leads to Pods that are ready, so one of them is.
+fn connection(id: &Id, object: &Value, operator: &Operator, names: &Names, manager: &Manager) -> Option<String> {
+    let spec = &object["spec"];
+    if id.kind != "Service" || spec["selector"].as_object() != Some(&manager.labels) {
+        return None;
+    }
+    let (chart, name, service) = (&operator.name, names.short(&id.name), names.in_template(&id.name));
+    let port = &spec["ports"][0];
+    let own = manager.ports.iter().find(|known| known.is_of(port));
+    let port = own.map_or_else(|| port["port"].to_string(), Port::action);
+    Some(format!(
+        r#"apiVersion: v1
+kind: Pod
+metadata:
+  annotations:
+    helm.sh/hook: test
+    helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+  labels:
+    {{{{- include "{chart}.labels" . | nindent 4 }}}}
+  name: {service}-test
+  namespace: {{{{ .Release.Namespace | quote }}}}
+spec:
+  containers:
+  - name: {name}
+    image: {{{{ .Values.tests.image }}}}
+    command: [nc, -z, -w, "10", {service}, "{port}"]
+    securityContext:
+      allowPrivilegeEscalation: false
+      capabilities:
+        drop:
+        - ALL
+  restartPolicy: Never
+  securityContext:
+    runAsNonRoot: true
+    runAsUser: 65532
+    seccompProfile:
+      type: RuntimeDefault
+"#
+    ))
+}
+
+/// The kind of [`disruptions`].
+const DISRUPTIONS: &str = "PodDisruptionBudget";
+
+/// A PodDisruptionBudget for the operator's Pods.
+fn disruptions(chart: &str, names: &Names, manager: &Manager) -> String {
+    let name = names.in_template(&manager.id.name);
+    let labels = manager.labels.iter().map(|(key, value)| {
+        let [key, value] = [&Value::from(key.as_str()), value].map(yaml::scalar);
+        format!("      {key}: {value}\n")
+    });
+    let labels: String = labels.collect();
+    format!(
+        r#"{{{{- if and {RUNS} .Values.podDisruptionBudget.enabled }}}}
+apiVersion: policy/v1
+kind: {DISRUPTIONS}
+metadata:
+  labels:
+    {{{{- include "{chart}.labels" . | nindent 4 }}}}
+  name: {name}
+  namespace: {{{{ .Release.Namespace | quote }}}}
+spec:
+  maxUnavailable: {{{{ .Values.podDisruptionBudget.maxUnavailable }}}}
+  selector:
+    matchLabels:
+      app.kubernetes.io/instance: {{{{ .Release.Name | quote }}}}
+{labels}{{{{- end }}}}
+"#
+    )
+}
+
+fn chart_file(name: &str) -> String {
+    format!(
+        // Some names would be something else without quotes, such as `n`.
+        "apiVersion: v2\nname: {name:?}\ndescription: Installs {name} and the CRDs of its kinds.\ntype: application\n\
+         # The version of the chart: raise it with each release.\nversion: 0.1.0\n# The version of the operator.\nappVersion: \"0.1.0\"\n\
+         annotations:\n  artifacthub.io/operator: \"true\"\n  \
+         # `opctl doctor --capabilities` shows which level you can claim.\n  artifacthub.io/operatorCapabilities: Basic Install\n"
+    )
+}
+
+fn notes(chart: &str, deployment: &str) -> String {
+    format!(
+        "{{{{- if {RUNS} -}}}}\n{chart} runs as the Deployment {deployment} in the namespace {{{{ .Release.Namespace }}}}.\n\n\
+         Wait until it is ready:\n\n  \
+         kubectl --namespace {{{{ .Release.Namespace }}}} rollout status deployment {deployment}\n\
+         {{{{- else -}}}}\nThe chart does not run {chart}: the value manager.enabled is false.\n{{{{- end }}}}\n\
+         {{{{- if and .Values.crd.enabled .Values.crd.keep }}}}\n\n\
+         `helm uninstall` keeps the CRDs and the objects of their kinds. To install the chart again under another name or in another\n\
+         namespace, add --take-ownership to `helm install`: the new release takes the CRDs over.\n{{{{- end }}}}\n"
+    )
+}

@@ -1,0 +1,341 @@
+//! Prints a schema as Rust types, for the spec of a kind.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use heck::{ToSnakeCase, ToUpperCamelCase};
+use serde_json::Value;
+
+use super::{Kind, Object, Range, Schema, Words};
+use opctl_model::names::{self, is_rust_keyword};
+
+/// The parts of a source file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Types {
+    /// The fields of the spec.
+    pub fields: String,
+    /// All other types.
+    pub others: String,
+    /// Whether these are used there.
+    pub has_map: bool,
+    pub has_value: bool,
+}
+
+/// Names that the file imports or declares otherwise.
+const TAKEN: [&str; 9] = [
+    "AnyValue",
+    "BTreeMap",
+    "CustomResource",
+    "Deserialize",
+    "JsonSchema",
+    "KubeSchema",
+    "Option",
+    "Serialize",
+    "Value",
+];
+
+/// The types of the spec of a kind.
+pub fn types(kind: &str, spec: &Object, words: Words) -> Types {
+    let taken = TAKEN.iter().map(|name| (*name).to_owned()).chain([
+        words.status.to_owned(),
+        kind.to_owned(),
+        format!("{kind}Spec"),
+        format!("{kind}Status"),
+    ]);
+    // The type of the kind may have another name.
+    let taken = taken.chain(names::Kind::parse(kind).ok().map(|kind| kind.type_name()));
+    let mut printer = Printer { kind, words, names: taken.collect(), types: Types::default(), has_any: false };
+    printer.types.fields = printer.fields(spec, &[]);
+    if printer.has_any {
+        printer.types.has_value = true;
+        printer.types.others.push_str(&ANY.replace("[source]", words.source));
+    }
+    printer.types
+}
+
+/// What may be anything, also null: that removes a default, and the API server would drop it.
+const ANY: &str = "
+// Any value: the [source] does not tell its type.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[schemars(extend(\"nullable\" = true, \"x-kubernetes-preserve-unknown-fields\" = true))]
+pub struct AnyValue(pub Value);
+";
+
+struct Printer<'a> {
+    kind: &'a str,
+    words: Words,
+    /// Those of all types.
+    names: BTreeSet<String>,
+    types: Types,
+    has_any: bool,
+}
+
+impl Printer<'_> {
+    fn fields(&mut self, object: &Object, path: &[&str]) -> String {
+        let mut taken = BTreeSet::new();
+        let mut text = String::new();
+        for field in &object.fields {
+            let path = [path, &[field.name.as_str()]].concat();
+            let ident = unique(&mut taken, identifier(&field.name), "_");
+            let kind = self.kind(&field.schema, &path);
+            text += &documentation(&field.schema, self.words);
+            let mut serde = Vec::new();
+            if camel_case(&ident) != field.name {
+                serde.push(format!("rename = {:?}", field.name));
+            }
+            let kind = match field.is_required {
+                true => kind,
+                false => {
+                    serde.push("skip_serializing_if = \"Option::is_none\"".into());
+                    format!("Option<{kind}>")
+                }
+            };
+            text += &attribute("serde", &serde);
+            text += &validation(&field.schema);
+            writeln!(text, "    pub {ident}: {kind},").expect("a String takes everything");
+        }
+        if object.is_open {
+            (self.types.has_map, self.types.has_value) = (true, true);
+            let ident = unique(&mut taken, "other".into(), "_");
+            text += &format!(
+                "    /// All other values.\n    #[serde(flatten)]\n    pub {ident}: BTreeMap<String, Value>,\n"
+            );
+        }
+        text
+    }
+
+    /// The Rust type of a value.
+    fn kind(&mut self, schema: &Schema, path: &[&str]) -> String {
+        match &schema.kind {
+            Kind::Any => {
+                self.has_any = true;
+                "AnyValue".into()
+            }
+            Kind::Boolean => "bool".into(),
+            Kind::Integer(_) => "i64".into(),
+            Kind::Number(_) => "f64".into(),
+            Kind::Text { .. } => "String".into(),
+            Kind::IntegerOrText => "k8s_openapi::apimachinery::pkg::util::intstr::IntOrString".into(),
+            Kind::Choice(choices) => self.choice(choices, path),
+            Kind::List(item, _) => format!("Vec<{}>", self.kind(item, path)),
+            Kind::Map(value) => {
+                self.types.has_map = true;
+                format!("BTreeMap<String, {}>", self.kind(value, path))
+            }
+            Kind::Object(object) => self.structure(object, path),
+        }
+    }
+
+    fn structure(&mut self, object: &Object, path: &[&str]) -> String {
+        let name = self.name(path);
+        // Types stand in the order of the fields that have them.
+        let place = self.types.others.len();
+        let fields = self.fields(object, path);
+        let text = format!(
+            "\n/// `{}` of the {}.\n#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]\n\
+             #[serde(rename_all = \"camelCase\")]\npub struct {name} {{\n{fields}}}\n",
+            path.join("."),
+            self.words.values
+        );
+        self.types.others.insert_str(place, &text);
+        name
+    }
+
+    fn choice(&mut self, choices: &[String], path: &[&str]) -> String {
+        let name = self.name(path);
+        let mut taken = BTreeSet::new();
+        let mut variants = String::new();
+        for (number, choice) in choices.iter().enumerate() {
+            let variant = choice.to_upper_camel_case();
+            let legal = match variant.chars().next() {
+                None if choice.is_empty() => "Empty".into(),
+                None => "Other".into(),
+                Some(first) if first.is_numeric() => format!("V{variant}"),
+                Some(_) if is_rust_keyword(&variant) => format!("{variant}_"),
+                Some(_) => variant,
+            };
+            let variant = unique(&mut taken, legal, "");
+            if number == 0 {
+                variants += "    #[default]\n";
+            }
+            if variant != *choice {
+                writeln!(variants, "    #[serde(rename = {choice:?})]").expect("a String takes everything");
+            }
+            writeln!(variants, "    {variant},").expect("a String takes everything");
+        }
+        let text = format!(
+            "\n/// `{}` of the {}.\n#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]\n\
+             pub enum {name} {{\n{variants}}}\n",
+            path.join("."),
+            self.words.values
+        );
+        self.types.others += &text;
+        name
+    }
+
+    /// The kind and the path, as one name.
+    fn name(&mut self, path: &[&str]) -> String {
+        let name = path.iter().map(|key| key.to_upper_camel_case());
+        unique(&mut self.names, format!("{}{}", self.kind, name.collect::<String>()), "")
+    }
+}
+
+/// The name, or the first with a number that is free.
+fn unique(taken: &mut BTreeSet<String>, name: String, separator: &str) -> String {
+    let numbered = (2..).map(|number| format!("{}{separator}{number}", name.trim_start_matches("r#")));
+    let free =
+        std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name)).expect("numbers do not end");
+    taken.insert(free.clone());
+    free
+}
+
+/// The field that serde calls as the key, if there is one.
+fn identifier(key: &str) -> String {
+    let ascii: String = key.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
+    let snake = ascii.to_snake_case();
+    match snake.as_str() {
+        "" => "value".into(),
+        // These cannot be raw identifiers.
+        "self" | "super" | "crate" => format!("{snake}_"),
+        _ if snake.starts_with(|letter: char| letter.is_ascii_digit()) => format!("value_{snake}"),
+        _ if is_rust_keyword(&snake) => format!("r#{snake}"),
+        _ => snake,
+    }
+}
+
+/// As serde's `rename_all` has it.
+fn camel_case(ident: &str) -> String {
+    let mut camel = String::new();
+    let mut is_upper = false;
+    for letter in ident.trim_start_matches("r#").chars() {
+        match letter {
+            '_' => is_upper = true,
+            letter if is_upper => {
+                camel.push(letter.to_ascii_uppercase());
+                is_upper = false;
+            }
+            letter => camel.push(letter),
+        }
+    }
+    camel
+}
+
+/// The comment, and the default if it is short.
+fn documentation(schema: &Schema, words: Words) -> String {
+    /// Longer ones are better read in values.yaml.
+    const MOST: usize = 80;
+    let default = schema.default.as_ref().filter(|default| match default {
+        Value::Null => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(_) => {
+            !matches!(schema.kind, Kind::Object(_)) && default.as_object().is_some_and(|fields| !fields.is_empty())
+        }
+        _ => true,
+    });
+    let default = default.map(ToString::to_string).filter(|text| text.len() <= MOST && !text.contains(['`', '\\']));
+    let mut text: Vec<String> = schema.comment.replace("```", "`").split_whitespace().map(str::to_owned).collect();
+    if let Some(default) = default {
+        if let Some(last) =
+            text.last_mut().filter(|last| !last.ends_with(['.', '!', '?', ':', ')']) && !last.contains("://"))
+        {
+            last.push('.');
+        }
+        let source = format!("{}{}", words.source[..1].to_uppercase(), &words.source[1..]);
+        text.extend([source, "default:".into(), format!("`{default}`.")]);
+    }
+    wrapped(&text)
+}
+
+/// Doc comments of these words. None begins with what Markdown takes for a list or a heading.
+fn wrapped(words: &[String]) -> String {
+    const WIDTH: usize = 90;
+    let mut lines: Vec<String> = Vec::new();
+    for word in words {
+        let is_mark = !word.starts_with(|letter: char| {
+            letter.is_alphanumeric() || matches!(letter, '`' | '"' | '(' | '/' | '.' | '$')
+        }) || word.ends_with(['.', ')']) && word.trim_end_matches(['.', ')']).parse::<u32>().is_ok();
+        match lines.last_mut() {
+            Some(line) if is_mark || line.len() + word.len() < WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            None if is_mark => lines.push(format!("\\{word}")),
+            _ => lines.push(word.clone()),
+        }
+    }
+    lines.iter().map(|line| format!("    /// {line}\n")).collect()
+}
+
+fn validation(schema: &Schema) -> String {
+    let bounds = |name: &str, min: Option<String>, max: Option<String>| {
+        let bounds = [min.map(|min| format!("min = {min}")), max.map(|max| format!("max = {max}"))];
+        let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+        (!bounds.is_empty()).then(|| format!("{name}({})", bounds.join(", ")))
+    };
+    let text = |number: Option<u64>| number.map(|number| number.to_string());
+    let rules = match &schema.kind {
+        Kind::Integer(Range { min, max }) => {
+            vec![bounds("range", min.map(|it| it.to_string()), max.map(|it| it.to_string()))]
+        }
+        Kind::Number(Range { min, max }) => {
+            vec![bounds("range", min.map(|it| format!("{it:?}")), max.map(|it| format!("{it:?}")))]
+        }
+        Kind::Text { length, pattern } => {
+            let pattern = pattern.as_ref().map(|pattern| format!("regex(pattern = {pattern:?})"));
+            vec![bounds("length", text(length.min), text(length.max)), pattern]
+        }
+        // More than the type has, and the API server takes any number.
+        Kind::IntegerOrText => vec![Some("extend(\"minimum\" = i32::MIN, \"maximum\" = i32::MAX)".into())],
+        Kind::List(_, length) => vec![bounds("length", text(length.min), text(length.max))],
+        _ => Vec::new(),
+    };
+    attribute("schemars", &rules.into_iter().flatten().collect::<Vec<_>>())
+}
+
+/// An attribute of a field, if it has arguments; as rustfmt breaks it.
+fn attribute(name: &str, arguments: &[String]) -> String {
+    /// rustfmt's `attr_fn_like_width`.
+    const WIDTH: usize = 70;
+    let line = arguments.join(", ");
+    match line.len() {
+        0 => String::new(),
+        1..=WIDTH => format!("    #[{name}({line})]\n"),
+        _ => format!("    #[{name}(\n        {}\n    )]\n", arguments.join(",\n        ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_have_names_that_rust_allows() {
+        for (key, field, is_renamed) in [
+            ("replicaCount", "replica_count", false),
+            ("type", "r#type", false),
+            ("self", "self_", false),
+            ("targetCPUUtilization", "target_cpu_utilization", true),
+            ("kube-state-metrics", "kube_state_metrics", true),
+            ("1st", "value_1st", true),
+            ("snake_case", "snake_case", true),
+            ("-", "value", true),
+            ("HTTP", "http", true),
+        ] {
+            let ident = identifier(key);
+            assert_eq!((ident.as_str(), camel_case(&ident) != key), (field, is_renamed), "{key}");
+        }
+        let mut taken = BTreeSet::new();
+        let names = ["a-b", "a_b", "type", "Type"].map(|key| unique(&mut taken, identifier(key), "_"));
+        assert_eq!(names, ["a_b", "a_b_2", "r#type", "type_2"]);
+    }
+
+    #[test]
+    fn comments_are_no_markdown() {
+        let words: Vec<String> = "- first 1. second".split(' ').map(str::to_owned).collect();
+        assert_eq!(wrapped(&words), "    /// \\- first 1. second\n");
+        let long = ["word"; 20].join(" ") + " - item";
+        let words: Vec<String> = long.split(' ').map(str::to_owned).collect();
+        assert!(wrapped(&words).lines().all(|line| !line.starts_with("    /// -")));
+    }
+}

@@ -1,0 +1,115 @@
+//! Narrow edits of files that the user owns: text in, text out, everything else byte for byte as it was.
+//!
+//! After each edit the new text is parsed again and must equal the old plus the new item; else the edit is refused with
+//! the snippet to paste. An edit that is already true changes nothing. This module knows files, not Kubernetes.
+
+pub mod plan;
+mod brackets;
+mod cargo;
+mod lines;
+mod merge;
+#[cfg(test)]
+mod properties;
+mod rust;
+mod text;
+mod undo;
+mod yaml;
+
+pub use merge::{Lines, Merged, changed_lines, marker, merge, with_lines};
+pub use rust::{
+    Copied, Function, KindNames, Package, Renames, Versions, ends_of_types, function_at, texts_and_comments,
+};
+pub use yaml::items as yaml_items;
+
+/// One edit, as a value.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Edit {
+    /// `pub mod NAME;`, in rustfmt's order among its neighbours.
+    RustMod { name: String },
+    /// An element of the `vec![…]` that ends the function `function`, in sorted order: `fn all() -> Vec<_> { vec![ITEM] }`.
+    RustListItem { function: String, item: String },
+    /// `// COMMENT` above the function of this number (see [`function_at`]): after its docs and the comments that start
+    /// alike, or in place of another comment about it.
+    RustComment { function: usize, comment: String, instead_of: Option<String> },
+    /// An argument such as `storage = false` in the `#[kube(…)]` of the type that says this kind and version there.
+    KubeArgument { kind: String, version: String, argument: String },
+    /// A plain string item in the block sequence under the top-level key `key`, in sorted order.
+    YamlListItem { key: String, item: String },
+    /// No such string item there; the key goes with the last one.
+    NoYamlListItem { key: String, item: String },
+    /// A mapping in the block sequence under the top-level key `key`. `identity` are the keys that tell one entry from
+    /// another: an entry with the same values there gets the fields it lacks (or that differ), else the entry is added,
+    /// sorted by the identity's values. `fields` is the whole entry; it is written by the alphabet, as kubebuilder does.
+    YamlEntry { key: String, identity: Vec<String>, fields: serde_json::Map<String, serde_json::Value> },
+    /// A member in `[workspace] members` of a Cargo.toml, unless a glob there already matches it.
+    CargoMember { path: String },
+    /// A folder in `[workspace] exclude` of a Cargo.toml, unless it is listed as a member.
+    CargoExclude { path: String },
+    /// The version of a dependency of a Cargo.toml, and its path or none, wherever it is listed.
+    CargoSource { package: String, version: String, path: Option<String> },
+    /// A feature of a dependency in `[dependencies]` of a Cargo.toml, in the list of its features.
+    CargoFeature { dependency: String, feature: String },
+    /// The lines in which `after` differs from `before`, which are two renderings of one template, in a row.
+    Lines { before: String, after: String },
+    /// Takes an edit back. `base` is what the file starts as, if the edit may have created it.
+    Undo { edit: Box<Edit>, base: Option<String> },
+}
+
+/// Why an edit was refused, and the snippet to paste by hand.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct EditError {
+    pub reason: String,
+    /// Line and column (1-based) where the file is at fault.
+    pub at: Option<(usize, usize)>,
+    /// What to do, with the text to paste.
+    pub help: String,
+}
+
+impl Edit {
+    /// True for an edit that is part of the scaffold: a new rendering of the templates contains its lines. The lines of any other
+    /// edit belong to the user, as if they had been typed.
+    pub fn is_scaffolded(&self) -> bool {
+        !matches!(self, Self::RustComment { .. })
+    }
+
+    /// The text before the edit was made: the one that [`apply`](Self::apply) turns into `text`. A text without it stays as it is. `base`
+    /// is what the file starts as, if the edit may have created it.
+    pub fn undo(&self, text: &str, base: Option<&str>) -> Result<String, EditError> {
+        behind_mark(text, |text| undo::undo(self, text, base))
+    }
+
+    /// The text with the edit made; equal to `text` when it is already true.
+    pub fn apply(&self, text: &str) -> Result<String, EditError> {
+        behind_mark(text, |text| self.apply_to(text))
+    }
+
+    fn apply_to(&self, text: &str) -> Result<String, EditError> {
+        match self {
+            Self::RustMod { name } => rust::add_mod(text, name),
+            Self::RustListItem { function, item } => rust::add_list_item(text, function, item),
+            Self::RustComment { function, comment, instead_of } => {
+                rust::add_comment(text, *function, comment, instead_of.as_deref())
+            }
+            Self::KubeArgument { kind, version, argument } => rust::add_argument(text, kind, version, argument),
+            Self::YamlListItem { key, item } => yaml::add_item(text, key, item),
+            Self::NoYamlListItem { key, item } => yaml::remove_item(text, key, item),
+            Self::YamlEntry { key, identity, fields } => yaml::add_entry(text, key, identity, fields),
+            Self::CargoMember { path } => cargo::add_member(text, path),
+            Self::CargoExclude { path } => cargo::add_excluded(text, path),
+            Self::CargoSource { package, version, path } => cargo::set_source(text, package, version, path.as_deref()),
+            Self::CargoFeature { dependency, feature } => cargo::add_feature(text, dependency, feature),
+            Self::Lines { before, after } => lines::change(text, before, after),
+            Self::Undo { edit, base } => undo::undo(edit, text, base.as_deref()),
+        }
+    }
+}
+
+/// Edits the text behind a byte order mark, which stays.
+fn behind_mark(text: &str, edit: impl FnOnce(&str) -> Result<String, EditError>) -> Result<String, EditError> {
+    match text.strip_prefix('\u{feff}') {
+        Some(text) => Ok(format!("\u{feff}{}", edit(text)?)),
+        None => edit(text),
+    }
+}

@@ -1,0 +1,132 @@
+//! The gap between two siblings (modules, elements of a list), which holds nothing but spaces, commas and comments; and
+//! where in it a new sibling goes, so that each comment stays with the sibling that it is about.
+
+use std::ops::Range;
+
+use crate::text::{indent, insert, line_end, line_start, newline, starts_line};
+
+/// One of several things that stand in a row.
+pub struct Sibling {
+    /// What it is sorted by.
+    pub key: String,
+    pub range: Range<usize>,
+}
+
+/// The comments in a range that holds no tokens but punctuation.
+pub fn comments(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut at = range.start;
+    while at < range.end {
+        let rest = &text[at..range.end];
+        let length = if rest.starts_with("//") {
+            let line = rest.find('\n').map_or(rest, |newline| &rest[..newline]);
+            line.trim_end().len()
+        } else if rest.starts_with("/*") {
+            block_comment(rest)
+        } else {
+            at += rest.chars().next().map_or(1, char::len_utf8);
+            continue;
+        };
+        found.push(at..at + length);
+        at += length;
+    }
+    found
+}
+
+/// The length of the block comment that the text starts with; they nest.
+fn block_comment(text: &str) -> usize {
+    let mut depth = 0;
+    let mut at = 0;
+    while at < text.len() {
+        let rest = &text[at..];
+        if rest.starts_with("/*") {
+            depth += 1;
+            at += 2;
+        } else if rest.starts_with("*/") {
+            depth -= 1;
+            at += 2;
+            if depth == 0 {
+                return at;
+            }
+        } else {
+            at += rest.chars().next().map_or(1, char::len_utf8);
+        }
+    }
+    text.len()
+}
+
+/// True when an empty line stands in the range, outside of comments.
+pub fn has_blank_line(text: &str, range: Range<usize>) -> bool {
+    last_blank_line(text, range).is_some()
+}
+
+/// Where the last empty line in the range ends.
+pub fn last_blank_line(text: &str, range: Range<usize>) -> Option<usize> {
+    let mut ends = Vec::new();
+    let mut from = range.start;
+    for comment in comments(text, range.clone()).into_iter().chain(std::iter::once(range.end..range.end)) {
+        let space = &text[from..comment.start];
+        let mut newlines = space.match_indices('\n').map(|(at, _)| from + at + 1);
+        if let (Some(_), Some(last)) = (newlines.next(), newlines.next_back()) {
+            ends.push(last);
+        }
+        from = comment.end;
+    }
+    ends.pop()
+}
+
+/// Where a sibling goes that comes before the first one, which starts at `start`; the list opens at `open`.
+///
+/// Comments there are the heading of the list, except those that an empty line sets off from one: they belong to what
+/// is the first sibling so far.
+pub fn before_first(text: &str, open: usize, start: usize) -> usize {
+    let Some(blank) = last_blank_line(text, open..start) else { return start };
+    let comments = comments(text, open..start);
+    let has_heading = comments.iter().any(|comment| comment.start < blank);
+    match comments.iter().find(|comment| comment.start >= blank) {
+        Some(comment) if has_heading => comment.start,
+        _ => start,
+    }
+}
+
+/// Inserts `new` (with its punctuation) on a line of its own before `at`, indented as what stands there.
+pub fn insert_line_before(text: &str, at: usize, new: &str) -> String {
+    let (indent, newline) = (indent(text, at), newline(text));
+    if starts_line(text, at) {
+        insert(text, line_start(text, at), &format!("{indent}{new}{newline}"))
+    } else {
+        insert(text, at, &format!("{new}{newline}{indent}"))
+    }
+}
+
+/// Inserts `new` (with its punctuation) on a line of its own after `at`, where a sibling in the column `indent` ends.
+pub fn insert_line_after(text: &str, at: usize, indent: &str, new: &str) -> String {
+    let newline = newline(text);
+    match end_with_comments(text, at, indent) {
+        Some(end) if text[..end].ends_with('\n') => insert(text, end, &format!("{indent}{new}{newline}")),
+        Some(end) => insert(text, end, &format!("{newline}{indent}{new}{newline}")),
+        None => insert(text, at, &format!("{newline}{indent}{new}")),
+    }
+}
+
+/// Where the line of `at` ends, if nothing but a comment, which then belongs to what stands before, follows on it.
+pub fn end_with_comment(text: &str, at: usize) -> Option<usize> {
+    let end = line_end(text, at);
+    let rest = text[at..end].trim();
+    let is_block = || rest.starts_with("/*") && rest.ends_with("*/") && block_comment(rest) == rest.len();
+    (rest.is_empty() || rest.starts_with("//") || is_block()).then_some(end)
+}
+
+/// The same, with the lines below on which the comment goes on: they stand further right than the sibling.
+pub fn end_with_comments(text: &str, at: usize, column: &str) -> Option<usize> {
+    let end = end_with_comment(text, at)?;
+    let goes_on = |line: &&str| line.trim_start().starts_with("//") && indent(line, 0).len() > column.len();
+    let has_comment = text[at..end].trim_start().starts_with("//");
+    let below = text[end..].split_inclusive('\n').take_while(|line| has_comment && goes_on(line));
+    Some(end + below.map(str::len).sum::<usize>())
+}
+
+/// What one more level of indentation adds to this one.
+pub fn step(indent: &str) -> &'static str {
+    if indent.starts_with('\t') { "\t" } else { "    " }
+}

@@ -1,0 +1,559 @@
+//! Renders kustomizations to the objects that `kubectl kustomize` would print, with source positions.
+//!
+//! Follows `KustTarget` of kustomize step by step. What cannot be known without a network or a plugin is left out, and
+//! said: [`Render::is_closed`].
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::fields::{self, FieldSpec, NameReference};
+use super::kustomization::{self, FILE_NAMES, Kustomization};
+use super::object::{Id, Object};
+use super::yaml::{self, Dialect, Node, Value};
+use super::{follow, generate, patch, path, replace, transform};
+use opctl_model::diagnostic::{Diagnostic, SourceFile};
+use opctl_model::names::nearest;
+use opctl_model::project::{Tree, is_unreadable, join};
+
+/// What one kustomization makes.
+#[derive(Clone, Debug)]
+pub struct Render {
+    pub objects: Vec<Object>,
+    /// Nothing failed, and nothing comes from elsewhere or by a plugin: what is not here is nowhere.
+    pub is_closed: bool,
+    pub(super) configuration: Configuration,
+}
+
+/// Field specs beside kustomize's own, from `configurations`.
+#[derive(Clone, Debug, Default)]
+pub struct Configuration {
+    pub references: Vec<NameReference>,
+    pub namespaces: Vec<FieldSpec>,
+    pub labels: Vec<FieldSpec>,
+}
+
+impl Default for Render {
+    fn default() -> Self {
+        Self { objects: Vec::new(), is_closed: true, configuration: Configuration::default() }
+    }
+}
+
+/// The path of a file, and what a tree lays over it.
+type File = (String, Option<Option<String>>);
+
+/// The documents of a file; `None` where there is no file.
+type Documents = Result<Option<Arc<Vec<Node>>>, Box<Diagnostic>>;
+
+/// Reads kustomizations of one tree, and remembers what it read and what it found wrong.
+pub struct Renderer<'a> {
+    pub(super) tree: &'a Tree,
+    /// What was parsed, also by those that this one was made from.
+    files: Rc<RefCell<BTreeMap<File, Documents>>>,
+    /// The files that cannot be read.
+    unread: BTreeSet<String>,
+    pub problems: Vec<Diagnostic>,
+    /// The folders of the kustomizations that were read.
+    pub folders: BTreeSet<String>,
+    /// Those of them whose lists were followed.
+    pub followed: BTreeSet<String>,
+    /// The files that some kustomization lists as resources.
+    pub resources: BTreeSet<String>,
+    /// The files that some kustomization names.
+    pub used: BTreeSet<String>,
+}
+
+impl<'a> Renderer<'a> {
+    pub fn new(tree: &'a Tree) -> Self {
+        Self {
+            tree,
+            files: Rc::default(),
+            unread: BTreeSet::new(),
+            problems: Vec::new(),
+            folders: BTreeSet::new(),
+            followed: BTreeSet::new(),
+            resources: BTreeSet::new(),
+            used: BTreeSet::new(),
+        }
+    }
+
+    /// One that remembers only what was parsed.
+    pub fn afresh(&self) -> Self {
+        self.of(self.tree)
+    }
+
+    /// One that remembers what was parsed of the same folder on disk.
+    pub fn of<'b>(&self, tree: &'b Tree) -> Renderer<'b> {
+        Renderer { files: self.files.clone(), ..Renderer::new(tree) }
+    }
+
+    /// Everything that the kustomization in a folder makes, with names in step; the components are added as if it listed
+    /// them.
+    pub fn render(&mut self, folder: &str, components: &[&str]) -> Render {
+        let Some(kustomization) = self.kustomization(folder) else {
+            return Render { is_closed: false, ..Render::default() };
+        };
+        let mut render = self.accumulate(&kustomization, Render::default(), components, &mut Vec::new());
+        follow::names(&mut render);
+        let is_local = |object: &Object| {
+            let local = object.node.at(&["metadata", "annotations", "config.kubernetes.io/local-config"]);
+            local.is_some_and(|local| local.as_text() != Some("false"))
+        };
+        render.objects.retain(|object| !is_local(object));
+        render
+    }
+
+    /// The kustomization of a folder; what is wrong with it is said, once.
+    pub fn kustomization(&mut self, folder: &str) -> Option<Kustomization> {
+        let is_new = self.folders.insert(folder.to_owned());
+        let mut paths = FILE_NAMES.iter().map(|name| join(folder, name)).filter(|path| self.tree.has_file(path));
+        let path = paths.next()?;
+        if let Some(other) = paths.next().filter(|_| is_new) {
+            self.problems.push(
+                Diagnostic::error("OP432", format!("`{folder}` has two kustomizations: `{path}` and `{other}`"))
+                    .help("kustomize reads neither; keep one"),
+            );
+        }
+        let documents = self.documents(&path)?;
+        let file = SourceFile::new(&path, "");
+        let empty = Node { value: Value::map(), span: opctl_model::diagnostic::Span { file, range: 0..0 } };
+        let node = documents.first().cloned().unwrap_or(empty);
+        let (is_component, problems) = kustomization::check(&node);
+        if is_new {
+            self.problems.extend(problems);
+        }
+        Some(Kustomization { folder: folder.into(), path, node, is_component })
+    }
+
+    /// The documents of a file; `None` when it cannot be read, which is said.
+    pub fn documents(&mut self, path: &str) -> Option<Arc<Vec<Node>>> {
+        self.parsed(path).unwrap_or_else(|problem| {
+            if self.unread.insert(path.into()) {
+                self.problems.push(*problem);
+            }
+            None
+        })
+    }
+
+    /// Reports which of these files cannot be read. Other mistakes in a file count only if something lists it.
+    pub(super) fn report_unreadable<'b>(&mut self, paths: impl Iterator<Item = &'b String>) {
+        for path in paths {
+            if self.parsed(path).is_err_and(|problem| is_unreadable(&problem)) {
+                self.documents(path);
+            }
+        }
+    }
+
+    /// The documents of a file that nobody lists; what is wrong with it is nobody's matter.
+    pub fn peek(&self, path: &str) -> Option<Arc<Vec<Node>>> {
+        self.parsed(path).ok()?
+    }
+
+    fn parsed(&self, path: &str) -> Documents {
+        let parse = || match self.tree.read(path) {
+            Ok(None) => Ok(None),
+            Ok(Some(text)) => yaml::documents(&SourceFile::new(path, text), Dialect::Kustomize)
+                .map(|documents| Some(Arc::new(documents))),
+            Err(error) => Err(Box::new(error.into())),
+        };
+        let key = (path.to_owned(), self.tree.laid_over(path).cloned());
+        self.files.borrow_mut().entry(key).or_insert_with(parse).clone()
+    }
+
+    /// The folders that a kustomization lists.
+    pub fn children(&self, folder: &str) -> Vec<String> {
+        let path = FILE_NAMES.iter().map(|name| join(folder, name)).find(|path| self.tree.has_file(path));
+        let documents = path.and_then(|path| self.peek(&path)).unwrap_or_default();
+        let lists = documents.iter().flat_map(|node| {
+            ["resources", "bases", "components", "transformers", "generators", "validators"]
+                .into_iter()
+                .flat_map(|field| node.items_at(&[field]))
+        });
+        lists.filter_map(|entry| path::normal(folder, entry.as_text()?)).collect()
+    }
+
+    /// Whether one kustomization builds on another.
+    pub fn leads_to(&self, folder: &str, other: &str) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut open = vec![folder.to_owned()];
+        while let Some(next) = open.pop() {
+            if next == other {
+                return true;
+            }
+            if seen.insert(next.clone()) {
+                open.extend(self.children(&next));
+            }
+        }
+        false
+    }
+
+    fn accumulate(
+        &mut self,
+        kustomization: &Kustomization,
+        mut render: Render,
+        components: &[&str],
+        above: &mut Vec<String>,
+    ) -> Render {
+        let folder = &kustomization.folder;
+        above.push(folder.clone());
+        self.followed.insert(folder.clone());
+        let from = render.objects.len();
+        let mut listed = BTreeSet::new();
+        for field in ["resources", "bases"] {
+            for (entry, place) in kustomization.texts(field) {
+                if !listed.insert(path::normal(folder, entry).unwrap_or_else(|| entry.into())) {
+                    self.problem("OP434", format!("`{entry}` is listed twice"), place).help("remove one of them");
+                    continue;
+                }
+                self.resource(kustomization, entry, place, &mut render, above);
+            }
+        }
+        self.leave_one_of_each(&mut render, from);
+        self.configurations(kustomization, &mut render);
+        generate::maps(self, kustomization, &mut render);
+        for field in ["helmCharts", "helmChartInflationGenerator", "generators", "vars"] {
+            // A chart, a plugin or a variable may bring and change anything.
+            render.is_closed &= kustomization.items(field).is_empty();
+            self.plugin_files(kustomization, field);
+        }
+        for field in ["crds", "validators"] {
+            self.plugin_files(kustomization, field);
+        }
+        for (entry, place) in kustomization.texts("components") {
+            let Some(folder) = self.folder(kustomization, entry, place, &mut render) else { continue };
+            self.component(&folder, Some(place), &mut render, above);
+        }
+        for component in components {
+            self.component(component, None, &mut render, above);
+        }
+        transform::apply(self, kustomization, &mut render);
+        self.transformers(kustomization, &mut render, above);
+        above.pop();
+        render
+    }
+
+    /// Objects that say what to do to the others: those that kustomize brings itself and people use; all else is a plugin.
+    fn transformers(&mut self, kustomization: &Kustomization, render: &mut Render, above: &mut Vec<String>) {
+        let mut made = Render::default();
+        for (entry, place) in kustomization.texts("transformers") {
+            if !entry.contains('\n') {
+                self.resource(kustomization, entry, place, &mut made, above);
+                continue;
+            }
+            match yaml::documents_in(entry, &place.span) {
+                Ok(documents) => self.objects(&documents, &mut made),
+                Err(problem) => {
+                    self.problems.push(*problem);
+                    made.is_closed = false;
+                }
+            }
+        }
+        self.leave_one_of_each(&mut made, 0);
+        render.is_closed &= made.is_closed;
+        for transformer in made.objects {
+            let node = &transformer.node;
+            match (node.text_at(&["apiVersion"]), node.text_at(&["kind"])) {
+                (Some("builtin"), Some("ReplacementTransformer")) => {
+                    for replacement in node.items_at(&["replacements"]) {
+                        replace::entry(self, kustomization, replacement, render);
+                    }
+                }
+                (Some("builtin"), Some("PatchTransformer")) => patch::entry(self, kustomization, node, render),
+                _ => render.is_closed = false,
+            }
+        }
+    }
+
+    fn resource(
+        &mut self,
+        kustomization: &Kustomization,
+        entry: &str,
+        place: &Node,
+        render: &mut Render,
+        above: &mut Vec<String>,
+    ) {
+        if let Some(file) = path::inside(&kustomization.folder, entry).filter(|file| self.tree.has_file(file)) {
+            self.used.insert(file.clone());
+            self.resources.insert(file.clone());
+            match self.documents(&file) {
+                Some(documents) => self.objects(&documents, render),
+                None => render.is_closed = false,
+            }
+            return;
+        }
+        let Some(folder) = self.folder(kustomization, entry, place, render) else { return };
+        if above.contains(&folder) {
+            render.is_closed = false;
+            let at = above.iter().position(|other| *other == folder).unwrap_or(0);
+            let way: Vec<String> = above[at..].iter().chain([&folder]).map(|folder| format!("`{folder}`")).collect();
+            self.problem("OP435", format!("this kustomization leads back to itself: {}", way.join(" → ")), place)
+                .help("kustomize refuses a cycle; take one of them out of the other's `resources`");
+            return;
+        }
+        let Some(below) = self.kustomization(&folder) else {
+            render.is_closed = false;
+            return;
+        };
+        if below.is_component {
+            render.is_closed = false;
+            self.problem("OP432", format!("`{entry}` is a component"), place).help("list it under `components`");
+            return;
+        }
+        let made = self.accumulate(&below, Render::default(), &[], above);
+        render.is_closed &= made.is_closed;
+        render.configuration.extend(made.configuration);
+        render.objects.extend(made.objects);
+    }
+
+    fn component(&mut self, folder: &str, place: Option<&Node>, render: &mut Render, above: &mut Vec<String>) {
+        let Some(component) = self.kustomization(folder) else {
+            render.is_closed = false;
+            return;
+        };
+        if !component.is_component {
+            render.is_closed = false;
+            // Another kind than both was told.
+            let is_kustomization = matches!(component.text("kind"), "" | "Kustomization");
+            if let Some(place) = place.filter(|_| is_kustomization) {
+                self.problem("OP432", format!("`{folder}` is no component"), place)
+                    .help("list it under `resources`, or give it `kind: Component`");
+            }
+            return;
+        }
+        if above.iter().any(|other| other == folder) {
+            render.is_closed = false;
+            return;
+        }
+        *render = self.accumulate(&component, std::mem::take(render), &[], above);
+    }
+
+    /// The folder that an entry names, if there is a kustomization in it; all else is said.
+    fn folder(
+        &mut self,
+        kustomization: &Kustomization,
+        entry: &str,
+        place: &Node,
+        render: &mut Render,
+    ) -> Option<String> {
+        if path::is_remote(entry) {
+            render.is_closed = false;
+            return None;
+        }
+        let Some(target) = path::normal(&kustomization.folder, entry) else {
+            render.is_closed = false;
+            return None;
+        };
+        if FILE_NAMES.iter().any(|name| self.tree.has_file(&join(&target, name))) {
+            return Some(target);
+        }
+        render.is_closed = false;
+        if self.tree.has_file(&target) {
+            self.problem("OP431", format!("`{entry}` is outside of this folder"), place).help(
+                "kustomize reads files below the kustomization only; list the folder of the file, which has a \
+                 kustomization of its own",
+            );
+        } else if self.tree.has_folder(&target) {
+            self.problem("OP431", format!("`{entry}` has no kustomization"), place)
+                .help(format!("add `{}`, or list its files one by one", join(&target, FILE_NAMES[0])));
+        } else {
+            self.absent(entry, &target, place);
+        }
+        None
+    }
+
+    /// Says that something is not there, and what is.
+    pub(super) fn absent(&mut self, entry: &str, target: &str, place: &Node) {
+        let (above, name) = target.rsplit_once('/').unwrap_or(("", target));
+        let files = self.tree.files_below(above).unwrap_or_default();
+        let below = |file: &'_ str| -> Option<String> {
+            let rest = if above.is_empty() { file } else { file.strip_prefix(above)?.strip_prefix('/')? };
+            rest.split('/').next().map(str::to_owned)
+        };
+        let names: BTreeSet<String> = files.iter().filter_map(|file| below(file)).collect();
+        let near = nearest(name, names.iter().map(String::as_str).filter(|near| *near != name));
+        let near = near.map(|near| format!("{}{near}", entry.strip_suffix(name).unwrap_or_default()));
+        let problem = self.problem("OP431", format!("there is no `{target}`"), place);
+        match near {
+            Some(near) => problem.help(format!("did you mean `{near}`?")),
+            None => problem.help("add it, or take this line out"),
+        }
+    }
+
+    /// A file that a kustomization names beside its resources, below it.
+    pub(super) fn file(&mut self, kustomization: &Kustomization, entry: &str, place: &Node) -> Option<String> {
+        if path::is_remote(entry) {
+            return None;
+        }
+        let target = path::normal(&kustomization.folder, entry)?;
+        self.used.insert(target.clone());
+        if !self.tree.has_file(&target) {
+            self.absent(entry, &target, place);
+            return None;
+        }
+        if path::inside(&kustomization.folder, entry).is_none() {
+            self.problem("OP431", format!("`{entry}` is outside of this folder"), place)
+                .help("kustomize reads files below the kustomization only; move it there");
+            return None;
+        }
+        Some(target)
+    }
+
+    pub(super) fn text(&self, path: &str) -> Option<String> {
+        self.tree.read(path).ok().flatten()
+    }
+
+    /// Files and folders that only a plugin reads; inline ones are texts of several lines.
+    fn plugin_files(&mut self, kustomization: &Kustomization, field: &str) {
+        for (entry, place) in kustomization.texts(field) {
+            let is_folder = path::normal(&kustomization.folder, entry).is_some_and(|path| self.tree.has_folder(&path));
+            if !entry.contains('\n') && !is_folder {
+                self.file(kustomization, entry, place);
+            } else if let Some(folder) = path::normal(&kustomization.folder, entry).filter(|_| is_folder) {
+                self.used.extend(self.tree.files_below(&folder).unwrap_or_default());
+            }
+        }
+    }
+
+    fn configurations(&mut self, kustomization: &Kustomization, render: &mut Render) {
+        for (entry, place) in kustomization.texts("configurations") {
+            let Some(path) = self.file(kustomization, entry, place) else {
+                render.is_closed = false;
+                continue;
+            };
+            let Some(documents) = self.documents(&path) else {
+                render.is_closed = false;
+                continue;
+            };
+            for node in documents.iter() {
+                render.configuration.extend(Configuration::read(node));
+            }
+        }
+    }
+
+    /// The objects of documents, lists taken apart.
+    fn objects(&mut self, documents: &[Node], render: &mut Render) {
+        for node in documents {
+            let kind = node.text_at(&["kind"]);
+            if kind.is_some_and(|kind| kind.ends_with("List"))
+                && let Some(Value::List(items)) = node.get("items").map(|items| &items.value)
+            {
+                self.objects(items, render);
+                continue;
+            }
+            if self.is_object(node) {
+                render.objects.push(Object::new(node.clone()));
+            } else {
+                render.is_closed = false;
+            }
+        }
+    }
+
+    /// Whether kustomize takes this for an object; the reason is said if not.
+    pub(super) fn is_object(&mut self, node: &Node) -> bool {
+        let place = |path: &[&str]| node.at(path).map_or_else(|| node.span.clone(), |node| node.span.clone());
+        for (path, name) in
+            [(&["apiVersion"][..], "`apiVersion`"), (&["kind"], "`kind`"), (&["metadata", "name"], "`metadata.name`")]
+        {
+            if node.text_at(path).is_none_or(str::is_empty) {
+                let message = if node.at(path).is_none_or(|said| said.is_null() || said.as_text().is_some()) {
+                    format!("this is no object of Kubernetes: it has no {name}")
+                } else {
+                    format!("{name} must be a text")
+                };
+                let problem = Diagnostic::error("OP433", message).at(place(path), "");
+                let is_kustomization = node.text_at(&["kind"]).is_some_and(|kind| kind == "Kustomization");
+                self.problems.push(if is_kustomization {
+                    problem.help("a kustomization is listed by its folder, not by its file")
+                } else {
+                    problem
+                });
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Adds an object, unless there is one of its name.
+    pub(super) fn add(&mut self, object: Object, render: &mut Render) {
+        let from = render.objects.len();
+        render.objects.push(object);
+        self.leave_one_of_each(render, from);
+    }
+
+    /// Removes the objects from `from` on that have the name of one before them.
+    fn leave_one_of_each(&mut self, render: &mut Render, from: usize) {
+        let added = render.objects.split_off(from);
+        if added.is_empty() {
+            return;
+        }
+        let mut known: HashMap<Id, usize> = HashMap::new();
+        let names: HashSet<Option<&str>> = added.iter().map(Object::name).collect();
+        for (at, object) in render.objects.iter().enumerate().filter(|(_, object)| names.contains(&object.name())) {
+            known.entry(object.id().normal()).or_insert(at);
+        }
+        for object in added {
+            let id = object.id();
+            let first = *known.entry(id.normal()).or_insert(render.objects.len());
+            let Some(first) = render.objects.get(first) else {
+                render.objects.push(object);
+                continue;
+            };
+            let first = first.name_node().span.to_string();
+            render.is_closed = false;
+            self.problem("OP434", format!("{id} is in this twice"), object.name_node())
+                .help(format!("the first is at {first}; kustomize refuses both, so rename or remove one"));
+        }
+    }
+
+    /// An error at the place of a node, to which help can be added.
+    pub(super) fn problem(&mut self, code: &'static str, message: String, place: &Node) -> Problem<'_> {
+        let known = self.problems.len();
+        self.problems.push(Diagnostic::error(code, message).at(place.span.clone(), ""));
+        Problem(&mut self.problems[known])
+    }
+}
+
+/// A problem that was just said.
+pub(super) struct Problem<'a>(&'a mut Diagnostic);
+
+impl Problem<'_> {
+    pub(super) fn help(self, help: impl Into<String>) {
+        self.0.help.push(help.into());
+    }
+}
+
+impl Configuration {
+    fn read(node: &Node) -> Self {
+        let specs = |field: &str| node.items_at(&[field]).iter().filter_map(FieldSpec::read).collect::<Vec<_>>();
+        let references = node.items_at(&["nameReference"]).iter().map(|reference| {
+            let text = |key: &str| reference.text_at(&[key]).unwrap_or_default().to_owned();
+            NameReference {
+                group: text("group"),
+                version: text("version"),
+                kind: text("kind"),
+                fields: reference.items_at(&["fieldSpecs"]).iter().filter_map(FieldSpec::read).collect(),
+            }
+        });
+        Self { references: references.collect(), namespaces: specs("namespace"), labels: specs("commonLabels") }
+    }
+
+    fn extend(&mut self, other: Self) {
+        self.references.extend(other.references);
+        self.namespaces.extend(other.namespaces);
+        self.labels.extend(other.labels);
+    }
+
+    /// With kustomize's own.
+    pub(super) fn all_references(&self) -> Vec<NameReference> {
+        let mut references = fields::name_references();
+        for more in &self.references {
+            let same = |known: &&mut NameReference| known.kind == more.kind && known.group == more.group;
+            match references.iter_mut().find(same) {
+                Some(known) => known.fields.extend(more.fields.iter().cloned()),
+                None => references.push(more.clone()),
+            }
+        }
+        references
+    }
+}

@@ -1,0 +1,350 @@
+//! Parses YAML text into documents in which every key and value has its source position.
+//!
+//! Values are what Kubernetes' own library makes of them (`scalar`); what it would refuse is refused. Anchors, aliases
+//! and merge keys are resolved here, so that nobody else meets them.
+
+mod block;
+mod scalar;
+mod shared;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use granit_parser::{Event, Parser, ScalarStyle};
+use serde_json::Number;
+
+use self::block::Origin;
+pub use self::shared::Shared;
+use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
+
+/// A value, and where it stands: the scalar itself, or the first line of a mapping or sequence.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    pub value: Value,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(String),
+    List(Shared<Node>),
+    /// In the order of the file, each key once.
+    Map(Shared<Entry>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    pub key: String,
+    pub key_span: Span,
+    pub value: Node,
+}
+
+/// Who reads the text. To `kubectl apply -f`, which has go-yaml v2, `yes`, `on` and `n` are booleans; to kustomize, which
+/// has v3, they are texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    Kubectl,
+    Kustomize,
+}
+
+/// All documents of a file, empty ones left out.
+pub fn documents(file: &Arc<SourceFile>, dialect: Dialect) -> Result<Vec<Node>, Box<Diagnostic>> {
+    // The mark is no text; the parser counts from behind it.
+    let skipped = if file.text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    read(&file.text[skipped..], &Origin::shifted(file, skipped), dialect)
+}
+
+/// The documents in a text of a kustomization: a patch that it holds inline.
+pub fn documents_in(text: &str, span: &Span) -> Result<Vec<Node>, Box<Diagnostic>> {
+    read(text, &Origin::within(text, span), Dialect::Kustomize)
+}
+
+impl Value {
+    /// A mapping without entries.
+    pub fn map() -> Self {
+        Self::Map(Shared::default())
+    }
+}
+
+impl Node {
+    pub fn text(text: impl Into<String>, span: Span) -> Self {
+        Self { value: Value::Text(text.into()), span }
+    }
+
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        self.entries().iter().find(|entry| entry.key == key).map(|entry| &entry.value)
+    }
+
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Self> {
+        let at = self.position(key)?;
+        let Value::Map(entries) = &mut self.value else { return None };
+        Some(&mut entries[at].value)
+    }
+
+    /// The value behind several keys.
+    pub fn at(&self, path: &[&str]) -> Option<&Self> {
+        path.iter().try_fold(self, |node, key| node.get(key))
+    }
+
+    /// The text behind several keys.
+    pub fn text_at(&self, path: &[&str]) -> Option<&str> {
+        self.at(path)?.as_text()
+    }
+
+    /// What is no text is none: `name: 1` has no name.
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A text that is none to `kubectl apply -f`, as it is not quoted; see [`Dialect`].
+    pub fn is_ambiguous(&self) -> bool {
+        let raw = &self.span.file.text[self.span.range.clone()];
+        self.as_text().is_some_and(|text| text == raw && scalar::is_word_for_bool(text))
+    }
+
+    pub fn is_true(&self) -> bool {
+        self.value == Value::Bool(true)
+    }
+
+    pub fn is_null(&self) -> bool {
+        self.value == Value::Null
+    }
+
+    /// Of a mapping; nothing else has any.
+    pub fn entries(&self) -> &[Entry] {
+        match &self.value {
+            Value::Map(entries) => entries,
+            _ => &[],
+        }
+    }
+
+    /// Of a sequence; nothing else has any.
+    pub fn items(&self) -> &[Self] {
+        match &self.value {
+            Value::List(items) => items,
+            _ => &[],
+        }
+    }
+
+    /// The items of the sequence behind several keys.
+    pub fn items_at(&self, path: &[&str]) -> &[Self] {
+        self.at(path).map_or(&[], Self::items)
+    }
+
+    /// Lays a value behind a key, in place of the one that is there.
+    pub fn set(&mut self, key: &str, value: Self) {
+        let span = value.span.clone();
+        self.set_at(key, span, value);
+    }
+
+    fn set_at(&mut self, key: &str, key_span: Span, value: Self) {
+        if let Some(old) = self.get_mut(key) {
+            *old = value;
+            return;
+        }
+        let entry = Entry { key: key.into(), key_span, value };
+        match &mut self.value {
+            Value::Map(entries) => entries.push(entry),
+            other => *other = Value::Map([entry].into_iter().collect()),
+        }
+    }
+
+    pub fn remove(&mut self, key: &str) -> Option<Self> {
+        self.remove_with_place(key).map(|(_, entry)| entry.value)
+    }
+
+    /// The entry, and which of the mapping it was.
+    pub fn remove_with_place(&mut self, key: &str) -> Option<(usize, Entry)> {
+        let at = self.position(key)?;
+        let Value::Map(entries) = &mut self.value else { return None };
+        Some((at, entries.remove(at)))
+    }
+
+    /// The index of the entry with a key, in a mapping.
+    fn position(&self, key: &str) -> Option<usize> {
+        self.entries().iter().position(|entry| entry.key == key)
+    }
+
+    /// Puts an entry into a mapping, at the end if it has not so many.
+    pub fn insert_at(&mut self, at: usize, entry: Entry) {
+        if let Value::Map(entries) = &mut self.value {
+            let at = at.min(entries.len());
+            entries.insert(at, entry);
+        }
+    }
+
+    pub fn json(&self) -> serde_json::Value {
+        match &self.value {
+            Value::Null => serde_json::Value::Null,
+            Value::Bool(bool) => (*bool).into(),
+            Value::Number(number) => number.clone().into(),
+            Value::Text(text) => text.as_str().into(),
+            Value::List(items) => items.iter().map(Self::json).collect(),
+            Value::Map(entries) => entries.iter().map(|entry| (entry.key.clone(), entry.value.json())).collect(),
+        }
+    }
+
+    /// How many values there are in it, itself included, and how many levels.
+    fn measure(&self) -> (usize, usize) {
+        let inside = self.items().iter().chain(self.entries().iter().map(|entry| &entry.value)).map(Self::measure);
+        let (values, levels) = inside.fold((0, 0), |(sum, most), (values, levels)| (sum + values, most.max(levels)));
+        (values + 1, levels + 1)
+    }
+}
+
+/// Aliases make much out of little: more values than this are refused, as Kubernetes refuses them.
+const MOST_VALUES: usize = 200_000;
+/// Values are walked by recursion, and aliases nest deeper than text.
+const MOST_LEVELS: usize = 512;
+
+/// A key is looked up among all of its mapping.
+const MOST_KEYS: usize = 10_000;
+
+/// A sequence or mapping that is being read.
+struct Open {
+    value: Value,
+    /// Those of the mapping.
+    keys: BTreeSet<String>,
+    /// The key whose value comes next.
+    key: Option<Key>,
+    start: usize,
+    anchor: usize,
+    /// The mappings of merge keys, which only fill what the mapping itself does not say.
+    merged: Vec<Node>,
+}
+
+struct Key {
+    text: String,
+    span: Span,
+    /// `<<`, without quotes.
+    is_merge: bool,
+}
+
+/// What is wrong, and where in the text.
+type Problem = (Range<usize>, String);
+
+fn read(text: &str, places: &Origin, dialect: Dialect) -> Result<Vec<Node>, Box<Diagnostic>> {
+    read_text(text, places, dialect)
+        .map_err(|(range, message)| Box::new(Diagnostic::error("OP430", message).at(places.span(range), "")))
+}
+
+fn read_text(text: &str, places: &Origin, dialect: Dialect) -> Result<Vec<Node>, Problem> {
+    let mut documents = Vec::new();
+    let mut open: Vec<Open> = Vec::new();
+    let mut anchors: BTreeMap<usize, Node> = BTreeMap::new();
+    let mut values = 0;
+    for event in Parser::new_from_str_with_options(text, granit_parser::options! { emit_comments: false }) {
+        let (event, span) = event.map_err(|error| {
+            let at = error.marker().byte_offset().unwrap_or(text.len());
+            (at..at, format!("this is no YAML: {}", error.info()))
+        })?;
+        let range = span.byte_range().unwrap_or(0..0);
+        let is_merge = matches!(&event, Event::Scalar(text, ScalarStyle::Plain, _, None) if text == "<<");
+        let start = |value, anchor| Open {
+            value,
+            keys: BTreeSet::new(),
+            key: None,
+            start: range.start,
+            anchor,
+            merged: Vec::new(),
+        };
+        let (node, anchor, levels) = match event {
+            Event::SequenceStart(_, anchor, _) => {
+                open.push(start(Value::List(Shared::default()), anchor));
+                continue;
+            }
+            Event::MappingStart(_, anchor, _) => {
+                open.push(start(Value::map(), anchor));
+                continue;
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                let done = open.pop().expect("the parser closes what it opened");
+                let anchor = done.anchor;
+                (done.close(places, range.end), anchor, 1)
+            }
+            Event::Scalar(text, style, anchor, tag) => {
+                let value =
+                    scalar::value(text, style, tag.as_deref(), dialect).map_err(|problem| (range.clone(), problem))?;
+                (Node { value, span: places.span(range.clone()) }, anchor, 1)
+            }
+            Event::Alias(anchor) => {
+                let Some(node) = anchors.get(&anchor) else {
+                    return Err((range, "this alias is inside the value that it refers to".into()));
+                };
+                let (more, levels) = node.measure();
+                values += more;
+                (node.clone(), 0, levels)
+            }
+            _ => continue,
+        };
+        values += 1;
+        if values > MOST_VALUES || levels + open.len() > MOST_LEVELS {
+            return Err((range, "this is more than Kubernetes reads".into()));
+        }
+        if anchor != 0 {
+            // It is kept once more, and so is what is within it.
+            values += node.measure().0;
+            anchors.insert(anchor, node.clone());
+        }
+        match open.last_mut() {
+            None if node.is_null() => {}
+            None => documents.push(node),
+            Some(parent) => parent.take(node, is_merge).map_err(|problem| (range, problem))?,
+        }
+    }
+    Ok(documents)
+}
+
+impl Open {
+    fn take(&mut self, node: Node, is_merge: bool) -> Result<(), String> {
+        let entries = match &mut self.value {
+            Value::Map(entries) => entries,
+            Value::List(items) => {
+                items.push(node);
+                return Ok(());
+            }
+            _ => unreachable!("only sequences and mappings are opened"),
+        };
+        let Some(key) = self.key.take() else {
+            let text = scalar::key(&node.value)?;
+            if self.keys.len() >= MOST_KEYS {
+                return Err(format!("a mapping has at most {MOST_KEYS} keys"));
+            }
+            if !is_merge && !self.keys.insert(text.clone()) {
+                return Err(format!("the key `{text}` is here twice"));
+            }
+            self.key = Some(Key { text, span: node.span, is_merge });
+            return Ok(());
+        };
+        if !key.is_merge {
+            entries.push(Entry { key: key.text, key_span: key.span, value: node });
+            return Ok(());
+        }
+        match node.value {
+            Value::Map(_) => self.merged.push(node),
+            Value::List(items) if items.iter().all(|item| matches!(item.value, Value::Map(_))) => {
+                self.merged.extend(items);
+            }
+            _ => return Err("what is merged here is no mapping".into()),
+        }
+        Ok(())
+    }
+
+    fn close(mut self, places: &Origin, end: usize) -> Node {
+        if let Value::Map(entries) = &mut self.value {
+            let merged = self.merged.iter().flat_map(Node::entries);
+            entries.extend(merged.filter(|entry| self.keys.insert(entry.key.clone())).cloned());
+        }
+        Node { value: self.value, span: places.span(self.start..end.max(self.start)) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

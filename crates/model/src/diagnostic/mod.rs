@@ -1,0 +1,160 @@
+//! A problem in a file of the user: what, where and the way out. Diagnostics accumulate, so that all are shown at once;
+//! they are rendered in one place and know nothing of Kubernetes.
+
+pub mod formats;
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+
+/// What each code means: an entry of the name of each.
+pub const PAGE: &str = include_str!("../../diagnostics.md");
+
+/// Where people read it.
+const PAGE_URL: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/reference/diagnostics.md");
+
+/// Whether there is such a code.
+pub fn is_code(text: &str) -> bool {
+    PAGE.lines().any(|line| line.strip_prefix("### ") == Some(text))
+}
+
+/// A text file as it was read, shared by all the spans into it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// As shown to the user: relative to the project root, with `/`.
+    pub path: String,
+    pub text: String,
+}
+
+impl SourceFile {
+    pub fn new(path: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
+        Arc::new(Self { path: path.into(), text: text.into() })
+    }
+}
+
+/// A place in a file: a range of bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    pub file: Arc<SourceFile>,
+    pub range: Range<usize>,
+}
+
+impl Span {
+    /// Whether another one begins in this one.
+    pub fn contains(&self, other: &Self) -> bool {
+        self.file.path == other.file.path && self.range.contains(&other.range.start)
+    }
+
+    /// 1-based line and column (in characters) of the first byte.
+    pub fn line_column(&self) -> (usize, usize) {
+        let before = &self.file.text[..self.range.start.min(self.file.text.len())];
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+        (line, column)
+    }
+}
+
+impl Span {
+    /// The lines that it is in: only these are shown, however large the file.
+    fn lines(&self) -> Range<usize> {
+        let Range { start, end } = self.range;
+        let text = &self.file.text;
+        let first = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        first..text[end..].find('\n').map_or(text.len(), |newline| end + newline)
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (line, column) = self.line_column();
+        write!(f, "{}:{line}:{column}", self.file.path)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// Nothing is written while one of these stands.
+    Error,
+    Warning,
+}
+
+/// One problem.
+///
+/// `code` is stable (`OP` and three digits) so that users can search for it; `message` is lowercase, without a final
+/// period; `help` says the next step, one way out an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    pub severity: Severity,
+    pub code: &'static str,
+    pub message: String,
+    /// The place, and what is to be said right at it (may be empty).
+    pub span: Option<(Span, String)>,
+    pub help: Vec<String>,
+}
+
+impl Diagnostic {
+    pub fn error(code: &'static str, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Error, code, message: message.into(), span: None, help: Vec::new() }
+    }
+
+    pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(code, message) }
+    }
+
+    #[must_use]
+    pub fn at(mut self, span: Span, label: impl Into<String>) -> Self {
+        self.span = Some((span, label.into()));
+        self
+    }
+
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help.push(help.into());
+        self
+    }
+
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}
+
+/// Of longer ones, only the place is shown: nobody reads them, and there may be a diagnostic for every few of their bytes.
+const LONGEST_LINE: usize = 2000;
+
+/// Renders all of them as rustc does, with carets under the source; `color` adds ANSI colours.
+pub fn render(diagnostics: &[Diagnostic], color: bool) -> String {
+    let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+    let mut text = String::new();
+    for diagnostic in diagnostics {
+        let level = match diagnostic.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
+        let mut group = Group::with_title(level.primary_title(&diagnostic.message).id(diagnostic.code));
+        if let Some((span, label)) = &diagnostic.span {
+            let (line, column) = span.line_column();
+            let lines = span.lines();
+            let start = lines.start;
+            let text = &span.file.text[lines];
+            if text.lines().all(|line| line.len() <= LONGEST_LINE) {
+                let annotation = AnnotationKind::Primary.span(span.range.start - start..span.range.end - start);
+                let annotation = if label.is_empty() { annotation } else { annotation.label(label) };
+                group =
+                    group.element(Snippet::source(text).line_start(line).path(&span.file.path).annotation(annotation));
+            } else {
+                group = group.element(Origin::path(&span.file.path).line(line).char_column(column));
+                if !label.is_empty() {
+                    group = group.element(Level::NOTE.message(label));
+                }
+            }
+        }
+        for help in &diagnostic.help {
+            group = group.element(Level::HELP.message(help));
+        }
+        text.push_str(&renderer.render(&[group]));
+        text.push_str("\n\n");
+    }
+    text
+}

@@ -1,0 +1,124 @@
+//! The files in `config/manifests` that a new project gets: the base CSV, in which the user describes the operator, and the kustomization.
+
+use serde_json::{Value, json};
+
+use super::descriptors::words;
+use opctl_model::yaml;
+
+/// What a catalog shows of an operator.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Metadata {
+    pub package: String,
+    pub description: Option<String>,
+    /// Names and addresses.
+    pub maintainers: Vec<(String, String)>,
+    /// Name and URL, which may be empty.
+    pub provider: Option<(String, String)>,
+    pub keywords: Vec<String>,
+    pub repository: Option<String>,
+    pub homepage: Option<String>,
+    /// SPDX.
+    pub license: Option<String>,
+    /// The kinds that the operator has.
+    pub kinds: Vec<String>,
+    /// Whether its permissions are for some namespaces.
+    pub namespaced: bool,
+    /// Whether a conversion webhook allows no other mode than all namespaces.
+    pub converts: bool,
+}
+
+/// `installModes`: an operator with permissions in namespaces supports all modes, because OLM grants the permissions where it watches.
+pub fn install_modes(namespaced: bool) -> Value {
+    ["OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"]
+        .map(|mode| json!({ "type": mode, "supported": namespaced || mode == "AllNamespaces" }))
+        .as_slice()
+        .into()
+}
+
+/// The text of `bases/PACKAGE.clusterserviceversion.yaml`.
+pub fn scaffold(metadata: &Metadata, header: &str) -> String {
+    let scalar = |text: &str| yaml::scalar(&text.into());
+    let Metadata { package, description, maintainers, provider, keywords, repository, homepage, license, .. } =
+        metadata;
+    let title = words(package);
+    let mut text = format!(
+        "{header}# What catalogs and consoles show of the operator. It is yours: `opctl generate bundle` adds the Deployments, permissions,\n\
+         # webhooks, kinds and examples, and keeps all that you write here.\n\
+         apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\nmetadata:\n  name: {package}.v0.0.0\n  \
+         namespace: placeholder\n  annotations:\n    # Basic Install, Seamless Upgrades, Full Lifecycle, Deep Insights or Auto Pilot.\n    \
+         capabilities: Basic Install\n"
+    );
+    let short = description.clone().unwrap_or_else(|| match &metadata.kinds[..] {
+        [] => format!("{title} for Kubernetes."),
+        [kind] => format!("Manages {kind} objects on Kubernetes."),
+        [kinds @ .., last] => format!("Manages {} and {last} objects on Kubernetes.", kinds.join(", ")),
+    });
+    let short = short.split_whitespace().collect::<Vec<_>>().join(" ");
+    text.push_str(&format!("    # One line, for lists.\n    description: {}\n", scalar(&short)));
+    if let Some(repository) = repository {
+        text.push_str(&format!("    repository: {}\n", scalar(repository)));
+    }
+    text.push_str(&format!("spec:\n  displayName: {}\n  # Markdown.\n  description: |\n    {short}\n", scalar(&title)));
+    if let Some(license) = license {
+        text.push_str(&format!("\n    License: {license}\n"));
+    }
+    text.push_str(
+        "  maturity: alpha\n  # The oldest Kubernetes that the operator runs on.\n  minKubeVersion: 1.30.0\n",
+    );
+    let own = vec![package.clone()];
+    let keywords = if keywords.is_empty() { &own } else { keywords };
+    text.push_str("  keywords:\n");
+    keywords.iter().for_each(|keyword| text.push_str(&format!("    - {}\n", scalar(keyword))));
+    let links: Vec<(&str, &String)> = [("Homepage", homepage), ("Source", repository)]
+        .into_iter()
+        .filter_map(|(name, url)| Some((name, url.as_ref()?)))
+        .collect();
+    if !links.is_empty() {
+        text.push_str("  links:\n");
+    }
+    for (name, url) in links {
+        text.push_str(&format!("    - name: {name}\n      url: {}\n", scalar(url)));
+    }
+    if maintainers.is_empty() {
+        text.push_str("  # Catalogs require:\n  # maintainers:\n  #   - name: NAME\n  #     email: NAME@example.com\n");
+    } else {
+        text.push_str("  maintainers:\n");
+    }
+    for (name, email) in maintainers {
+        text.push_str(&format!("    - name: {}\n      email: {}\n", scalar(name), scalar(email)));
+    }
+    match provider {
+        None => text.push_str("  # provider:\n  #   name: ORGANIZATION\n"),
+        Some((name, url)) => {
+            text.push_str(&format!("  provider:\n    name: {}\n", scalar(name)));
+            if !url.is_empty() {
+                text.push_str(&format!("    url: {}\n", scalar(url)));
+            }
+        }
+    }
+    text.push_str(
+        "  # A PNG, JPEG, GIF or SVG:\n  # icon:\n  #   - base64data: …\n  #     mediatype: image/svg+xml\n  \
+         # Which namespaces the operator may be installed for. OLM v1 requires AllNamespaces.\n  installModes:\n",
+    );
+    let modes = install_modes(metadata.namespaced && !metadata.converts);
+    for mode in modes.as_array().into_iter().flatten() {
+        text.push_str(&format!(
+            "    - type: {}\n      supported: {}\n",
+            mode["type"].as_str().unwrap_or_default(),
+            mode["supported"]
+        ));
+    }
+    // What opctl fills in; without it, it is no CSV to kustomize's checks.
+    text.push_str("  install:\n    strategy: deployment\n    spec:\n      deployments: []\n");
+    text
+}
+
+/// The text of `kustomization.yaml`.
+pub fn kustomization(package: &str, has_samples: bool, header: &str) -> String {
+    let samples = if has_samples { "  - ../samples\n" } else { "" };
+    format!(
+        "{header}# What a bundle for OLM is made of: `opctl generate bundle`. Patches for OLM alone go here.\n\
+         apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n  \
+         - bases/{package}.clusterserviceversion.yaml\n  - ../default\n{samples}"
+    )
+}

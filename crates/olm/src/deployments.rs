@@ -1,0 +1,262 @@
+//! The Deployments of the operator, as OLM creates them: with its certificates, and watching the namespaces of the OperatorGroup.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use super::CERTIFICATES;
+use super::draft::{Draft, Fate};
+use super::object::{Object, text};
+use super::webhooks::Webhooks;
+use opctl_model::diagnostic::Diagnostic;
+
+/// The Deployments, and what they have in common.
+#[derive(Debug, Default)]
+pub struct Deployments<'a> {
+    /// By their numbers among the objects.
+    pub all: Vec<(usize, &'a Object)>,
+    /// Where they run, before OLM changes it.
+    pub namespace: String,
+    /// The service accounts that they use.
+    pub accounts: BTreeSet<String>,
+    /// The namespaces in `WATCH_NAMESPACE`.
+    pub watched: BTreeSet<String>,
+}
+
+const CONTAINERS: [&str; 2] = ["initContainers", "containers"];
+
+/// The containers of a DeploymentSpec, with their JSON pointers in it.
+pub fn containers(spec: &Value) -> impl Iterator<Item = (String, &Value)> {
+    CONTAINERS.into_iter().flat_map(move |list| {
+        let containers = super::object::list(spec, &format!("/template/spec/{list}"));
+        containers.iter().enumerate().map(move |(at, container)| (format!("/template/spec/{list}/{at}"), container))
+    })
+}
+
+pub fn containers_mut(spec: &mut Value) -> Vec<&mut Value> {
+    let Some(Value::Object(pod)) = spec.pointer_mut("/template/spec") else { return Vec::new() };
+    let lists = pod.iter_mut().filter(|(key, _)| CONTAINERS.contains(&key.as_str()));
+    lists.filter_map(|(_, list)| list.as_array_mut()).flatten().collect()
+}
+
+/// All Deployments. They run in one namespace, for OLM installs an operator in one.
+pub fn find<'a>(draft: &mut Draft<'a>) -> Deployments<'a> {
+    let mut found = Deployments { all: draft.all("apps", "Deployment").collect(), ..Deployments::default() };
+    let Some((_, first)) = found.all.first() else {
+        let error = Diagnostic::error("OP505", "there is no Deployment, so a bundle would install nothing")
+            .help("list the manifests of the operator in the kustomization, e.g. `../manager`");
+        draft.findings.push(error);
+        return found;
+    };
+    found.namespace = first.namespace().to_owned();
+    for (_, deployment) in &found.all {
+        if deployment.namespace() != found.namespace {
+            let message =
+                format!("the Deployments are in two namespaces: {} and {}", first.title(), deployment.title());
+            let error = Diagnostic::error("OP505", message)
+                .at(deployment.span("/metadata/namespace"), "OLM installs an operator in one namespace")
+                .help("set `namespace` in the kustomization");
+            draft.findings.push(error);
+        }
+        let account = deployment.text("/spec/template/spec/serviceAccountName");
+        found.accounts.insert(if account.is_empty() { "default" } else { account }.to_owned());
+        for (_, container) in containers(&deployment.value["spec"]) {
+            let variables = super::object::list(container, "/env").iter();
+            let watched = variables.filter(|variable| text(variable, "/name") == WATCH_NAMESPACE);
+            let namespaces = watched.flat_map(|variable| text(variable, "/value").split(','));
+            found.watched.extend(namespaces.filter(|name| !name.is_empty()).map(str::to_owned));
+        }
+    }
+    found
+}
+
+const WATCH_NAMESPACE: &str = "WATCH_NAMESPACE";
+
+/// A Certificate of cert-manager, whose Secret does not exist under OLM.
+struct Issued<'a> {
+    at: usize,
+    object: &'a Object,
+    secret: &'a str,
+    /// Who issues one instead.
+    instead: Option<Fate>,
+}
+
+/// The items of `install.spec.deployments`.
+pub fn specs(draft: &mut Draft, deployments: &Deployments, webhooks: &Webhooks) -> Vec<Value> {
+    let certificates = draft.all("cert-manager.io", "Certificate");
+    let issued =
+        certificates.map(|(at, object)| Issued { at, object, secret: object.text("/spec/secretName"), instead: None });
+    let mut issued: Vec<Issued> = issued.collect();
+    let mut items = Vec::new();
+    for (at, deployment) in &deployments.all {
+        draft.went(*at, Fate::Csv("deployments"));
+        if deployment.value["metadata"]["annotations"].as_object().is_some_and(|all| !all.is_empty()) {
+            let finding =
+                Diagnostic::warning("OP501", format!("`annotations` of {} are not in the bundle", deployment.title()))
+                    .at(deployment.span("/metadata/annotations"), "OLM creates the Deployment with its labels only")
+                    .help(
+                        "set annotations in the pod template, `spec.template.metadata.annotations`, or in the base CSV",
+                    );
+            draft.findings.push(finding);
+        }
+        let mut spec = deployment.value["spec"].clone();
+        watch_targets(&mut spec);
+        let serves = webhooks.deployments.contains(deployment.name());
+        remove_certificates(draft, deployment, &mut spec, serves.then_some(webhooks), &mut issued);
+        if serves {
+            use_certificates(&mut spec, &webhooks.services);
+        }
+        let mut item = json!({ "name": deployment.name(), "spec": spec });
+        if let Some(labels) = deployment.value["metadata"].get("labels") {
+            item["label"] = labels.clone();
+        }
+        items.push(item);
+    }
+    settle_certificates(draft, &mut issued);
+    items
+}
+
+/// The namespaces are those of the OperatorGroup, which OLM writes in an annotation of the Pods.
+fn watch_targets(spec: &mut Value) {
+    for container in containers_mut(spec) {
+        for variable in items(container, "env").filter(|variable| text(variable, "/name") == WATCH_NAMESPACE) {
+            *variable = json!({
+                "name": WATCH_NAMESPACE,
+                "valueFrom": { "fieldRef": { "fieldPath": "metadata.annotations['olm.targetNamespaces']" } },
+            });
+        }
+    }
+}
+
+/// Removes the volumes of Secrets that cert-manager would issue: OLM issues and mounts certificates of webhooks itself.
+fn remove_certificates(
+    draft: &mut Draft,
+    deployment: &Object,
+    spec: &mut Value,
+    webhooks: Option<&Webhooks>,
+    issued: &mut [Issued],
+) {
+    let Some(volumes) = spec.pointer_mut("/template/spec/volumes").and_then(Value::as_array_mut) else { return };
+    let mut removed: BTreeMap<String, usize> = BTreeMap::new();
+    volumes.retain(|volume| {
+        let of = issued.iter().position(|issued| {
+            issued.secret == text(volume, "/secret/secretName") && issued.object.namespace() == deployment.namespace()
+        });
+        of.is_none_or(|of| {
+            removed.insert(text(volume, "/name").to_owned(), of);
+            false
+        })
+    });
+    let is_empty = volumes.is_empty();
+    if is_empty && let Some(pod) = spec.pointer_mut("/template/spec").and_then(Value::as_object_mut) {
+        pod.remove("volumes");
+    }
+    let only_one = removed.values().collect::<BTreeSet<_>>().len() == 1;
+    for container in containers_mut(spec) {
+        let Some(mounts) = container.get_mut("volumeMounts").and_then(Value::as_array_mut) else { continue };
+        let mut gone: Vec<(String, usize)> = Vec::new();
+        mounts.retain(|mount| {
+            let of = removed.get(text(mount, "/name"));
+            gone.extend(of.map(|of| (text(mount, "/mountPath").to_owned(), *of)));
+            of.is_none()
+        });
+        if mounts.is_empty()
+            && let Some(container) = container.as_object_mut()
+        {
+            container.remove("volumeMounts");
+        }
+        for (path, of) in gone {
+            let certificate = &mut issued[of];
+            if webhooks.is_some_and(|webhooks| only_one || webhooks.is_for(certificate.object)) {
+                certificate.instead = Some(Fate::Olm("issues the certificates of webhooks".into()));
+                replace_path(container, &path);
+            } else if remove_metrics_certificate(container, &path) {
+                certificate.instead = Some(Fate::Operator("issues the certificate of its metrics"));
+            } else {
+                let finding = Diagnostic::warning("OP500", format!("{} is not in the bundle", certificate.object.title()))
+                    .at(certificate.object.name_span(), format!("{} mounts its Secret at `{path}`", deployment.title()))
+                    .help("OLM issues certificates of webhooks only, so the volume was removed: have the program do without it")
+                    .help("or mount a Secret that the users of the bundle create");
+                draft.drop(certificate.at, finding);
+            }
+        }
+    }
+}
+
+/// Has a program read OLM's certificate.
+fn replace_path(container: &mut Value, path: &str) {
+    let replace = |text: &mut Value| {
+        if let Some(replaced) = text.as_str().and_then(|text| replaced(text, path)) {
+            *text = replaced.into();
+        }
+    };
+    for list in ["args", "command"] {
+        items(container, list).for_each(replace);
+    }
+    items(container, "env").filter_map(|variable| variable.get_mut("value")).for_each(replace);
+}
+
+/// Those of a list, if there is one.
+fn items<'v>(container: &'v mut Value, list: &str) -> impl Iterator<Item = &'v mut Value> {
+    container.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten()
+}
+
+/// The text with OLM's folder instead of the path, if the path is a whole one in it.
+fn replaced(text: &str, path: &str) -> Option<String> {
+    let path = path.trim_end_matches('/');
+    let at = text.find(path)?;
+    let (before, after) = (&text[..at], &text[at + path.len()..]);
+    let is_whole = (before.is_empty() || before.ends_with(['=', ',', ' ']))
+        && (after.is_empty() || after.starts_with(['/', ',', ' ']));
+    is_whole.then(|| format!("{before}{CERTIFICATES}{after}"))
+}
+
+/// The variables of opctl-runtime: with the Service in `WEBHOOK_SERVICE` the operator would issue its own certificate and write it to the
+/// webhook configurations, which OLM has.
+fn use_certificates(spec: &mut Value, services: &BTreeSet<String>) {
+    for container in containers_mut(spec) {
+        let Some(variables) = container.get_mut("env").and_then(Value::as_array_mut) else { continue };
+        let has_folder = variables.iter().any(|variable| text(variable, "/name") == "WEBHOOK_CERT_DIR");
+        for variable in variables.iter_mut() {
+            if text(variable, "/name") == "WEBHOOK_SERVICE" && services.contains(text(variable, "/value")) {
+                *variable = match has_folder {
+                    true => Value::Null,
+                    false => json!({ "name": "WEBHOOK_CERT_DIR", "value": CERTIFICATES }),
+                };
+            }
+        }
+        variables.retain(|variable| !variable.is_null());
+    }
+}
+
+/// Has opctl-runtime issue the certificate of its metrics itself.
+fn remove_metrics_certificate(container: &mut Value, path: &str) -> bool {
+    let Some(variables) = container.get_mut("env").and_then(Value::as_array_mut) else { return false };
+    let count = variables.len();
+    variables.retain(|variable| text(variable, "/name") != "METRICS_CERT_PATH" || text(variable, "/value") != path);
+    variables.len() < count
+}
+
+/// What becomes of cert-manager's objects: an Issuer goes with its Certificates, and the Certificate of an authority with its Issuer.
+fn settle_certificates(draft: &mut Draft, issued: &mut [Issued]) {
+    let issuers: Vec<(usize, &Object)> = draft.all("cert-manager.io", "Issuer").collect();
+    let is_of = |certificate: &Issued, path: &str, issuer: &Object, other: &str| {
+        certificate.object.text(path) == issuer.text(other) && certificate.object.namespace() == issuer.namespace()
+    };
+    // Each round settles the Issuers of one level of authorities.
+    for _ in &issuers {
+        for (at, issuer) in &issuers {
+            let is_by = |certificate: &&Issued| is_of(certificate, "/spec/issuerRef/name", issuer, "/metadata/name");
+            let fates: Option<Vec<Fate>> =
+                issued.iter().filter(is_by).map(|certificate| certificate.instead.clone()).collect();
+            // Those of webhooks count more than the one of metrics.
+            let Some(fate) = fates.and_then(|fates| fates.into_iter().min()) else { continue };
+            let own = |certificate: &&mut Issued| is_of(certificate, "/spec/secretName", issuer, "/spec/ca/secretName");
+            issued.iter_mut().filter(own).for_each(|certificate| certificate.instead = Some(fate.clone()));
+            draft.went(*at, fate);
+        }
+    }
+    for certificate in issued {
+        certificate.instead.take().into_iter().for_each(|fate| draft.went(certificate.at, fate));
+    }
+}

@@ -1,0 +1,122 @@
+//! The images of a bundle: `relatedImages` of the CSV, and their digests.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use super::deployments::{Deployments, containers, containers_mut};
+use super::draft::Draft;
+use super::object::{list, text};
+use opctl_model::diagnostic::Diagnostic;
+
+/// The digest of each image: `sha256:…` by its reference.
+pub type Digests = BTreeMap<String, String>;
+
+const PREFIX: &str = "RELATED_IMAGE_";
+
+/// `relatedImages`: what `RELATED_IMAGE_…` variables name, and with digests every image. Pins the images of `specs`.
+pub fn related(
+    draft: &mut Draft,
+    deployments: &Deployments,
+    specs: &mut [Value],
+    digests: Option<&Digests>,
+) -> Vec<Value> {
+    // The names by which images are known; the variable's goes before the container's.
+    let mut named: BTreeMap<String, String> = BTreeMap::new();
+    for (at, (_, deployment)) in deployments.all.iter().enumerate() {
+        for (pointer, container) in containers(&specs[at]["spec"]) {
+            for (number, variable) in list(container, "/env").iter().enumerate() {
+                let Some(name) = text(variable, "/name").strip_prefix(PREFIX) else { continue };
+                let name = name.to_lowercase().replace('_', "-");
+                let place = deployment.span(&format!("/spec{pointer}/env/{number}"));
+                let image = text(variable, "/value");
+                if image.is_empty() {
+                    let message = format!("`{PREFIX}…` names an image, and this variable has no value");
+                    let error = Diagnostic::error("OP507", message).at(place, "").help("set `value` to the image");
+                    draft.findings.push(error);
+                    continue;
+                }
+                match named.get(&name) {
+                    Some(other) if other != image => {
+                        let message =
+                            format!("`{}` is the name of two images: `{other}` and `{image}`", text(variable, "/name"));
+                        let help = "give one of the variables another name";
+                        draft.findings.push(Diagnostic::error("OP507", message).at(place, "").help(help));
+                    }
+                    _ => drop(named.insert(name, image.to_owned())),
+                }
+            }
+        }
+    }
+    if let Some(digests) = digests {
+        name_containers(specs, &mut named);
+        pin(draft, deployments, specs, digests);
+        for image in named.values_mut() {
+            *image = pinned(image, digests).unwrap_or_else(|| image.clone());
+        }
+    }
+    named.into_iter().map(|(name, image)| json!({ "name": name, "image": image })).collect()
+}
+
+/// The images of containers that no variable names.
+fn name_containers(specs: &[Value], named: &mut BTreeMap<String, String>) {
+    let known: BTreeSet<String> = named.values().cloned().collect();
+    for item in specs {
+        for (_, container) in containers(&item["spec"]) {
+            let (image, name) = (text(container, "/image"), text(container, "/name"));
+            if known.contains(image) {
+                continue;
+            }
+            let name = match named.get(name) {
+                Some(other) if other != image => format!("{}-{name}", text(item, "/name")),
+                _ => name.to_owned(),
+            };
+            named.insert(name, image.to_owned());
+        }
+    }
+}
+
+/// Pins containers and variables alike: they are the same images.
+fn pin(draft: &mut Draft, deployments: &Deployments, specs: &mut [Value], digests: &Digests) {
+    for (at, (_, deployment)) in deployments.all.iter().enumerate() {
+        let mut missing = Vec::new();
+        for (pointer, container) in containers(&specs[at]["spec"]) {
+            let mut images = vec![(format!("{pointer}/image"), text(container, "/image"))];
+            for (number, variable) in list(container, "/env").iter().enumerate() {
+                if text(variable, "/name").starts_with(PREFIX) {
+                    images.push((format!("{pointer}/env/{number}/value"), text(variable, "/value")));
+                }
+            }
+            missing.extend(images.into_iter().filter(|(_, image)| !image.is_empty() && pinned(image, digests).is_none()).map(
+                |(pointer, image)| {
+                    Diagnostic::error("OP507", format!("the digest of `{image}` is not known"))
+                        .at(deployment.span(&format!("/spec{pointer}")), "")
+                        .help(format!("add `{image}: sha256:…` to the file of `--digests`; `crane digest {image}` prints the digest"))
+                },
+            ));
+        }
+        draft.findings.extend(missing);
+        for container in containers_mut(&mut specs[at]["spec"]) {
+            let pin = |image: &mut Value| {
+                if let Some(pinned) = image.as_str().and_then(|image| pinned(image, digests)) {
+                    *image = pinned.into();
+                }
+            };
+            container.get_mut("image").into_iter().for_each(pin);
+            let Some(Value::Array(variables)) = container.get_mut("env") else { continue };
+            let related = variables.iter_mut().filter(|variable| text(variable, "/name").starts_with(PREFIX));
+            related.filter_map(|variable| variable.get_mut("value")).for_each(pin);
+        }
+    }
+}
+
+/// `name@sha256:…`; `None` if the digest is not known.
+fn pinned(image: &str, digests: &Digests) -> Option<String> {
+    if image.contains('@') {
+        return Some(image.to_owned());
+    }
+    let digest = digests.get(image)?;
+    let start = image.rfind('/').map_or(0, |slash| slash + 1);
+    let name = image[start..].find(':').map_or(image, |colon| &image[..start + colon]);
+    Some(format!("{name}@{digest}"))
+}

@@ -1,0 +1,105 @@
+//! What kustomize renders of an operator → a bundle for the Operator Lifecycle Manager (OLM), format `registry+v1`; and back.
+//!
+//! A bundle has a ClusterServiceVersion (CSV), which holds Deployments, permissions and webhooks, and files for the other objects.
+//! [`generate`] splits the objects into these parts, and reports each object and each field that a bundle cannot hold.
+//! [`render`](render::render) is the inverse. Nothing here reads files or knows a cluster.
+
+pub mod scorecard;
+pub mod catalog;
+pub mod bundle;
+mod base;
+mod csv;
+mod deployments;
+mod descriptors;
+mod draft;
+mod files;
+mod images;
+pub mod install;
+mod object;
+mod rbac;
+pub mod render;
+mod webhooks;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+pub use self::base::{Metadata, kustomization, scaffold};
+pub use self::descriptors::{DescriptorHint, KindHints};
+use self::draft::Draft;
+pub use self::draft::{Fate, Row};
+pub use self::files::{Labels, dockerfile, document, documents, metadata, parse, scorecard};
+pub use self::images::Digests;
+use self::object::Object;
+use opctl_kustomize::yaml::Node;
+use opctl_model::diagnostic::Diagnostic;
+
+/// Everything that a bundle is made of.
+#[derive(Debug)]
+pub struct Input<'a> {
+    pub package: &'a str,
+    /// A semantic version.
+    pub version: &'a str,
+    /// The CSV that the user maintains: names, descriptions, icons, install modes.
+    pub base: Node,
+    /// The operator, as kustomize renders it. CSVs, scorecard configurations and samples among them are passed over.
+    pub objects: Vec<Node>,
+    /// Custom resources to show as examples.
+    pub samples: Vec<Node>,
+    /// What the source says of the kinds, by kind, group and version.
+    pub hints: BTreeMap<(String, String, String), KindHints>,
+    pub options: Options,
+}
+
+/// What the user asks for beside the objects.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Service accounts that get permissions although no Deployment uses them.
+    pub extra_accounts: BTreeSet<String>,
+    pub replaces: Option<String>,
+    pub skips: Vec<String>,
+    pub skip_range: Option<String>,
+    pub created_at: Option<String>,
+    /// Every image is pinned to its digest.
+    pub digests: Option<Digests>,
+    /// APIs of other operators that this one needs, as in `customresourcedefinitions.required`.
+    pub required: Vec<Value>,
+}
+
+/// A bundle, and what became of the objects.
+#[derive(Debug)]
+pub struct Bundle {
+    /// By file name in `manifests/`; one object each.
+    pub manifests: BTreeMap<String, Value>,
+    /// A scorecard configuration, if one was among the objects.
+    pub scorecard: Option<Value>,
+    /// Where each object went, in order of kind and name.
+    pub rows: Vec<Row>,
+    pub findings: Vec<Diagnostic>,
+}
+
+/// The directory in which OLM mounts the certificate of webhooks: `tls.crt` and `tls.key`.
+pub const CERTIFICATES: &str = "/tmp/k8s-webhook-server/serving-certs";
+
+/// Splits the objects. There is always a bundle; with an error among the findings, it is not to be used.
+pub fn generate(input: Input) -> Bundle {
+    let Input { package, version, base, objects, samples, hints, options } = input;
+    let mut objects: Vec<Object> = objects.into_iter().map(Object::new).collect();
+    // The order of files and lists in `config` is of no importance.
+    objects.sort_by(|a, b| a.key().cmp(&b.key()));
+    let mut draft = Draft::new(&objects);
+    let deployments = deployments::find(&mut draft);
+    let webhooks = webhooks::find(&mut draft, &deployments);
+    let (permissions, cluster_permissions) = rbac::split(&mut draft, &deployments, &options.extra_accounts);
+    let mut specs = deployments::specs(&mut draft, &deployments, &webhooks);
+    let related = images::related(&mut draft, &deployments, &mut specs, options.digests.as_ref());
+    files::others(&mut draft, &deployments);
+    let parts =
+        csv::Parts { deployments: specs, permissions, cluster_permissions, webhooks: webhooks.definitions, related };
+    let csv = csv::assemble(&mut draft, package, version, &base, parts, &samples, &hints, &options);
+    draft.files.insert(format!("{}.clusterserviceversion.yaml", package.to_lowercase()), csv);
+    let scorecard = objects.iter().find(|object| object.is("scorecard.operatorframework.io", "Configuration"));
+    let scorecard = scorecard.map(|object| object.value.clone());
+    let (manifests, rows, findings) = draft.finish();
+    Bundle { manifests, scorecard, rows, findings }
+}

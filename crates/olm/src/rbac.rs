@@ -1,0 +1,265 @@
+//! Roles and bindings → `permissions` and `clusterPermissions` of the CSV, which OLM makes roles, bindings and service accounts of.
+//!
+//! What binds somebody else, or the role of somebody else, stays an object of its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use super::deployments::Deployments;
+use super::draft::{Draft, Fate};
+use super::object::{Object, text};
+use opctl_model::diagnostic::Diagnostic;
+
+const GROUP: &str = "rbac.authorization.k8s.io";
+
+/// Rules by service account.
+type Rules = BTreeMap<String, Vec<Value>>;
+
+/// `permissions` and `clusterPermissions`, sorted by account.
+pub fn split<'a>(
+    draft: &mut Draft<'a>,
+    deployments: &Deployments<'a>,
+    extra: &BTreeSet<String>,
+) -> (Vec<Value>, Vec<Value>) {
+    let accounts: BTreeSet<String> = deployments.accounts.union(extra).cloned().collect();
+    let mut split = Split { draft, deployments, accounts, consumed: BTreeSet::new(), kept: BTreeSet::new() };
+    let (mut namespaced, mut cluster) = (Rules::new(), Rules::new());
+    for kind in ["RoleBinding", "ClusterRoleBinding"] {
+        let bindings: Vec<(usize, &Object)> = split.draft.all(GROUP, kind).collect();
+        for (at, binding) in bindings {
+            split.binding(at, binding, if kind == "RoleBinding" { &mut namespaced } else { &mut cluster });
+        }
+    }
+    split.roles();
+    split.accounts(&mut namespaced, &cluster);
+    (permissions(namespaced), permissions(cluster))
+}
+
+fn permissions(rules: Rules) -> Vec<Value> {
+    rules.into_iter().map(|(account, rules)| json!({ "serviceAccountName": account, "rules": rules })).collect()
+}
+
+struct Split<'d, 'a> {
+    draft: &'d mut Draft<'a>,
+    deployments: &'d Deployments<'a>,
+    accounts: BTreeSet<String>,
+    /// The roles whose rules are in the CSV.
+    consumed: BTreeSet<usize>,
+    /// The roles that a binding in a file refers to.
+    kept: BTreeSet<usize>,
+}
+
+impl Split<'_, '_> {
+    fn binding(&mut self, at: usize, binding: &Object, into: &mut Rules) {
+        let home = self.deployments.namespace.as_str();
+        let subjects = binding.list("/subjects");
+        let is_own = |subject: &&Value| self.is_own(subject);
+        let own: Vec<String> =
+            subjects.iter().filter(is_own).map(|subject| text(subject, "/name").to_owned()).collect();
+        let others: Vec<Value> = subjects.iter().filter(|subject| !self.is_own(subject)).cloned().collect();
+        self.unused_accounts(binding, &others);
+        let is_elsewhere = binding.kind() == "RoleBinding" && binding.namespace() != home;
+        let is_watched = is_elsewhere && self.deployments.watched.contains(binding.namespace());
+        let role = self.role(binding);
+        if is_elsewhere && !is_watched {
+            let finding = Diagnostic::warning("OP502", format!("{} is not in the bundle", binding.title()))
+                .at(binding.span("/metadata/namespace"), "OLM grants permissions in the namespaces of the operator only")
+                .help("bind the role with a ClusterRoleBinding if the operator may have its permissions in all namespaces")
+                .help("or have the users of the bundle apply it beside the bundle, and say so in `spec.description` of the CSV");
+            return self.draft.drop(at, finding);
+        }
+        if own.is_empty() {
+            self.kept.extend(role);
+            return self.keep(at, binding, others);
+        }
+        let rules = match role {
+            Some(role) => self.rules(role),
+            None => match provided(binding.text("/roleRef/name")) {
+                Some(rules) if binding.text("/roleRef/kind") == "ClusterRole" => rules,
+                _ => return self.keep(at, binding, subjects.to_vec()),
+            },
+        };
+        if is_watched {
+            let namespace = binding.namespace();
+            let finding =
+                Diagnostic::warning("OP502", format!("{} becomes a permission in other namespaces", binding.title()))
+                    .at(binding.span("/metadata/namespace"), "under OLM, the OperatorGroup lists the namespaces")
+                    .help(format!("create the OperatorGroup with `{namespace}` in `targetNamespaces`"));
+            self.draft.findings.push(finding);
+        }
+        for account in own {
+            let known = into.entry(account).or_default();
+            for rule in &rules {
+                if !known.contains(rule) {
+                    known.push(rule.clone());
+                }
+            }
+        }
+        let field = if binding.kind() == "RoleBinding" { "permissions" } else { "clusterPermissions" };
+        self.draft.went(at, Fate::Csv(field));
+        if let Some(role) = role {
+            self.draft.went(role, Fate::Csv(field));
+            self.consumed.insert(role);
+        }
+        if !others.is_empty() {
+            self.kept.extend(role);
+            self.keep(at, binding, others);
+        }
+    }
+
+    /// Whether a subject is an account of the operator's Deployments.
+    fn is_own(&self, subject: &Value) -> bool {
+        text(subject, "/kind") == "ServiceAccount"
+            && text(subject, "/namespace") == self.deployments.namespace
+            && self.accounts.contains(text(subject, "/name"))
+    }
+
+    /// A binding for an account that nothing runs as is a slip: usually of the Deployment, which then runs as another one.
+    fn unused_accounts(&mut self, binding: &Object, others: &[Value]) {
+        for subject in others {
+            let (name, namespace) = (text(subject, "/name"), text(subject, "/namespace"));
+            let exists = self.draft.all("", "ServiceAccount").any(|(_, account)| account.name() == name);
+            if text(subject, "/kind") == "ServiceAccount" && namespace == self.deployments.namespace && !exists {
+                let used: Vec<String> = self.accounts.iter().map(|name| format!("`{name}`")).collect();
+                let message =
+                    format!("{} grants permissions to the account `{name}`, which no Deployment uses", binding.title());
+                let finding = Diagnostic::warning("OP503", message)
+                    .at(binding.span("/subjects"), format!("the Deployments run as {}", used.join(", ")))
+                    .help(format!("set `serviceAccountName: {name}` in the Deployment, or bind its account"))
+                    .help(format!("for Pods that the operator creates: `--extra-service-accounts {name}`"));
+                self.draft.findings.push(finding);
+            }
+        }
+    }
+
+    /// Writes a binding with these subjects to a file. Nothing changes their namespace at the installation.
+    fn keep(&mut self, at: usize, binding: &Object, subjects: Vec<Value>) {
+        let home = &self.deployments.namespace;
+        if let Some(subject) = subjects.iter().position(|subject| text(subject, "/namespace") == home) {
+            let name = binding.text("/roleRef/name");
+            let finding =
+                Diagnostic::warning("OP503", format!("{} is right in the namespace `{home}` only", binding.title()))
+                    .at(
+                        binding.span(&format!("/subjects/{subject}/namespace")),
+                        "OLM does not change the namespace of a subject",
+                    )
+                    .help(format!(
+                        "install the bundle in `{home}`, which `operatorframework.io/suggested-namespace` suggests"
+                    ))
+                    .help(format!(
+                        "or copy the rules of `{name}` to a role of the project, so that they are in the CSV"
+                    ));
+            self.draft.findings.push(finding);
+        }
+        let mut value = binding.value.clone();
+        value["subjects"] = subjects.into();
+        self.draft.keep(at, value);
+    }
+
+    /// The role that a binding refers to, if it is in the input.
+    fn role(&self, binding: &Object) -> Option<usize> {
+        let (kind, name) = (binding.text("/roleRef/kind"), binding.text("/roleRef/name"));
+        let is_it =
+            |role: &Object| role.name() == name && (kind == "ClusterRole" || role.namespace() == binding.namespace());
+        self.draft.all(GROUP, kind).find(|(_, role)| is_it(role)).map(|(at, _)| at)
+    }
+
+    /// The rules of a role, or those that it is aggregated from.
+    fn rules(&mut self, role: usize) -> Vec<Value> {
+        let role = &self.draft.objects[role];
+        if role.value.get("aggregationRule").is_none() {
+            return role.list("/rules").to_vec();
+        }
+        let selectors = role.list("/aggregationRule/clusterRoleSelectors");
+        let is_selected = |other: &Object| {
+            selectors.iter().any(|selector| {
+                let labels = selector.get("matchLabels").and_then(Value::as_object);
+                let has = |(key, value): (&String, &Value)| other.value["metadata"]["labels"].get(key) == Some(value);
+                labels.is_some_and(|labels| !labels.is_empty() && labels.iter().all(has))
+            })
+        };
+        let selected = self.draft.all(GROUP, "ClusterRole").filter(|(_, other)| is_selected(other));
+        let rules = selected.flat_map(|(_, other)| other.list("/rules").to_vec()).collect();
+        let finding = Diagnostic::warning("OP501", format!("the aggregation of {} is not in the bundle", role.title()))
+            .at(role.span("/aggregationRule"), "the CSV has the rules of the roles in the project only")
+            .help("list the rules in the role itself");
+        self.draft.findings.push(finding);
+        rules
+    }
+
+    /// Roles that no binding in the CSV has consumed, and those that a binding in a file refers to.
+    fn roles(&mut self) {
+        for kind in ["Role", "ClusterRole"] {
+            let roles: Vec<(usize, &Object)> = self.draft.all(GROUP, kind).collect();
+            for (at, role) in roles {
+                if self.consumed.contains(&at) && !self.kept.contains(&at) {
+                    continue;
+                }
+                if kind == "Role" && role.namespace() != self.deployments.namespace {
+                    if !self.consumed.contains(&at) {
+                        let finding = Diagnostic::warning("OP502", format!("{} is not in the bundle", role.title()))
+                            .at(
+                                role.span("/metadata/namespace"),
+                                "OLM creates objects in the operator's namespace only",
+                            )
+                            .help("make it a ClusterRole, or have the users of the bundle apply it beside the bundle");
+                        self.draft.drop(at, finding);
+                    }
+                    continue;
+                }
+                self.draft.keep(at, role.value.clone());
+            }
+        }
+    }
+
+    /// OLM creates the accounts that have permissions, and no others.
+    fn accounts(&mut self, namespaced: &mut Rules, cluster: &Rules) {
+        let objects: Vec<(usize, &Object)> = self.draft.all("", "ServiceAccount").collect();
+        for (at, account) in objects {
+            let is_own = account.namespace() == self.deployments.namespace && self.accounts.contains(account.name());
+            if !is_own {
+                continue;
+            }
+            self.draft.went(at, Fate::Olm("creates it for the permissions".into()));
+            let annotations = account.value["metadata"]["annotations"].as_object();
+            let lost = [
+                ("/metadata/annotations", annotations.is_some_and(|all| !all.is_empty())),
+                ("/imagePullSecrets", !account.list("/imagePullSecrets").is_empty()),
+                ("/secrets", !account.list("/secrets").is_empty()),
+                ("/automountServiceAccountToken", account.value.get("automountServiceAccountToken").is_some()),
+            ];
+            for (pointer, _) in lost.into_iter().filter(|(_, is_lost)| *is_lost) {
+                let field = pointer.rsplit('/').next().unwrap_or_default();
+                let finding =
+                    Diagnostic::warning("OP501", format!("`{field}` of {} is not in the bundle", account.title()))
+                        .at(account.span(pointer), "OLM creates the account with its name alone")
+                        .help("set what Pods need in the pod template of the Deployment")
+                        .help("or have the users of the bundle change the account after the installation");
+                self.draft.findings.push(finding);
+            }
+        }
+        for account in &self.accounts {
+            if account != "default" && !cluster.contains_key(account) {
+                namespaced.entry(account.clone()).or_default();
+            }
+        }
+    }
+}
+
+/// The rules of the roles that every cluster has, as far as operators bind them.
+fn provided(role: &str) -> Option<Vec<Value>> {
+    let rule =
+        |group: &str, resource: &str| json!({ "apiGroups": [group], "resources": [resource], "verbs": ["create"] });
+    match role {
+        "system:auth-delegator" => Some(vec![
+            rule("authentication.k8s.io", "tokenreviews"),
+            rule("authorization.k8s.io", "subjectaccessreviews"),
+        ]),
+        "cluster-admin" => Some(vec![
+            json!({ "apiGroups": ["*"], "resources": ["*"], "verbs": ["*"] }),
+            json!({ "nonResourceURLs": ["*"], "verbs": ["*"] }),
+        ]),
+        _ => None,
+    }
+}

@@ -1,0 +1,93 @@
+//! The configuration: `tests/scorecard/config.yaml` of a bundle.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use opctl_kustomize::yaml::{self, Dialect, Node};
+use opctl_model::diagnostic::{Diagnostic, SourceFile};
+
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    pub service_account: Option<String>,
+    /// Run one after the other.
+    pub stages: Vec<Stage>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Stage {
+    /// Its tests run at the same time.
+    pub parallel: bool,
+    pub tests: Vec<Test>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Test {
+    pub image: String,
+    pub entrypoint: Vec<String>,
+    pub labels: BTreeMap<String, String>,
+    /// The folder of a Pod that is copied when the test has finished.
+    pub storage: Option<String>,
+}
+
+const CODE: &str = "OP520";
+
+/// Reads a configuration strictly: what operator-sdk ignores is an error.
+pub fn parse(file: &Arc<SourceFile>) -> Result<Config, Vec<Diagnostic>> {
+    let documents =
+        yaml::documents(file, Dialect::Kubectl).map_err(|problem| vec![Diagnostic { code: CODE, ..*problem }])?;
+    let mut problems = Vec::new();
+    let Some(root) = documents.first() else {
+        return Err(vec![Diagnostic::error(CODE, format!("`{}` is empty", file.path))]);
+    };
+    for (key, wanted) in [("apiVersion", "scorecard.operatorframework.io/v1alpha3"), ("kind", "Configuration")] {
+        if root.text_at(&[key]) != Some(wanted) {
+            let node = root.get(key).unwrap_or(root);
+            problems.push(problem(node, format!("the configuration of scorecard has `{key}: {wanted}`")));
+        }
+    }
+    known(root, &["apiVersion", "kind", "metadata", "serviceaccount", "storage", "stages"], &mut problems);
+    let storage = storage(root);
+    let stages = root.items_at(&["stages"]).iter().map(|stage| {
+        known(stage, &["parallel", "tests"], &mut problems);
+        let tests =
+            stage.items_at(&["tests"]).iter().map(|test| read_test(test, storage.as_deref(), &mut problems)).collect();
+        Stage { parallel: stage.get("parallel").is_some_and(Node::is_true), tests }
+    });
+    let stages = stages.collect();
+    let service_account = root.text_at(&["serviceaccount"]).filter(|name| !name.is_empty()).map(str::to_owned);
+    if problems.is_empty() { Ok(Config { service_account, stages }) } else { Err(problems) }
+}
+
+fn read_test(test: &Node, storage_of_all: Option<&str>, problems: &mut Vec<Diagnostic>) -> Test {
+    known(test, &["image", "entrypoint", "labels", "storage", "uniqueID"], problems);
+    let image = test.text_at(&["image"]).unwrap_or_default().to_owned();
+    if image.is_empty() {
+        problems.push(problem(test, "this test has no image".into()));
+    }
+    let texts = |node: &Node| node.items().iter().filter_map(|item| item.as_text().map(str::to_owned)).collect();
+    let entrypoint: Vec<String> = test.get("entrypoint").map(texts).unwrap_or_default();
+    let label = |entry: &yaml::Entry| Some((entry.key.clone(), entry.value.as_text()?.to_owned()));
+    let labels = test.get("labels").map(Node::entries).unwrap_or_default().iter().filter_map(label).collect();
+    let storage = storage(test).or_else(|| storage_of_all.map(str::to_owned));
+    Test { image, entrypoint, labels, storage }
+}
+
+fn storage(node: &Node) -> Option<String> {
+    node.text_at(&["storage", "spec", "mountPath", "path"]).filter(|path| !path.is_empty()).map(str::to_owned)
+}
+
+fn known(node: &Node, keys: &[&str], problems: &mut Vec<Diagnostic>) {
+    for entry in node.entries().iter().filter(|entry| !keys.contains(&entry.key.as_str())) {
+        let message = format!("scorecard has no setting `{}` here", entry.key);
+        problems.push(
+            Diagnostic::error(CODE, message)
+                .at(entry.key_span.clone(), "")
+                .help(format!("the settings are: {}", keys.join(", "))),
+        );
+    }
+}
+
+fn problem(node: &Node, message: String) -> Diagnostic {
+    Diagnostic::error(CODE, message)
+        .at(node.entries().first().map_or_else(|| node.span.clone(), |entry| entry.key_span.clone()), "")
+}

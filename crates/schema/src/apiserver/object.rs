@@ -1,0 +1,228 @@
+//! CustomResourceDefinition + object → what an API server says to the object's creation with strict validation of fields,
+//! which is what kubectl asks for.
+//!
+//! Source: `pkg/registry/customresource` (`strategy.go`, `validator.go`) and `customresource_handler.go` of
+//! k8s.io/apiextensions-apiserver. The steps are its own, in its order: [`decode`], [`metadata`], the schema
+//! ([`super::value`]), [`embedded`], [`lists`], CEL rules. Where it stops at the first step that fails, this goes on, as far
+//! as one mistake does not follow from another.
+
+mod decode;
+mod embedded;
+mod lists;
+mod metadata;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+    CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps,
+};
+use serde_json::{Map, Value};
+
+use super::cel::{self, Verdict};
+use super::value::{self, Rule, brief};
+use opctl_model::diagnostic::Severity;
+use opctl_model::names::nearest;
+
+/// Something that the API server says to an object. An error: it refuses it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObjectFinding {
+    pub severity: Severity,
+    pub code: &'static str,
+    pub message: String,
+    /// Into the object as it was given. Of a field that is missing, too: then its beginning is there.
+    pub path: Vec<ObjectStep>,
+    pub help: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ObjectStep {
+    Key(String),
+    Index(usize),
+}
+
+impl ObjectFinding {
+    fn error(code: &'static str, path: &[ObjectStep], message: impl Into<String>) -> Self {
+        Self { severity: Severity::Error, code, message: message.into(), path: path.to_vec(), help: Vec::new() }
+    }
+
+    fn warning(code: &'static str, path: &[ObjectStep], message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(code, path, message) }
+    }
+
+    fn help(mut self, help: impl Into<String>) -> Self {
+        self.help.push(help.into());
+        self
+    }
+}
+
+/// `object` is of the kind that `crd` defines, or means to be.
+pub fn check_object(crd: &CustomResourceDefinition, object: &Value) -> Vec<ObjectFinding> {
+    let mut findings = Vec::new();
+    let Value::Object(fields) = object else {
+        return vec![ObjectFinding::error("OP450", &[], "this is no object of Kubernetes, but another value")];
+    };
+    let version = match version(crd, fields) {
+        Ok(version) => version,
+        Err(finding) => return vec![finding],
+    };
+    metadata::check(fields.get("metadata"), metadata::Of::Kind(&crd.spec.scope), &mut Vec::new(), &mut findings);
+    let Some(root) = version.schema.as_ref().and_then(|schema| schema.open_api_v3_schema.as_ref()) else {
+        return findings;
+    };
+    store(version, root, object.clone(), true, &mut findings);
+    findings
+}
+
+/// The metadata of an object of any kind; whether it may have a namespace is not known here.
+pub fn check_metadata(object: &Value) -> Vec<ObjectFinding> {
+    let mut findings = Vec::new();
+    metadata::check(object.get("metadata"), metadata::Of::Embedded, &mut Vec::new(), &mut findings);
+    findings
+}
+
+/// What the API server stores of an object whose metadata is sound, and what it says to its fields.
+fn store(
+    version: &CustomResourceDefinitionVersion,
+    root: &JSONSchemaProps,
+    mut object: Value,
+    is_created: bool,
+    findings: &mut Vec<ObjectFinding>,
+) -> Value {
+    decode::whole_numbers(&mut object);
+    decode::default(&mut object, root);
+    decode::prune(&mut object, root, findings);
+    decode::prune_nulls(&mut object, Some(root));
+    let subresources = version.subresources.as_ref();
+    if is_created
+        && subresources.is_some_and(|subresources| subresources.status.is_some())
+        && let Some(fields) = object.as_object_mut()
+        && fields.remove("status").is_some_and(|status| !status.is_null())
+    {
+        let path = [ObjectStep::Key("status".to_owned())];
+        let message = "the API server drops the `status` of an object that is created";
+        findings
+            .push(ObjectFinding::warning("OP458", &path, message).help("remove it: the operator writes the status"));
+    }
+    let misfits = value::check(&object, root);
+    let hides_cel = misfits.iter().any(|misfit| misfit.rule.hides_cel());
+    findings.extend(misfits.into_iter().map(of_misfit));
+    embedded::check(&object, Some(root), &mut Vec::new(), findings);
+    lists::check(&object, root, &mut Vec::new(), findings);
+    if let Some(scale) = subresources.and_then(|subresources| subresources.scale.as_ref()) {
+        replicas(&object, &scale.spec_replicas_path, findings);
+    }
+    if !hides_cel {
+        findings.extend(cel::evaluate_all(root, &object).into_iter().map(of_rule));
+    }
+    object
+}
+
+/// Why the API server refuses an object, or may refuse it.
+#[derive(Debug, PartialEq)]
+pub struct Rejection {
+    pub path: Vec<ObjectStep>,
+    pub message: String,
+}
+
+/// What the API server stores of an object whose metadata is sound, from a client that lets it drop unknown fields, and who
+/// may write the status.
+pub fn stored(
+    version: &CustomResourceDefinitionVersion,
+    root: &JSONSchemaProps,
+    object: &Value,
+) -> (Value, Vec<Rejection>) {
+    let mut findings = Vec::new();
+    let stored = store(version, root, object.clone(), false, &mut findings);
+    // Unknown fields.
+    findings.retain(|finding| finding.code != "OP451");
+    (stored, findings.into_iter().map(|ObjectFinding { path, message, .. }| Rejection { path, message }).collect())
+}
+
+fn of_rule(broken: cel::Broken) -> ObjectFinding {
+    let place = shown(&broken.path);
+    let is_refused = matches!(broken.verdict, Verdict::Refused(_));
+    let finding = match broken.verdict {
+        Verdict::Refused(message) => ObjectFinding::error("OP460", &broken.path, format!("{place}: {message}")),
+        Verdict::Failed(problem) => {
+            let message = format!("{place}: a rule cannot be evaluated, and so refuses the object: {problem}");
+            ObjectFinding::error("OP461", &broken.path, message)
+        }
+        Verdict::Unknown(what) => {
+            let message = format!("{place}: a rule cannot be evaluated here: {what}");
+            ObjectFinding::warning("OP462", &broken.path, message)
+        }
+    };
+    let finding = finding.help(format!("the rule is `{}`", cel::one_line(&broken.rule.rule)));
+    match broken.rule.message.as_deref().map(str::trim).filter(|message| !message.is_empty() && !is_refused) {
+        Some(message) => finding.help(format!("it says: {message}")),
+        None => finding,
+    }
+}
+
+/// The version that the object is of, if it is served.
+fn version<'a>(
+    crd: &'a CustomResourceDefinition,
+    fields: &Map<String, Value>,
+) -> Result<&'a CustomResourceDefinitionVersion, ObjectFinding> {
+    let (group, kind) = (&crd.spec.group, &crd.spec.names.kind);
+    let said = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default();
+    let served: Vec<&CustomResourceDefinitionVersion> =
+        crd.spec.versions.iter().filter(|version| version.served).collect();
+    let all: Vec<String> = served.iter().map(|version| format!("{group}/{}", version.name)).collect();
+    let refuse = |name: &str, message: String, near: Option<&str>| {
+        let finding = ObjectFinding::error("OP450", &[ObjectStep::Key(name.to_owned())], message);
+        Err(match near {
+            Some(near) => finding.help(format!("did you mean `{near}`?")),
+            None => finding.help(format!("the kind `{kind}` is served as {}", all.join(", "))),
+        })
+    };
+    if said("kind") != kind {
+        return refuse("kind", format!("no kind `{}` in the group `{group}`", said("kind")), Some(kind));
+    }
+    let api_version = said("apiVersion");
+    match served.iter().zip(&all).find(|(_, name)| *name == api_version) {
+        Some((version, _)) => Ok(version),
+        None => {
+            let message = format!("the kind `{kind}` is not served as `{api_version}`");
+            refuse("apiVersion", message, nearest(api_version, all.iter().map(String::as_str)))
+        }
+    }
+}
+
+fn of_misfit(misfit: value::Misfit) -> ObjectFinding {
+    let code = match misfit.rule {
+        Rule::Type => "OP453",
+        Rule::Required => "OP454",
+        Rule::Enum | Rule::TooLong | Rule::Other => "OP455",
+        Rule::Unknown => {
+            let message = format!("{}: {} cannot be checked here", shown(&misfit.path), misfit.problem);
+            return ObjectFinding::warning("OP459", &misfit.path, message).help("the API server checks it");
+        }
+    };
+    ObjectFinding::error(code, &misfit.path, format!("{}: {}", shown(&misfit.path), misfit.problem))
+}
+
+/// Source: `ValidateScaleSpec`.
+fn replicas(object: &Value, path: &str, findings: &mut Vec<ObjectFinding>) {
+    let names: Vec<&str> = path.trim_start_matches('.').split('.').collect();
+    let Some(value) = names.iter().try_fold(object, |value, name| value.get(name)) else { return };
+    if !value.as_i64().is_some_and(|replicas| (0..=i64::from(i32::MAX)).contains(&replicas)) {
+        let steps: Vec<ObjectStep> = names.iter().map(|name| ObjectStep::Key((*name).to_owned())).collect();
+        let message = format!("{}: {} is no number of replicas", shown(&steps), brief(value));
+        findings.push(ObjectFinding::error("OP455", &steps, message).help("`scale` of the kind points to this field"));
+    }
+}
+
+/// `spec.list[0].labels["a.b"]`, quoted; or the object as a whole.
+pub fn shown(path: &[ObjectStep]) -> String {
+    let mut shown = String::new();
+    for step in path {
+        match step {
+            ObjectStep::Index(index) => shown.push_str(&format!("[{index}]")),
+            ObjectStep::Key(name) if name.chars().any(|c| !(c.is_alphanumeric() || "-_".contains(c))) => {
+                shown.push_str(&format!("[{name:?}]"));
+            }
+            ObjectStep::Key(name) if shown.is_empty() => shown.push_str(name),
+            ObjectStep::Key(name) => shown.extend([".", name]),
+        }
+    }
+    if shown.is_empty() { "the object".to_owned() } else { format!("`{shown}`") }
+}

@@ -1,0 +1,19 @@
+//! Finds the types in the table of Kubernetes' types, which takes longer than most commands.
+
+use std::path::PathBuf;
+use std::{env, fs, io};
+
+const TYPES: &str = "src/known/kubernetes.txt";
+
+fn main() -> io::Result<()> {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed={TYPES}");
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?);
+    fs::write(out.join("kubernetes.rs"), format!("{:?}", starts(&fs::read_to_string(TYPES)?)))
+}
+
+/// Where the blocks begin that have an empty line before them.
+fn starts(table: &str) -> Vec<usize> {
+    const BETWEEN: &str = "\n\n";
+    table.match_indices(BETWEEN).map(|(at, _)| at + BETWEEN.len()).collect()
+}

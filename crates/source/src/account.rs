@@ -1,0 +1,194 @@
+//! Accounts for the kinds of the packages: each `#[kube(…)]` with a kind in their files becomes a version of a CRD, is
+//! refused with a diagnostic, left out by a `cfg`, or belongs to another project.
+//!
+//! Only tokens are looked at, so what the reader of items has passed over is found as well; that is an error.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::Source;
+use super::modules::{Modules, mentions};
+use super::package::Package;
+use super::skim::{self, KindAttribute};
+use opctl_model::diagnostic::{Diagnostic, Severity, SourceFile, Span};
+use opctl_model::lexer::{Lexer, Token};
+use opctl_model::project::{ReadError, join};
+
+/// How many versions of kinds are in the source; `found` is the sum of the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Account {
+    pub found: usize,
+    /// They are in `Operator::apis`.
+    pub written: usize,
+    /// A diagnostic says why.
+    pub refused: usize,
+    /// A `cfg` leaves them out.
+    pub left_out: usize,
+    /// They belong to other projects.
+    pub elsewhere: usize,
+}
+
+/// Nothing is read of a file with such an error.
+const UNREADABLE: &[&str] = &["OP001", "OP006"];
+
+enum Fate {
+    Written,
+    Refused,
+    LeftOut,
+    Elsewhere,
+}
+
+impl Account {
+    fn count(&mut self, fate: &Fate) {
+        self.found += 1;
+        *match fate {
+            Fate::Written => &mut self.written,
+            Fate::Refused => &mut self.refused,
+            Fate::LeftOut => &mut self.left_out,
+            Fate::Elsewhere => &mut self.elsewhere,
+        } += 1;
+    }
+}
+
+impl Source {
+    /// Counts the kinds of all files, and gives what is to be said of those that are in no other diagnostic. `left_out` are
+    /// items, `foreign` the names of the types of other projects' kinds.
+    pub(super) fn account(
+        &mut self,
+        packages: &[Package],
+        modules: &Modules,
+        left_out: &[Span],
+        foreign: &[Span],
+    ) -> Vec<Diagnostic> {
+        let files = modules.files();
+        let mut problems = Vec::new();
+        for file in &files {
+            for kind in skim::kinds_in(&file.text) {
+                let fate = self.fate(file, &kind, modules, left_out, foreign);
+                self.account.count(fate.as_ref().unwrap_or(&Fate::Refused));
+                problems.extend(fate.is_none().then(|| passed_over(file, kind.at)));
+            }
+        }
+        // Those that cannot be read are reported with the markers.
+        for file in self.unread(packages.iter().filter(|package| !package.is_proc_macro), &files).0 {
+            let kinds = skim::kinds_in(&file.text);
+            let is_left_out = modules.leaves_out(&file.path);
+            let fate = if is_left_out { Fate::LeftOut } else { Fate::Refused };
+            kinds.iter().for_each(|_| self.account.count(&fate));
+            let first = kinds.into_iter().next().filter(|_| !is_left_out);
+            problems.extend(first.map(|kind| unread_kind(&file, kind.at, modules)));
+        }
+        problems
+    }
+
+    /// `None`: it is neither derived nor reported nor left out.
+    fn fate(
+        &self,
+        file: &Arc<SourceFile>,
+        kind: &KindAttribute,
+        modules: &Modules,
+        left_out: &[Span],
+        foreign: &[Span],
+    ) -> Option<Fate> {
+        let is_in = |span: &Span, at: usize| span.file.path == file.path && span.range.contains(&at);
+        let is_name = |span: &Span| kind.name.is_some_and(|name| is_in(span, name));
+        if self.operator.apis.iter().any(|api| is_name(&api.span)) {
+            return Some(Fate::Written);
+        }
+        let externals = self.operator.ownerships.iter().filter(|it| it.is_external).map(|it| &it.covers);
+        if foreign.iter().chain(externals).any(|span| is_in(span, kind.at.start) || is_name(span)) {
+            return Some(Fate::Elsewhere);
+        }
+        if left_out.iter().any(|span| is_in(span, kind.at.start)) || modules.removes(file, kind.at.start) {
+            return Some(Fate::LeftOut);
+        }
+        let mut stopped = self.operator.underivable.iter().filter_map(|stopped| stopped.span.as_ref());
+        let is_reported = || {
+            let around = around(&file.text, kind);
+            self.diagnostics.iter().any(|problem| match &problem.span {
+                Some((span, _)) if span.file.path == file.path => {
+                    UNREADABLE.contains(&problem.code) || around.iter().any(|around| around.contains(&span.range.start))
+                }
+                _ => false,
+            })
+        };
+        (stopped.any(is_name) || is_reported()).then_some(Fate::Refused)
+    }
+
+    /// The files in `src` that no module leads to; `files` are those that were read. One that cannot be read is a warning.
+    pub(super) fn unread<'a>(
+        &self,
+        packages: impl Iterator<Item = &'a Package>,
+        files: &[Arc<SourceFile>],
+    ) -> (Vec<Arc<SourceFile>>, Vec<Diagnostic>) {
+        let read: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        let (mut unread, mut problems) = (Vec::new(), Vec::new());
+        let mut warn = |error: ReadError| problems.push(Diagnostic { severity: Severity::Warning, ..error.into() });
+        for package in packages {
+            let paths = self.tree.files_below(&join(&package.folder, "src")).map_err(&mut warn).unwrap_or_default();
+            for path in paths.into_iter().filter(|path| path.ends_with(".rs") && !read.contains(path.as_str())) {
+                let text = self.tree.read(&path).map_err(&mut warn).ok().flatten();
+                unread.extend(text.map(|text| SourceFile::new(path, text)));
+            }
+        }
+        (unread, problems)
+    }
+}
+
+/// What a diagnostic about a kind may point at: the attributes and the name of its type, and the beginnings of the items
+/// around it.
+fn around(text: &str, kind: &KindAttribute) -> Vec<Range<usize>> {
+    // Of each open bracket, the place where its item begins, and its own.
+    let mut open: Vec<Range<usize>> = Vec::new();
+    let mut start = None;
+    for (token, range) in Lexer::new(text).code().take_while(|(_, range)| range.start < kind.at.start) {
+        let item = *start.get_or_insert(range.start);
+        match token {
+            Token::Sign(b'{' | b'(' | b'[') => {
+                open.push(item..range.end);
+                start = None;
+            }
+            // An item goes on after its attributes and arguments.
+            Token::Sign(b')' | b']') => start = open.pop().map(|open| open.start),
+            Token::Sign(b'}') => {
+                open.pop();
+                start = None;
+            }
+            Token::Sign(b';') => start = None,
+            _ => {}
+        }
+    }
+    let end = kind.name.unwrap_or(kind.at.end);
+    // The last brackets are those of its attribute, which may be within `cfg_attr`.
+    if let Some(attribute) = open.iter_mut().rev().find(|open| text[open.start..].starts_with('#')) {
+        attribute.end = attribute.end.max(end + 1);
+    }
+    open
+}
+
+fn passed_over(file: &Arc<SourceFile>, range: Range<usize>) -> Diagnostic {
+    Diagnostic::error("OP021", "the custom resource here is in no module that opctl reads")
+        .at(Span { file: file.clone(), range }, "")
+        .help("move it to a module, or print the CRDs from the compiled types")
+}
+
+/// A file that no module leads to: a macro may declare the module.
+fn unread_kind(file: &Arc<SourceFile>, range: Range<usize>, modules: &Modules) -> Diagnostic {
+    let span = Span { file: file.clone(), range };
+    let stem = file.path.trim_end_matches("/mod.rs").trim_end_matches(".rs").rsplit('/').next().unwrap_or_default();
+    let mut calls = modules.local().into_iter().flat_map(|id| {
+        let module = modules.module(id);
+        let naming = module.macros.iter().filter(|call| mentions(call.tokens.clone(), stem));
+        naming.map(|call| call.span.clone()).collect::<Vec<_>>()
+    });
+    let message = format!("the custom resource in `{}` is not read", file.path);
+    match calls.next() {
+        Some(call) => Diagnostic::error("OP021", message)
+            .at(span, format!("the macro in {call} may declare this module"))
+            .help("declare the module without a macro, or print the CRDs from the compiled types"),
+        None => Diagnostic::warning("OP029", message)
+            .at(span, "no `mod` leads to this file")
+            .help("declare the file with `mod`, or remove it"),
+    }
+}

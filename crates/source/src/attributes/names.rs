@@ -1,0 +1,205 @@
+//! The names that serde, schemars and the crates whose attributes schemars also reads have for their attributes, by the
+//! place where they are valid. `tests/compiler/attributes.rs` compares the tables with what the derives accept.
+
+use opctl_model::names::nearest;
+
+/// The part of a type that an attribute is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Container,
+    Variant,
+    Field,
+}
+
+impl Place {
+    const ALL: [Self; 3] = [Self::Container, Self::Variant, Self::Field];
+
+    fn plural(self) -> &'static str {
+        match self {
+            Self::Container => "types",
+            Self::Variant => "variants",
+            Self::Field => "fields",
+        }
+    }
+}
+
+/// The attributes that serde's derives read.
+pub fn serde(place: Place) -> &'static [&'static str] {
+    match place {
+        Place::Container => &[
+            "bound",
+            "content",
+            "crate",
+            "default",
+            "deny_unknown_fields",
+            "expecting",
+            "field_identifier",
+            "from",
+            "into",
+            "remote",
+            "rename",
+            "rename_all",
+            "rename_all_fields",
+            "tag",
+            "transparent",
+            "try_from",
+            "untagged",
+            "variant_identifier",
+        ],
+        Place::Variant => &[
+            "alias",
+            "borrow",
+            "bound",
+            "deserialize_with",
+            "other",
+            "rename",
+            "rename_all",
+            "serialize_with",
+            "skip",
+            "skip_deserializing",
+            "skip_serializing",
+            "untagged",
+            "with",
+        ],
+        Place::Field => &[
+            "alias",
+            "borrow",
+            "bound",
+            "default",
+            "deserialize_with",
+            "flatten",
+            "getter",
+            "rename",
+            "serialize_with",
+            "skip",
+            "skip_deserializing",
+            "skip_serializing",
+            "skip_serializing_if",
+            "with",
+        ],
+    }
+}
+
+/// The attributes that schemars' derive reads itself, without the ones that it passes on to serde.
+pub fn schemars(place: Place) -> &'static [&'static str] {
+    match place {
+        Place::Container => &[
+            "crate",
+            "description",
+            "example",
+            "extend",
+            "inline",
+            "rename",
+            "schema_with",
+            "title",
+            "transform",
+            "with",
+        ],
+        Place::Variant => &["description", "example", "extend", "schema_with", "title", "transform", "with"],
+        Place::Field => &[
+            "contains",
+            "description",
+            "email",
+            "example",
+            "extend",
+            "inner",
+            "ip",
+            "ipv4",
+            "ipv6",
+            "length",
+            "pattern",
+            "range",
+            "regex",
+            "required",
+            "schema_with",
+            "title",
+            "transform",
+            "url",
+            "with",
+        ],
+    }
+}
+
+/// The validations that may be in `inner(…)`.
+pub const INNER: &[&str] =
+    &["contains", "email", "inner", "ip", "ipv4", "ipv6", "length", "pattern", "range", "regex", "required", "url"];
+
+/// Attributes that schemars leaves to serde's parser, from `#[serde]` as from `#[schemars]`.
+pub const PARSED_BY_SERDE: &[&str] = &[
+    "rename",
+    "rename_all",
+    "rename_all_fields",
+    "deny_unknown_fields",
+    "tag",
+    "content",
+    "untagged",
+    "default",
+    "skip",
+    "skip_serializing",
+    "skip_serializing_if",
+    "skip_deserializing",
+    "flatten",
+    "remote",
+    "transparent",
+    "into",
+    "from",
+    "try_from",
+    "bound",
+];
+
+/// The rules for fields of the crates validator and garde that schemars does not read.
+pub fn unread_rules(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "validate" => &[
+            "credit_card",
+            "custom",
+            "does_not_contain",
+            "must_match",
+            "nested",
+            "non_control_character",
+            "required_nested",
+            "schema",
+            "skip",
+        ],
+        _ => &[
+            "adapt",
+            "alphanumeric",
+            "ascii",
+            "code",
+            "credit_card",
+            "custom",
+            "dive",
+            "matches",
+            "message",
+            "phone_number",
+            "prefix",
+            "rename",
+            "skip",
+            "suffix",
+        ],
+    }
+}
+
+/// The next step for a name that no derive has at this place; `kind` is `serde` or `schemars`.
+pub fn help(kind: &str, name: &str, place: Place) -> Option<String> {
+    let valid = |kind: &str, place: Place| -> Vec<&'static str> {
+        let passed_on = PARSED_BY_SERDE.iter().filter(|name| serde(place).contains(name)).copied();
+        if kind == "serde" { serde(place).to_vec() } else { schemars(place).iter().copied().chain(passed_on).collect() }
+    };
+    let other = if kind == "serde" { "schemars" } else { "serde" };
+    let places: Vec<&str> =
+        Place::ALL.into_iter().filter(|at| valid(kind, *at).contains(&name)).map(Place::plural).collect();
+    if valid(other, place).contains(&name) {
+        Some(format!("`{name}` is an attribute of {other}: write `#[{other}({name} …)]`"))
+    } else if !places.is_empty() {
+        Some(format!("`{name}` is for {}", places.join(" and ")))
+    } else if let Some(nearest) = nearest(name, valid(kind, place)) {
+        Some(format!("did you mean `{nearest}`?"))
+    } else if name == "deprecated" {
+        Some("write Rust's own attribute: `#[deprecated]`".into())
+    } else if kind == "schemars" {
+        Some(format!("write any other keyword of a schema as `extend(\"{name}\" = …)`"))
+    } else {
+        None
+    }
+}

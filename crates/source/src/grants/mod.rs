@@ -1,0 +1,152 @@
+//! Compares what the markers grant with what the code requests. Pure: an [`Operator`] in, an answer to each request and
+//! diagnostics out.
+//!
+//! A request is granted when the API server would grant it to a client that has the roles which follow from the markers,
+//! and no others. What is known only at run time (which namespace, which object) is never reported.
+
+mod report;
+mod rule;
+mod unused;
+mod value;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+pub use report::{kubectl_name, too_narrow, wildcards};
+pub use rule::{Extent, covers};
+pub use unused::unused;
+
+use opctl_model::diagnostic::Span;
+use opctl_model::{Operator, RbacRule, Request};
+
+/// Where the operator runs, and where its rights hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Home {
+    /// The operator's own namespace, if its name is known.
+    pub namespace: Option<String>,
+    /// What markers without `namespace=` grant is granted there by a Role, instead of everywhere by a ClusterRole, unless it
+    /// is in no namespace.
+    pub namespaced: bool,
+    /// The namespaces that it is granted in, where that is not the operator's own.
+    pub namespaces: Vec<String>,
+    /// The operator's own kinds that are in no namespace, by group and plural.
+    pub cluster_kinds: BTreeSet<(String, String)>,
+}
+
+/// Whether the markers grant one request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// The markers that grant it, by their numbers.
+    Granted(Vec<usize>),
+    /// Markers grant it in a namespace only, or only for objects of certain names, and that is not all it asks for.
+    TooNarrow(Vec<usize>),
+    Missing,
+}
+
+/// One decision for each request.
+pub fn decisions(operator: &Operator, home: &Home) -> Vec<Decision> {
+    operator.requests.iter().map(|request| decision(&operator.rbac, request, home)).collect()
+}
+
+fn decision(rules: &[RbacRule], request: &Request, home: &Home) -> Decision {
+    let with = |wanted: Extent| -> Vec<usize> {
+        let has = |(number, rule)| (covers(rule, request, home) == wanted).then_some(number);
+        rules.iter().enumerate().filter_map(has).collect()
+    };
+    // A marker of the runtime that grants a part is for requests of its own.
+    let mut narrow = with(Extent::Part);
+    narrow.retain(|number| !rules[*number].is_of_runtime);
+    match (with(Extent::Whole), narrow) {
+        (granted, _) if !granted.is_empty() => Decision::Granted(granted),
+        (_, narrow) if !narrow.is_empty() => Decision::TooNarrow(narrow),
+        _ => Decision::Missing,
+    }
+}
+
+/// Permissions on one resource that no marker grants, where they are asked for first.
+#[derive(Clone, Debug)]
+pub struct Missing<'a> {
+    /// In source order, those of other functions among them; never empty.
+    pub requests: Vec<&'a Request>,
+    /// The namespace that a marker for them names.
+    pub namespace: Option<&'a str>,
+}
+
+/// What is missing, each permission once: at the first function that asks for it. `around` returns the range of the function
+/// around a place, including the comments and attributes above it.
+pub fn missing<'a>(operator: &'a Operator, home: &Home, around: impl Fn(&Span) -> Range<usize>) -> Vec<Missing<'a>> {
+    let is_missing = |(request, decision): &(&Request, Decision)| {
+        *decision == Decision::Missing && !request.optional && !rule::is_out_of_reach(request, home)
+    };
+    let requests = operator.requests.iter().zip(decisions(operator, home)).filter(is_missing);
+    let requests: Vec<&Request> = requests.map(|(request, _)| request).collect();
+    let permission = |request: &'a Request| (&request.group, &request.resource, request.verb);
+    let everywhere = requests.iter().filter(|request| rule::namespace_for(request, home).is_none());
+    let everywhere: BTreeSet<_> = everywhere.map(|request| permission(request)).collect();
+
+    let mut owners = BTreeMap::new();
+    let mut missing: Vec<(_, Missing)> = Vec::new();
+    for request in requests {
+        // What is granted everywhere is granted in each namespace, unless there are but Roles.
+        let is_covered = !home.namespaced && everywhere.contains(&permission(request));
+        let namespace = rule::namespace_for(request, home).filter(|_| !is_covered);
+        let function = (&request.span.file.path, around(&request.span).start);
+        let owner = *owners.entry((permission(request), namespace)).or_insert(function);
+        let key = (owner, &request.group, &request.resource, namespace);
+        match missing.iter_mut().find(|(other, _)| *other == key) {
+            Some((_, missing)) => missing.requests.push(request),
+            None => missing.push((key, Missing { requests: vec![request], namespace })),
+        }
+    }
+    missing.into_iter().map(|(_, missing)| missing).collect()
+}
+
+impl<'a> Missing<'a> {
+    /// It is in the function that the marker is for.
+    pub fn first(&self) -> &'a Request {
+        self.requests[0]
+    }
+
+    /// Sorted, each once.
+    pub fn verbs(&self) -> Vec<&'static str> {
+        let mut verbs: Vec<_> = self.requests.iter().map(|request| request.verb).collect();
+        verbs.sort_unstable();
+        verbs.dedup();
+        verbs
+    }
+
+    /// The marker that grants it, from its `+`.
+    pub fn marker(&self) -> String {
+        self.marker_with(&self.verbs())
+    }
+
+    /// What a marker of these becomes that is about the same resource and nothing else, if there is one.
+    pub fn extended(&self, rules: &'a [RbacRule], around: &Range<usize>) -> Option<(&'a Span, String)> {
+        let request = self.first();
+        let is_alike = |rule: &&RbacRule| {
+            rule.groups.iter().map(|group| rule::api_group(group)).eq([&*request.group])
+                && rule.resources == [request.resource.as_str()]
+                && rule.namespace.as_deref() == self.namespace
+                && rule.resource_names.is_empty()
+                && rule.urls.is_empty()
+                && rule.role_name.is_none()
+                && rule.span.file.path == request.span.file.path
+                && around.contains(&rule.span.range.start)
+        };
+        let rule = rules.iter().find(is_alike)?;
+        let mut verbs: Vec<&str> = rule.verbs.iter().map(String::as_str).collect();
+        let sorted = verbs.is_sorted();
+        verbs.extend(self.verbs());
+        if sorted {
+            verbs.sort_unstable();
+        }
+        Some((&rule.span, self.marker_with(&verbs)))
+    }
+
+    fn marker_with(&self, verbs: &[&str]) -> String {
+        let Request { group, resource, .. } = self.first();
+        let group = if group.is_empty() { "core" } else { group };
+        let namespace = self.namespace.map(|name| format!(",namespace={name}")).unwrap_or_default();
+        format!("+kubebuilder:rbac:groups={group},resources={resource},verbs={}{namespace}", verbs.join(";"))
+    }
+}

@@ -1,0 +1,132 @@
+//! Reports permissions that markers grant and no code requests.
+//!
+//! A marker grants the product of its lists, and is checked cell by cell. What cannot be seen in code is never called
+//! unused: verbs that only Kubernetes' own authorisation asks about, what admission plugins ask for in the name of the
+//! operator, and what an operator must hold itself to be able to grant it to others.
+
+use std::collections::BTreeMap;
+
+use super::report::{kubectl_name, listed};
+use super::{Extent, Home, covers, rule, value};
+use opctl_model::diagnostic::{Diagnostic, Span};
+use opctl_model::{Operator, RbacRule, Request};
+
+/// Those that requests have.
+const SEEN: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+
+/// What hands permissions on: the API server lets nobody grant what they do not have.
+const GRANTING: [&str; 2] = ["clusterroles", "roles"];
+const BINDING: [&str; 2] = ["clusterrolebindings", "rolebindings"];
+
+/// The permissions that no request needs. `None`: this cannot be determined.
+pub fn unused(operator: &Operator, home: &Home) -> Option<Vec<Diagnostic>> {
+    let grants_on = |request: &Request| {
+        request.group == "rbac.authorization.k8s.io"
+            && [GRANTING, BINDING].concat().contains(&request.resource.as_str())
+            && matches!(request.verb, "create" | "patch" | "update")
+    };
+    // A marker may be for a request that is not known: without it, the operator would fail in production.
+    if operator.makes_more_requests || operator.requests.iter().any(grants_on) {
+        return None;
+    }
+    let own = operator.rbac.iter().filter(|rule| !rule.is_of_runtime);
+    Some(own.flat_map(|rule| Table::new(rule, operator, home).into_diagnostics()).collect())
+}
+
+/// One permission of a marker: the numbers of its group, resource and verb.
+type Cell = (usize, usize, usize);
+
+struct Table<'a> {
+    rule: &'a RbacRule,
+    /// Whether it is used, as far as this can be seen.
+    cells: BTreeMap<Cell, bool>,
+}
+
+impl<'a> Table<'a> {
+    fn new(rule: &'a RbacRule, operator: &Operator, home: &Home) -> Self {
+        let asked: Vec<&Request> =
+            operator.requests.iter().filter(|it| covers(rule, it, home) != Extent::None).collect();
+        let mut cells = BTreeMap::new();
+        for (g, group) in rule.groups.iter().enumerate() {
+            for (r, resource) in rule.resources.iter().enumerate() {
+                for (v, verb) in rule.verbs.iter().enumerate() {
+                    let cell = one(rule, group, resource, verb);
+                    let is_asked = |it: &&Request| rule::matches(&cell, &it.group, &it.resource, it.verb);
+                    cells.insert((g, r, v), is_unseen(group, resource, verb) || asked.iter().any(is_asked));
+                }
+            }
+        }
+        Self { rule, cells }
+    }
+
+    /// The largest parts first: the whole, groups, resources, verbs, then what is left.
+    fn into_diagnostics(mut self) -> Vec<Diagnostic> {
+        let RbacRule { groups, resources, verbs, .. } = self.rule;
+        if !self.cells.is_empty() && self.cells.values().all(|used| !used) {
+            let whole = warning("nothing in the code needs what this marker grants".into(), self.rule.span.clone());
+            return vec![whole.help("remove it; `opctl check --fix` takes no permission away")];
+        }
+        let mut warnings = Vec::new();
+        warnings.extend(self.take_unused("groups", groups, |cell| cell.0));
+        warnings.extend(self.take_unused("resources", resources, |cell| cell.1));
+        warnings.extend(self.take_unused("verbs", verbs, |cell| cell.2));
+        // Of several groups, most have but some of the resources: `jobs` are none of `apps`.
+        let is_real = |(g, r, _): &Cell| {
+            groups.len() == 1
+                || self.cells.iter().any(|((group, resource, _), used)| (group, resource) == (g, r) && *used)
+        };
+        for (v, verb) in verbs.iter().enumerate() {
+            let unused = self.cells.iter().filter(|(cell, used)| cell.2 == v && !**used && is_real(cell));
+            let on: Vec<String> = unused.map(|((g, r, _), _)| kubectl_name(&groups[*g], &resources[*r])).collect();
+            if !on.is_empty() {
+                let message = format!("nothing asks for `{verb}` on {}", listed(on.iter().map(String::as_str)));
+                let span = value::span(self.rule, "verbs", verb);
+                warnings.push(warning(message, span).help("write a marker for each resource"));
+            }
+        }
+        warnings
+    }
+
+    /// Reports the values of an argument of which nothing is used, and removes them.
+    fn take_unused(&mut self, argument: &str, words: &[String], axis: fn(&Cell) -> usize) -> Vec<Diagnostic> {
+        let is_unused = |at: &usize| {
+            let mut cells = self.cells.iter().filter(|(cell, _)| axis(cell) == *at).peekable();
+            cells.peek().is_some() && cells.all(|(_, used)| !used)
+        };
+        let unused: Vec<usize> = (0..words.len()).filter(is_unused).collect();
+        self.cells.retain(|cell, _| !unused.contains(&axis(cell)));
+        // Adjacent values are reported together.
+        let runs = unused.chunk_by(|a, b| a + 1 == *b);
+        runs.map(|run| self.values(argument, &words[run[0]..=run[run.len() - 1]])).collect()
+    }
+
+    fn values(&self, argument: &str, words: &[String]) -> Diagnostic {
+        let RbacRule { groups, resources, .. } = self.rule;
+        let first = value::span(self.rule, argument, &words[0]);
+        let last = value::span(self.rule, argument, &words[words.len() - 1]);
+        let span = Span { range: first.range.start..last.range.end.max(first.range.end), ..first };
+        let listed = listed(words.iter().map(String::as_str));
+        let what = match (argument, &groups[..], &resources[..]) {
+            ("verbs", [group], [resource]) => format!("{listed} on `{}`", kubectl_name(group, resource)),
+            ("groups", ..) => format!("anything in {listed}"),
+            _ => listed,
+        };
+        warning(format!("nothing asks for {what}"), span)
+            .help(format!("remove `{}`; `opctl check --fix` takes no permission away", words.join(";")))
+    }
+}
+
+fn warning(message: String, span: Span) -> Diagnostic {
+    Diagnostic::warning("OP417", message).at(span, "granted, but never used")
+}
+
+/// The rule for one permission.
+fn one(rule: &RbacRule, group: &str, resource: &str, verb: &str) -> RbacRule {
+    let [groups, resources, verbs] = [group, resource, verb].map(|word| vec![word.to_owned()]);
+    RbacRule { groups, resources, verbs, ..rule.clone() }
+}
+
+/// A wildcard is a matter of its own.
+fn is_unseen(group: &str, resource: &str, verb: &str) -> bool {
+    group == "*" || resource.starts_with('*') || !SEEN.contains(&verb) || resource.ends_with("/finalizers")
+}

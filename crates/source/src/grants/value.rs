@@ -1,0 +1,35 @@
+//! Finds the span of a value in a marker's argument.
+
+use opctl_model::diagnostic::Span;
+use opctl_model::RbacRule;
+
+/// The place of a value that the marker has; of the whole marker where it cannot be told.
+pub fn span(rule: &RbacRule, argument: &str, value: &str) -> Span {
+    let marker = &rule.span.file.text[rule.span.range.clone()];
+    let at = list(marker, argument).and_then(|start| word(marker, start, value));
+    match at {
+        Some(at) => {
+            let start = rule.span.range.start + at;
+            Span { file: rule.span.file.clone(), range: start..start + value.len() }
+        }
+        None => rule.span.clone(),
+    }
+}
+
+/// Where the values of an argument start.
+fn list(marker: &str, argument: &str) -> Option<usize> {
+    marker.match_indices(argument).find_map(|(at, _)| {
+        let is_start = marker[..at].trim_end().ends_with([':', ',', '/']);
+        let after = marker[at + argument.len()..].trim_start();
+        (is_start && after.starts_with('=')).then(|| marker.len() - after.len() + 1)
+    })
+}
+
+fn word(marker: &str, start: usize, value: &str) -> Option<usize> {
+    const AROUND: &[char] = &['=', ';', ',', '{', '}', '"', '`', ' ', '\\'];
+    marker[start..].match_indices(value).map(|(at, _)| start + at).find(|at| {
+        let after = &marker[at + value.len()..];
+        marker[..*at].ends_with(AROUND)
+            && (after.is_empty() || after.starts_with(AROUND) || after.starts_with(char::is_whitespace))
+    })
+}

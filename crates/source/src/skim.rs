@@ -1,0 +1,362 @@
+//! Rust text → items, less what no manifest needs: tests, and the bodies of functions that no attribute can name.
+//!
+//! A controller is mostly such bodies, so this halves the time; and code in them need not be finished to be read past.
+
+use std::ops::Range;
+
+use syn::File;
+
+use opctl_model::lexer::{Lexer, Token, behind_group, code, preamble};
+
+/// The items of a file. Spans are those of the text.
+pub fn items(text: &str) -> syn::Result<File> {
+    syn::parse_str(&skimmed(text))
+}
+
+/// All items of a file.
+pub fn whole(text: &str) -> syn::Result<File> {
+    let preamble = preamble(text);
+    let blank = " ".repeat(preamble);
+    syn::parse_str(&format!("{blank}{}", &text[preamble..]))
+}
+
+/// Whether a text may have a custom resource, by a look at its bytes: kube's derive, or `#[kube(…)]` with another name of it.
+pub fn may_declare_kind(text: &str) -> bool {
+    text.contains("CustomResource")
+        || text.match_indices("kube").any(|(at, word)| {
+            let before = text[..at].chars().next_back();
+            let is_word = before.is_some_and(|c| c.is_alphanumeric() || c == '_');
+            !is_word && text[at + word.len()..].trim_start().starts_with(['(', '/'])
+        })
+}
+
+/// A `#[kube(…)]` with a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KindAttribute {
+    /// The word `kube`.
+    pub at: Range<usize>,
+    /// Where the name of its type begins; `None` where a macro makes the type.
+    pub name: Option<usize>,
+}
+
+/// All kinds of a file.
+pub fn kinds_in(text: &str) -> Vec<KindAttribute> {
+    if !may_declare_kind(text) {
+        return Vec::new();
+    }
+    let tokens: Vec<_> = code(text);
+    let word = |index: usize| tokens.get(index).map_or("", |(_, range)| &text[range.clone()]);
+    let mut kinds: Vec<KindAttribute> = Vec::new();
+    for at in (0..tokens.len()).filter(|at| word(*at) == "kube" && word(at + 1) == "(") {
+        let end = behind_group(&tokens, at + 1);
+        if !(at + 2..end).any(|at| word(at) == "kind" && word(at + 1) == "=") {
+            continue;
+        }
+        // The attributes that follow, and the visibility; within `cfg_attr`, it is the end of that first.
+        let mut next = end;
+        let name = loop {
+            next = match word(next) {
+                ")" | "]" | "," | "#" | "pub" => next + 1,
+                "[" | "(" => behind_group(&tokens, next),
+                "struct" | "enum" | "union" => break tokens.get(next + 1).map(|(_, range)| range.start),
+                _ if (at..next).all(|at| word(at) != "]") && !word(next).is_empty() => next + 1,
+                _ => break None,
+            };
+        };
+        // Several attributes of one type.
+        if name.is_none() || kinds.last().is_none_or(|last| last.name != name) {
+            kinds.push(KindAttribute { at: tokens[at].1.clone(), name });
+        }
+    }
+    kinds
+}
+
+/// Where the code of a procedural macro writes `#[kube(…)]`, as tokens or as text.
+pub fn kind_made_in(text: &str) -> Option<Range<usize>> {
+    let tokens: Vec<_> = code(text);
+    let starts =
+        |words: &[(Token, Range<usize>)]| words.iter().map(|(_, range)| &text[range.clone()]).eq(["[", "kube", "("]);
+    let written = tokens.windows(3).find(|words| starts(words)).map(|words| words[1].1.clone());
+    let is_text =
+        |(token, range): &&(Token, Range<usize>)| *token == Token::Literal && text[range.clone()].contains("[kube(");
+    written.or_else(|| tokens.iter().find(is_text).map(|(_, range)| range.clone()))
+}
+
+/// Whether a file has no module of its own in another file.
+pub fn is_leaf(text: &str) -> bool {
+    !may_declare_modules(text) || !declares_modules(text)
+}
+
+fn declares_modules(text: &str) -> bool {
+    let mut tokens = Lexer::new(text).code();
+    while let Some((token, range)) = tokens.next() {
+        // Only `mod name;`, for an inline module's tokens are here, too.
+        if token == Token::Word && &text[range] == "mod" {
+            let raw = usize::from(tokens.next().is_some_and(|(_, name)| text[name.end..].starts_with('#'))) * 2;
+            if tokens.nth(raw).is_some_and(|(token, _)| token == Token::Sign(b';')) {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// A look at the bytes, which saves most files from being lexed: `mod name;`, also in a string or a comment, or with a
+/// comment in it.
+fn may_declare_modules(text: &str) -> bool {
+    text.match_indices("mod").any(|(at, word)| {
+        let rest = &text[at + word.len()..];
+        let name = rest.trim_start();
+        let after = name.trim_start_matches(|c: char| c.is_alphanumeric() || "_#".contains(c)).trim_start();
+        (name.len() < rest.len() || name.starts_with('/')) && after.starts_with([';', '/'])
+    })
+}
+
+/// The text with blanks where it is left out, so that all else stays at its place.
+fn skimmed(text: &str) -> String {
+    let mut skim = Skim { text, tokens: code(text), at: 0, needless: Vec::new() };
+    skim.needless.push(0..preamble(text));
+    while skim.at < skim.tokens.len() {
+        skim.items();
+        // A brace too many: the parser will tell.
+        skim.at += 1;
+    }
+    let mut skimmed = text.as_bytes().to_vec();
+    for range in skim.needless {
+        skimmed[range].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
+    }
+    String::from_utf8(skimmed).expect("tokens end where characters end")
+}
+
+/// More tokens than these are more than a few lines.
+const SHORT: usize = 100;
+
+struct Skim<'a> {
+    text: &'a str,
+    tokens: Vec<(Token, Range<usize>)>,
+    /// The next token.
+    at: usize,
+    needless: Vec<Range<usize>>,
+}
+
+impl<'a> Skim<'a> {
+    /// Items of a file, module, `impl` or trait, up to the brace that ends them.
+    fn items(&mut self) {
+        // What the item at hand begins with.
+        let (mut start, mut is_test, mut is_async, mut keyword) = (self.at, false, false, "");
+        while let Some((token, _)) = self.tokens.get(self.at) {
+            match token {
+                Token::Sign(b'}') => return,
+                Token::Sign(b'#') if keyword.is_empty() => {
+                    is_test |= self.attribute() == "[cfg(test)]";
+                    continue;
+                }
+                Token::Sign(b';') => {}
+                Token::Sign(b'{') => {
+                    match keyword {
+                        // Only these hold items; in any other braces there is nothing to leave out.
+                        "mod" if is_test => {
+                            self.group();
+                            let end = self.tokens[self.at - 1].1.end;
+                            // Its comments go with it: they would document what follows, or nothing.
+                            let before = start.checked_sub(1).map_or(0, |before| self.tokens[before].1.end);
+                            self.needless.push(before..end);
+                        }
+                        "mod" | "impl" | "trait" => {
+                            self.at += 1;
+                            self.items();
+                            self.at += 1;
+                        }
+                        _ => self.group(),
+                    }
+                    (start, is_test, is_async, keyword) = (self.at, false, false, "");
+                    continue;
+                }
+                Token::Sign(b'(' | b'[') => {
+                    self.group();
+                    continue;
+                }
+                Token::Word => {
+                    let word = self.word(self.at);
+                    is_async |= word == "async";
+                    if word == "fn" && matches!(self.tokens.get(self.at + 1), Some((Token::Word, _))) {
+                        self.function(is_async);
+                        (start, is_test, is_async, keyword) = (self.at, false, false, "");
+                        continue;
+                    }
+                    if keyword.is_empty()
+                        && ["mod", "impl", "trait", "struct", "enum", "union", "macro_rules"].contains(&word)
+                    {
+                        keyword = word;
+                    }
+                }
+                _ => {}
+            }
+            let ends = *token == Token::Sign(b';');
+            self.at += 1;
+            if ends {
+                (start, is_test, is_async, keyword) = (self.at, false, false, "");
+            }
+        }
+    }
+
+    /// Past `#[…]` or `#![…]`; gives its text without blanks.
+    fn attribute(&mut self) -> String {
+        self.at += 1;
+        if self.sign(self.at) == Some(b'!') {
+            self.at += 1;
+        }
+        let start = self.at;
+        self.group();
+        self.tokens[start..self.at].iter().map(|(_, range)| &self.text[range.clone()]).collect()
+    }
+
+    /// Past `fn name…(…) … { … }`. Defaults are made by functions without an argument, and skipped by functions of one;
+    /// of the others, which these may call, only the bodies of a few lines are kept.
+    fn function(&mut self, is_async: bool) {
+        let mut is_called = None;
+        while let Some((token, _)) = self.tokens.get(self.at) {
+            match token {
+                Token::Sign(b'(') => {
+                    let start = self.at + 1;
+                    self.group();
+                    is_called.get_or_insert_with(|| self.is_method_or_takes_several(start..self.at.saturating_sub(1)));
+                }
+                Token::Sign(b'[') => self.group(),
+                Token::Sign(b'{') => {
+                    let start = self.at;
+                    self.group();
+                    let is_needless = is_async || is_called.unwrap_or(false) && self.at - start > SHORT;
+                    if is_needless && self.sign(self.at - 1) == Some(b'}') && !self.counts(start..self.at) {
+                        self.needless.push(self.tokens[start].1.end..self.tokens[self.at - 1].1.start);
+                    }
+                    return;
+                }
+                // A declaration in a trait has no body.
+                Token::Sign(b';') => {
+                    self.at += 1;
+                    return;
+                }
+                Token::Sign(b'}') => return,
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    /// Whether a block has what counts wherever it stands: an `impl`, a module, or a custom resource.
+    fn counts(&self, block: Range<usize>) -> bool {
+        block.into_iter().any(|index| {
+            self.tokens[index].0 == Token::Word
+                && match self.word(index) {
+                    "impl" | "mod" => true,
+                    "kube" => self.sign(index + 1) == Some(b'('),
+                    _ => false,
+                }
+        })
+    }
+
+    /// Whether no attribute can name a function with these arguments, but for a method of `self` alone.
+    fn is_method_or_takes_several(&self, arguments: Range<usize>) -> bool {
+        let mut depth = 0_i32;
+        arguments.clone().any(|index| {
+            match self.tokens[index].0 {
+                Token::Word if self.word(index) == "self" => return true,
+                Token::Sign(b'<' | b'(' | b'[' | b'{') => depth += 1,
+                Token::Sign(b'>' | b')' | b']' | b'}') => depth -= 1,
+                // A comma at the end separates nothing.
+                Token::Sign(b',') if depth == 0 && index + 1 < arguments.end => return true,
+                _ => {}
+            }
+            false
+        })
+    }
+
+    /// Past a group in parentheses, brackets or braces.
+    fn group(&mut self) {
+        let mut depth = 0_i32;
+        while let Some((token, _)) = self.tokens.get(self.at) {
+            match token {
+                Token::Sign(b'(' | b'[' | b'{') => depth += 1,
+                Token::Sign(b')' | b']' | b'}') => depth -= 1,
+                _ => {}
+            }
+            self.at += 1;
+            if depth <= 0 {
+                return;
+            }
+        }
+    }
+
+    fn word(&self, index: usize) -> &'a str {
+        &self.text[self.tokens[index].1.clone()]
+    }
+
+    fn sign(&self, index: usize) -> Option<u8> {
+        match self.tokens.get(index)?.0 {
+            Token::Sign(sign) => Some(sign),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use quote::ToTokens;
+    use syn::spanned::Spanned;
+
+    use super::*;
+
+    fn skim(text: &str) -> String {
+        items(text).unwrap().items.iter().map(|item| item.to_token_stream().to_string()).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn leaves_out_tests_and_the_bodies_that_no_attribute_can_name() {
+        let text = "fn three() -> i32 { 3 }
+            fn is_zero(x: &i32) -> bool { *x == 0 }
+            async fn run() { wait!() }
+            fn two(a: u8, b: u8) -> u8 { a + b }
+            fn is_bare(x: &Map<String, u8>,) -> bool { x.is_empty() }
+            mod inner { impl A { fn of(&self) -> u8 { 1 } fn to(&self, x: u8) { x; } fn low() -> Self { A } } }
+            struct A { x: u8 }
+            /// What tests need.
+            #[cfg(test)] pub(crate) mod support { not rust }
+            struct B;
+            /** Tests. */
+            #[cfg(test)] mod tests { not rust }";
+        let kept = [
+            "fn three () -> i32 { 3 }",
+            "fn is_zero (x : & i32) -> bool { * x == 0 }",
+            "async fn run () { }",
+            "fn two (a : u8 , b : u8) -> u8 { a + b }",
+            "fn is_bare (x : & Map < String , u8 > ,) -> bool { x . is_empty () }",
+            "mod inner { impl A { fn of (& self) -> u8 { 1 } fn to (& self , x : u8) { x ; } fn low () -> Self { A } } }",
+            "struct A { x : u8 }",
+            "struct B ;",
+        ];
+        assert_eq!(skim(text), kept.join("\n"));
+    }
+
+    #[test]
+    fn places_stay_as_they_are() {
+        let text = "\u{feff}#!/usr/bin/env run\nfn f(a: u8, b: u8) { body }\nstruct S;";
+        let item = &items(text).unwrap().items[1];
+        assert_eq!(&text[item.span().byte_range()], "struct S;");
+    }
+
+    proptest! {
+        #[test]
+        fn no_module_is_overlooked(
+            start in prop::sample::select(&["", "\"mod\" ", "a; ", "model;"]),
+            first in prop::sample::select(GAPS),
+            name in prop::sample::select(&["a", "r#type", "é_1"]),
+            second in prop::sample::select(GAPS),
+        ) {
+            let text = format!("{start}pub mod {first}{name}{second};");
+            prop_assert!(may_declare_modules(&text) && declares_modules(&text), "{text}");
+        }
+    }
+
+    const GAPS: &[&str] = &["", " ", "\n", "/* ; */", " // {\n "];
+}
