@@ -238,7 +238,7 @@ pub fn regenerate(root: &Path, console: &Console) -> anyhow::Result<Vec<String>>
     add(&mut plan, &tree, &tree, &ManifestOptions::of(Some(&project)), &choice, console)?;
     let steps = resolve(&plan, &tree, "", console)?;
     conflicts(&steps).settle()?;
-    plan::apply(root, &steps, &[])?;
+    super::apply(root, &steps, &[])?;
     Ok(steps.into_iter().filter(|step| !step.is_unchanged()).map(|step| step.path).collect())
 }
 

@@ -119,11 +119,13 @@ impl Package {
         let chosen = Some(tree.features()).filter(|_| folder.is_empty());
         let Some(workspace) = workspaces.rooted_in(folder)? else {
             let (manifest, root) = found(&workspaces, folder)?;
-            let package = manifest.package(&workspaces, root.as_deref(), chosen)?;
+            let package = Reading { manifest: &manifest, root: root.as_deref(), workspaces: &workspaces }.package(chosen)?;
             return known(chosen, slice::from_ref(&package), &manifest).map(|()| vec![package]);
         };
         let root = &*workspace.root;
-        let packages = workspace.members.iter().map(|member| member.package(&workspaces, Some(root), chosen));
+        let read =
+            |manifest: &Rc<CargoToml>| Reading { manifest, root: Some(root), workspaces: &workspaces }.package(chosen);
+        let packages = workspace.members.iter().map(read);
         let packages = packages.collect::<Result<Vec<_>, _>>()?;
         if packages.is_empty() {
             return Err(Diagnostic::error("OP003", "this Cargo.toml has no `[package]` and no workspace members")
@@ -137,7 +139,7 @@ impl Package {
     pub fn at(tree: &Tree, folder: &str) -> Result<Self, Diagnostic> {
         let workspaces = Workspaces::of(tree);
         let (manifest, root) = found(&workspaces, folder)?;
-        Ok(manifest.package(&workspaces, root.as_deref(), None)?)
+        Ok(Reading { manifest: &manifest, root: root.as_deref(), workspaces: &workspaces }.package(None)?)
     }
 
     /// What `cargo run` enables: `default`, and all values in `[features]` that follow from it.
@@ -171,7 +173,9 @@ impl Package {
         let root = workspaces.root_of(folder).ok().flatten();
         let workspace = root.and_then(|root| workspaces.rooted_in(&root.folder).ok().flatten());
         let Some(project::Workspace { root, members, .. }) = workspace else { return Vec::new() };
-        members.iter().filter_map(|member| member.package(&workspaces, Some(&root), None).ok()).collect()
+        let read =
+            |manifest: &Rc<CargoToml>| Reading { manifest, root: Some(&root), workspaces: &workspaces }.package(None);
+        members.iter().filter_map(|member| read(member).ok()).collect()
     }
 }
 
@@ -292,44 +296,51 @@ fn words(item: Option<&Item>) -> Vec<String> {
 /// More than any layout has; above the tree's root the way goes on with `..`.
 const STEPS_UP: usize = 5;
 
-impl CargoToml {
-    fn package(
-        &self,
-        workspaces: &Workspaces,
-        workspace: Option<&Self>,
-        chosen: Option<&Features>,
-    ) -> Result<Package, ReadError> {
-        let (document, tree) = (&self.document, workspaces.tree());
+/// A Cargo.toml, the one of the root of its workspace if that is another, and where both were found.
+struct Reading<'a> {
+    manifest: &'a CargoToml,
+    root: Option<&'a CargoToml>,
+    workspaces: &'a Workspaces<'a>,
+}
+
+impl Reading<'_> {
+    /// The Cargo.toml that has what members inherit.
+    fn root(&self) -> &CargoToml {
+        self.root.unwrap_or(self.manifest)
+    }
+
+    fn package(&self, chosen: Option<&Features>) -> Result<Package, ReadError> {
+        let (document, tree) = (&self.manifest.document, self.workspaces.tree());
         let name = document["package"].get("name").and_then(Item::as_str).unwrap_or("").to_string();
         let target = |item: Option<&Item>, key: &str| item.and_then(|item| item.get(key)?.as_str().map(String::from));
-        let exists = |path: &str| tree.has(&join(&self.folder, path));
+        let exists = |path: &str| tree.has(&join(&self.manifest.folder, path));
 
         let package = &document["package"];
 
         let lib = document.get("lib");
         let library = target(lib, "path")
             .or_else(|| (lib.is_some() || exists("src/lib.rs")).then(|| "src/lib.rs".into()))
-            .map(|path| (target(lib, "name").unwrap_or_else(|| name.replace('-', "_")), join(&self.folder, &path)));
+            .map(|path| (target(lib, "name").unwrap_or_else(|| name.replace('-', "_")), join(&self.manifest.folder, &path)));
 
         let mut binaries = BTreeSet::new();
         // `required-features`: cargo skips a binary without them.
         let mut conditional = Vec::new();
         for bin in document.get("bin").and_then(Item::as_array_of_tables).into_iter().flatten() {
-            let path = bin.get("path").and_then(Item::as_str).map(|path| join(&self.folder, path));
+            let path = bin.get("path").and_then(Item::as_str).map(|path| join(&self.manifest.folder, path));
             let named = bin.get("name").and_then(Item::as_str).unwrap_or_default();
             let required = strings(bin, "required-features");
             if !required.is_empty() {
                 let usual = [format!("src/bin/{named}.rs"), format!("src/bin/{named}/main.rs"), "src/main.rs".into()];
-                let usual = usual.into_iter().find(|path| exists(path)).map(|path| join(&self.folder, &path));
+                let usual = usual.into_iter().find(|path| exists(path)).map(|path| join(&self.manifest.folder, &path));
                 conditional.extend(path.clone().or(usual).map(|path| (path, required)));
             }
             binaries.extend(path);
         }
         if document["package"].get("autobins").and_then(Item::as_bool) != Some(false) {
             if exists("src/main.rs") {
-                binaries.insert(join(&self.folder, "src/main.rs"));
+                binaries.insert(join(&self.manifest.folder, "src/main.rs"));
             }
-            let folder = join(&self.folder, "src/bin");
+            let folder = join(&self.manifest.folder, "src/bin");
             for path in tree.files_below(&folder)? {
                 let rest = path[folder.len()..].trim_start_matches('/');
                 if rest.ends_with(".rs")
@@ -341,7 +352,7 @@ impl CargoToml {
         }
 
         let build = package.get("build");
-        let declared = self.declared(workspaces, workspace);
+        let declared = self.declared();
         let named = |kind: Kind| {
             let named = declared.iter().filter(|dependency| dependency.kind == kind && dependency.on_linux);
             named.map(|dependency| (dependency.key.replace('-', "_"), dependency.clone())).collect()
@@ -349,11 +360,11 @@ impl CargoToml {
         let mut package = Package {
             version: package.get("version").and_then(Item::as_str).map(String::from),
             built_version: match package.get("version") {
-                Some(_) => self.inherited("version", workspace),
+                Some(_) => self.inherited("version"),
                 None => Some("0.0.0".into()),
             },
-            rust_version: self.inherited("rust-version", workspace),
-            folder: self.folder.clone(),
+            rust_version: self.inherited("rust-version"),
+            folder: self.manifest.folder.clone(),
             library,
             binaries: binaries.into_iter().collect(),
             dependencies: named(Kind::Normal),
@@ -367,7 +378,7 @@ impl CargoToml {
             is_proc_macro: lib.is_some_and(|lib| {
                 ["proc-macro", "proc_macro"].iter().any(|key| lib.get(key).and_then(Item::as_bool) == Some(true))
             }),
-            workspace: Rc::new(workspace.unwrap_or(self).shared(workspaces)),
+            workspace: Rc::new(self.shared()),
             name,
         };
         let enabled = package.by_default();
@@ -379,35 +390,33 @@ impl CargoToml {
     }
 
     /// A text of `[package]`, or of the workspace's where that is said instead: `rust-version.workspace = true`.
-    fn inherited(&self, key: &str, workspace: Option<&Self>) -> Option<String> {
-        let own = self.document["package"].get(key)?;
-        let shared = || workspace.unwrap_or(self).document.get("workspace")?.get("package")?.get(key)?.as_str();
+    fn inherited(&self, key: &str) -> Option<String> {
+        let own = self.manifest.document["package"].get(key)?;
+        let shared = || self.root().document.get("workspace")?.get("package")?.get(key)?.as_str();
         own.as_str().or_else(shared).map(String::from)
     }
 
     /// Every dependency in every table.
-    fn declared(&self, workspaces: &Workspaces, workspace: Option<&Self>) -> Vec<Dependency> {
-        let declared = self.dependencies().map(|(table, target, key, item)| {
+    fn declared(&self) -> Vec<Dependency> {
+        let declared = self.manifest.dependencies().map(|(table, target, key, item)| {
             let kind = match table {
                 "dependencies" => Kind::Normal,
                 "build-dependencies" => Kind::Build,
                 _ => Kind::Dev,
             };
             let on_linux = target.is_none_or(cfg::is_linux);
-            Dependency { kind, on_linux, ..self.dependency(key, item, workspaces, workspace) }
+            Dependency { kind, on_linux, ..self.dependency(key, item) }
         });
         declared.collect()
     }
 
-    fn dependency(&self, key: &str, item: &Item, workspaces: &Workspaces, workspace: Option<&Self>) -> Dependency {
+    fn dependency(&self, key: &str, item: &Item) -> Dependency {
         let own = item.as_table_like();
         let inherits = inherits(item);
-        let shared = workspace
-            .or(Some(self))
-            .filter(|_| inherits)
-            .and_then(|workspace| Some((workspace.folder.as_str(), workspace.shared_dependency(key)?)));
+        let root = self.root();
+        let shared = inherits.then(|| Some((root.folder.as_str(), root.shared_dependency(key)?))).flatten();
         let shared_version = shared.and_then(|(_, item)| item.as_str());
-        let (base, shared) = shared.map_or((self.folder.as_str(), None), |(base, item)| (base, item.as_table_like()));
+        let (base, shared) = shared.map_or((self.manifest.folder.as_str(), None), |(base, item)| (base, item.as_table_like()));
         let tables = [own, shared];
         let text = |key: &str| tables.iter().flatten().find_map(|table| table.get(key)?.as_str());
         let flag = |table: Option<&dyn TableLike>, key: &str| table.and_then(|table| table.get(key)?.as_bool());
@@ -417,7 +426,7 @@ impl CargoToml {
             key: key.into(),
             package: package.into(),
             krate: package.replace('-', "_"),
-            folder: text("path").map(|path| workspaces.place(&join(base, path))),
+            folder: text("path").map(|path| self.workspaces.place(&join(base, path))),
             features: tables.iter().flatten().flat_map(|table| strings(*table, "features")).collect(),
             // A member may add the default features to what its workspace says, not take them away.
             default_features: match (with_default(own), with_default(shared)) {
@@ -435,7 +444,7 @@ impl CargoToml {
     /// `[features]`; an optional dependency that no feature names by `dep:` is a feature of its own.
     /// `[features]` and optional dependencies; `default` as it was chosen.
     fn features(&self, declared: &[Dependency], chosen: Option<&Features>) -> BTreeMap<String, Vec<String>> {
-        let table = self.document.get("features").and_then(Item::as_table_like);
+        let table = self.manifest.document.get("features").and_then(Item::as_table_like);
         let mut features: BTreeMap<String, Vec<String>> = table
             .into_iter()
             .flat_map(|table| table.iter().map(|(name, _)| (name.to_string(), strings(table, name))))
@@ -457,18 +466,18 @@ impl CargoToml {
         features
     }
 
-    /// What holds for all members, where this is the root of a workspace.
-    fn shared(&self, workspaces: &Workspaces) -> Workspace {
-        let get = |path: &[&str]| {
-            path.iter().try_fold(self.document.as_item(), |item, key| item.get(key)).and_then(Item::as_str)
-        };
+    /// What holds for all members of the workspace.
+    fn shared(&self) -> Workspace {
+        let CargoToml { folder, document, .. } = self.root();
+        let get =
+            |path: &[&str]| path.iter().try_fold(document.as_item(), |item, key| item.get(key)).and_then(Item::as_str);
         let resolver = get(&["workspace", "resolver"]).or_else(|| get(&["package", "resolver"]));
         let edition = get(&["package", "edition"]).or_else(|| get(&["workspace", "package", "edition"]));
-        let is_virtual = !self.document.contains_key("package");
-        let patches = self.document.get("patch").and_then(Item::as_table_like);
+        let is_virtual = !document.contains_key("package");
+        let patches = document.get("patch").and_then(Item::as_table_like);
         let patched = patches.into_iter().flat_map(TableLike::iter).filter_map(|(_, table)| table.as_table_like());
         Workspace {
-            folder: self.folder.clone(),
+            folder: folder.clone(),
             unifies: match resolver {
                 Some(resolver) => resolver == "1",
                 None => is_virtual || edition.is_none_or(|edition| edition < "2021"),
@@ -476,7 +485,7 @@ impl CargoToml {
             patches: patched
                 .flat_map(TableLike::iter)
                 .filter_map(|(key, item)| {
-                    let folder = workspaces.place(&join(&self.folder, item.get("path")?.as_str()?));
+                    let folder = self.workspaces.place(&join(folder, item.get("path")?.as_str()?));
                     Some((item.get("package").and_then(Item::as_str).unwrap_or(key).to_string(), folder))
                 })
                 .collect(),

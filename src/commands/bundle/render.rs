@@ -10,7 +10,6 @@ use super::super::error::{Refusal, Refusals};
 use super::super::{Console, Outcome, recover};
 use opctl_model::names::Namespace;
 use opctl_olm::{
-    self,
     render::{Installation, render},
 };
 use opctl_model::project::Tree;
@@ -52,7 +51,7 @@ pub struct TargetArgs {
 
 pub fn run(args: &RenderArgs, console: &Console) -> anyhow::Result<Outcome> {
     let objects = rendered(&args.dir, &args.target, console)?;
-    let text = olm::documents(&format!("# Rendered by `opctl bundle render` from `{}`.", args.dir), &objects);
+    let text = opctl_olm::documents(&format!("# Rendered by `opctl bundle render` from `{}`.", args.dir), &objects);
     console.print(&text);
     Ok(Outcome::Done)
 }
@@ -83,7 +82,7 @@ fn manifests(dir: &str, console: &Console) -> anyhow::Result<Vec<Value>> {
     let mut objects = Vec::new();
     for path in files {
         let text = tree.read(&path)?.unwrap_or_default();
-        let read = olm::parse::<Value>(&text).map_err(|error| {
+        let read = opctl_olm::parse::<Value>(&text).map_err(|error| {
             Refusal::new(format!("cannot read `{dir}/{path}`: {error}"))
                 .help("`opctl generate bundle` generates it again")
         })?;

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::vendor::{self, SUMS};
 use super::{Change, Choice, Plan, Step, Verdict};
-use crate::{self, Edit, EditError, Merged};
+use crate::{Edit, EditError, Merged};
 
 /// What decides, beside plan and disk, what becomes of a file.
 #[derive(Clone, Debug, Default)]
@@ -219,7 +219,7 @@ fn merge(path: &str, base: Option<&str>, ours: Option<&str>, theirs: Option<&str
         (base, Some(ours), theirs, _) if Some(ours) == theirs || base == theirs => keep(Some(ours)),
         (None, Some(_), theirs, _) => conflict("the scaffold has a new file of this name".into(), theirs),
         (Some(_), Some(_), None, _) => conflict("the scaffold no longer has it, but you edited it".into(), None),
-        (Some(base), Some(ours), Some(theirs), choice) => match edit::merge(path, base, ours, theirs) {
+        (Some(base), Some(ours), Some(theirs), choice) => match crate::merge(path, base, ours, theirs) {
             Merged::Clean(text) => Outcome::After(Some(text)),
             Merged::Conflict { marked, .. } if choice == Choice::Markers => Outcome::After(Some(marked)),
             Merged::Conflict { reason, .. } => {
