@@ -8,11 +8,16 @@ use std::time::{Duration, SystemTime};
 
 use opctl_edit::Edit;
 use opctl_edit::plan::{
-    ApplyError, Change, Choice, Mode, Plan, Policy, ResolveError, SUMS, Step, Sums, Verdict, apply, diff, list,
-    resolve, summary,
+    self, ApplyError, Change, Choice, Mode, Plan, Policy, ResolveError, SUMS, Step, Sums, Verdict, diff, list, resolve,
+    summary,
 };
 
 const HEADER: &str = "# Generated";
+
+/// Nothing interrupts it.
+fn apply(root: &Path, steps: &[Step], last: &[&str]) -> Result<(), ApplyError> {
+    plan::apply(root, steps, last, &mut || false)
+}
 
 fn resolve_with(plan: &Plan, disk: &[(&str, &str)], overwrite: &[&str]) -> Result<Vec<Step>, ResolveError<Infallible>> {
     let disk: BTreeMap<&str, &str> = disk.iter().copied().collect();

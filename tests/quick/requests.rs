@@ -329,7 +329,7 @@ struct Interface {
 impl Interface {
     /// Of the crates in the table that are wanted.
     fn of_table(types: &'static [&'static str], wanted: impl Fn(&str) -> bool) -> Self {
-        let mut items = syn::parse_file(include_str!("../../src/source/requests/signatures.rs")).unwrap().items;
+        let mut items = syn::parse_file(include_str!("../../crates/source/src/requests/signatures.rs")).unwrap().items;
         items.retain(|item| matches!(item, Item::Mod(module) if wanted(&module.ident.to_string())));
         let mut interface = Self { types, ..Self::default() };
         interface.add(&items);
