@@ -8,16 +8,16 @@ use super::allow;
 use super::console::Verbosity;
 use super::error::{Diagnosed, Refusal};
 use super::{Console, Outcome, counted, kubectl};
-use opctl_schema::apiserver::{NameConflict, check_object, refused_names};
 use crate::cluster::{self, Kubectl};
-use opctl_schema::compat::{self, Change, Impact, Victim};
 use crate::compiled::{documents, git};
 use opctl_model::diagnostic::{Diagnostic, Severity};
-use opctl_source::emit::CustomResourceDefinition;
-use opctl_model::{Api, CrdLocation};
 use opctl_model::names::Version;
 use opctl_model::project::{Tree, join};
+use opctl_model::{Api, CrdLocation};
+use opctl_schema::apiserver::{NameConflict, check_object, refused_names};
+use opctl_schema::compat::{self, Change, Impact, Victim};
 use opctl_source::Source;
+use opctl_source::emit::CustomResourceDefinition;
 
 /// What the CRDs of the source are compared with.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! `// +opctl:allow:CODE reason`: removes the diagnostics that the user has reviewed and allowed.
 
-use opctl_model::diagnostic::Diagnostic;
 use opctl_model::Allow;
+use opctl_model::diagnostic::Diagnostic;
 
 /// Which command reports a code: it alone knows whether a marker silences something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,13 +11,13 @@ use super::Console;
 use super::chart::{self, Stale, spec_of};
 use super::create_api::{CreateApiArgs, api_of_resource};
 use super::error::{Diagnosed, Refusal, Refusals};
+use crate::scaffold;
 use opctl_charts::ansible::{self, Content, Rules, Source};
+use opctl_charts::spec::{self, Known};
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
-use opctl_source::emit;
 use opctl_model::names::Kind;
 use opctl_model::project::{ProjectFile, ReadError, Resource, Tree};
-use crate::scaffold;
-use opctl_charts::spec::{self, Known};
+use opctl_source::emit;
 
 /// A role or playbook that becomes a kind.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]

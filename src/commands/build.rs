@@ -10,8 +10,8 @@ use super::{Console, Outcome, environment, rendered, workspace_above};
 use crate::compiled::image::{self, Build, Builder, Commit, Tool};
 use crate::compiled::toolchain::ToolError;
 use crate::interrupt;
-use opctl_model::names::Image;
 use opctl_edit::plan::Mode;
+use opctl_model::names::Image;
 
 /// Build the operator's image with docker, podman, buildah or nerdctl
 ///

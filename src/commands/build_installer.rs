@@ -5,8 +5,8 @@ use clap::Args;
 use super::kubectl::KubectlArgs;
 use super::rendered::{self, ImageSubstitution};
 use super::{Console, Next, Outcome, Task, carry_out, kubectl, lock, tree};
-use opctl_edit::plan::Plan;
 use crate::cluster;
+use opctl_edit::plan::Plan;
 use opctl_source::emit;
 
 /// Write dist/install.yaml, which installs the operator with `kubectl apply` alone

@@ -12,17 +12,17 @@ use super::create_api::{CreateApiArgs, api_of_resource};
 use super::error::{Refusal, Refusals};
 use super::request::Request;
 use super::{Console, counted};
-use opctl_charts::chart::{self, Chart, ChartError, Render};
 use crate::compiled::documents;
 use crate::compiled::helm::{self, Files, HelmError, INSTALL, Source, Workspace};
 use crate::compiled::toolchain::ToolError;
-use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
-use opctl_source::emit;
-use opctl_model::names::{Group, Kind, Plural};
-use opctl_edit::plan::{ApplyError, checksum};
-use opctl_model::project::{ProjectFile, Resource, Tree};
 use crate::scaffold;
+use opctl_charts::chart::{self, Chart, ChartError, Render};
 use opctl_charts::spec::{self, Known, Object, Words};
+use opctl_edit::plan::{ApplyError, checksum};
+use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
+use opctl_model::names::{Group, Kind, Plural};
+use opctl_model::project::{ProjectFile, Resource, Tree};
+use opctl_source::emit;
 
 /// A Helm chart that becomes a kind.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]

@@ -15,16 +15,16 @@ use super::features::FeatureArgs;
 use super::manifests::{self, ManifestOptions, crate_at};
 use super::message_format::MessageArgs;
 use super::{Console, Outcome, Task, carry_out, console::Verbosity, counted, lock, recover, samples};
+use opctl_edit::plan::Plan;
+use opctl_edit::{self as edit, Edit, Function};
 use opctl_kustomize::{self as config, yaml::Node};
 use opctl_model::diagnostic::{Diagnostic, Span};
-use opctl_edit::{self as edit, Edit, Function};
+use opctl_model::project::{ProjectError, ProjectFile, Tree};
+use opctl_model::threads;
+use opctl_model::{Allow, Operator, RbacRule, Scope};
 use opctl_source::emit::{self, CustomResourceDefinition};
 use opctl_source::grants::{self, Decision, Home, Missing};
-use opctl_model::{Allow, Operator, RbacRule, Scope};
-use opctl_edit::plan::Plan;
-use opctl_model::project::{ProjectError, ProjectFile, Tree};
 use opctl_source::{self as source, Source};
-use opctl_model::threads;
 
 /// Check that the RBAC markers grant what the code requests from the API server
 ///

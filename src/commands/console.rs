@@ -12,8 +12,8 @@ use clap::{Args, ValueEnum};
 
 use super::error::{Failed, Refusal};
 use super::explain;
-use opctl_model::diagnostic::{self, Diagnostic};
 use opctl_edit::plan::Mode;
+use opctl_model::diagnostic::{self, Diagnostic};
 
 /// How any command writes files and prints output.
 #[derive(Args, Debug, Default)]

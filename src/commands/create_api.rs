@@ -13,12 +13,12 @@ use super::wiring::WiringArgs;
 use super::{
     Console, Next, Outcome, Task, carry_out, external, further, lock, manifests, resolve_part, workspace_above,
 };
+use crate::scaffold::{self, CoreType, Inserted, Insertion, Rendered, RuntimeSource, Wiring};
 use opctl_edit::Edit;
-use opctl_model::names::{Group, Plural};
 use opctl_edit::plan::{Change, Plan, Step};
+use opctl_model::names::{Group, Plural};
 use opctl_model::project::builtin::Builtin;
 use opctl_model::project::{Origin, PROJECT, ProjectFile, Resource, Tree, root_above};
-use crate::scaffold::{self, CoreType, Inserted, Insertion, Rendered, RuntimeSource, Wiring};
 
 /// Create a custom resource, its controller, or both
 ///

@@ -8,12 +8,12 @@ use super::edit::{self, KUSTOMIZATION, is_listed};
 use super::error::{Refusal, Refusals};
 use super::request::{self, Names, ask_for, list};
 use super::{Console, Next, Outcome, Task, carry_out, external, lock, manifests};
-use opctl_model::names::{Group, Kind, Version, nearest};
-use opctl_edit::plan::Plan;
-use opctl_model::project::builtin::Builtin;
-use opctl_model::project::{Origin, ProjectFile, ReadError, Resource, Tree, root_above};
 use crate::scaffold::webhook::{self, Admission, Server};
 use crate::scaffold::{self, Api};
+use opctl_edit::plan::Plan;
+use opctl_model::names::{Group, Kind, Version, nearest};
+use opctl_model::project::builtin::Builtin;
+use opctl_model::project::{Origin, ProjectFile, ReadError, Resource, Tree, root_above};
 
 /// Create a defaulting, validating or conversion webhook
 ///

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use opctl_schema::apiserver::{Problem, Unchecked, Undecodable, takes_rule, undecodable};
-use opctl_model::diagnostic::{Diagnostic, Span};
-use opctl_source::emit::CustomResourceDefinition;
 use opctl_model::Step;
+use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::reads::{Code, Integer, Parsed, Reads, Remedy, Tag};
+use opctl_schema::apiserver::{Problem, Unchecked, Undecodable, takes_rule, undecodable};
 use opctl_source::Source;
+use opctl_source::emit::CustomResourceDefinition;
 
 pub fn check(source: &Source, crds: &[CustomResourceDefinition]) -> Vec<Diagnostic> {
     let mut diagnostics: Vec<Diagnostic> = Vec::new();

@@ -16,14 +16,14 @@ use super::{
     Console, Next, Outcome, Task, ansible, carry_out, chart, counted, delete_webhook, further, lock, manifests,
     rendered, resolve_part, tree,
 };
-use opctl_model::diagnostic::{SourceFile, Span};
-use opctl_edit::{Edit, Package, Renames};
-use opctl_source::emit;
-use opctl_model::names::{Group, Kind, Version};
-use opctl_edit::plan::{Change, Plan, Step, Verdict};
-use opctl_model::project::{Origin, PROJECT, ProjectFile, Resource, Tree};
 use crate::scaffold::{self, Runtime};
+use opctl_edit::plan::{Change, Plan, Step, Verdict};
+use opctl_edit::{Edit, Package, Renames};
+use opctl_model::diagnostic::{SourceFile, Span};
+use opctl_model::names::{Group, Kind, Version};
+use opctl_model::project::{Origin, PROJECT, ProjectFile, Resource, Tree};
 use opctl_source as source;
+use opctl_source::emit;
 
 /// Delete an API, or one of its versions: its type, its controller, its manifests and its entry in PROJECT
 ///

@@ -8,12 +8,12 @@ use super::edit::{KUSTOMIZATION, is_listed};
 use super::error::Refusal;
 use super::inverse::{inverse, refusal, replaced};
 use super::{Console, Next, Outcome, Task, carry_out, further, lock, manifests, rendered, tree};
-use opctl_edit::Edit;
-use opctl_model::names::Version;
-use opctl_edit::plan::Plan;
-use opctl_model::project::{PROJECT, ProjectFile, Resource, Tree};
 use crate::scaffold::Project;
 use crate::scaffold::webhook::{self, Admission, Server, Webhooks};
+use opctl_edit::Edit;
+use opctl_edit::plan::Plan;
+use opctl_model::names::Version;
+use opctl_model::project::{PROJECT, ProjectFile, Resource, Tree};
 
 /// Delete webhooks of a kind: their files, their manifests and their entries in PROJECT
 ///

@@ -11,14 +11,14 @@ use super::create_api::{api_of_resource, project_of};
 use super::error::{Diagnosed, Refusal, Refusals};
 use super::{Console, Outcome, Task, carry_out, generate, habits, lock, manifests};
 use crate::dashboards;
-use opctl_edit::Edit;
-use opctl_source::emit;
-use opctl_model::names::Namespace;
-use opctl_edit::plan::Plan;
-use opctl_model::project::{Descriptions, PROJECT, ProjectFile, Tree, root_above};
 use crate::scaffold::webhook::{self, Admission, Server};
 use crate::scaffold::{self, File, Inserted, Insertion, Project};
+use opctl_edit::Edit;
+use opctl_edit::plan::Plan;
+use opctl_model::names::Namespace;
+use opctl_model::project::{Descriptions, PROJECT, ProjectFile, Tree, root_above};
 use opctl_source as source;
+use opctl_source::emit;
 
 /// Turn optional parts of a project on or off
 ///

@@ -11,12 +11,12 @@ use super::allow::without_allowed;
 use super::error::Diagnosed;
 use super::manifests::ManifestOptions;
 use super::{Console, counted};
-use opctl_schema::apiserver;
 use crate::compiled::{self, Failure, Program};
 use opctl_model::diagnostic::Diagnostic;
-use opctl_source::emit::{self, CrdProblem, CustomResourceDefinition};
-use opctl_model::{Allow, Operator};
 use opctl_model::project::{Features, Tree};
+use opctl_model::{Allow, Operator};
+use opctl_schema::apiserver;
+use opctl_source::emit::{self, CrdProblem, CustomResourceDefinition};
 use opctl_source::{self as source, Source};
 
 /// What is generated together.

@@ -10,12 +10,12 @@ use super::delete_webhook::is_certified;
 use super::error::{Refusal, Refusals};
 use super::request::{Request, list};
 use super::{Console, Next};
-use opctl_model::diagnostic::{SourceFile, Span};
-use opctl_edit::{Edit, EditError, Versions};
-use opctl_model::names::Version;
-use opctl_model::project::{Origin, ProjectFile, ReadError, Resource, Tree};
 use crate::scaffold::webhook::{self, LIST, Server, Webhooks};
 use crate::scaffold::{Inserted, Insertion, Rendered};
+use opctl_edit::{Edit, EditError, Versions};
+use opctl_model::diagnostic::{SourceFile, Span};
+use opctl_model::names::Version;
+use opctl_model::project::{Origin, ProjectFile, ReadError, Resource, Tree};
 
 /// The option in PROJECT that has the version that a type was copied from.
 const FROM: &str = "from";

@@ -13,11 +13,11 @@ use super::create_api::CreateApiArgs;
 use super::error::{Diagnosed, Refusal, Refusals};
 use super::request::{Request, ask_for};
 use super::{Console, Next, Outcome, Task, carry_out, create_api, lock, manifests, recover, runtime, workspace_above};
-use opctl_edit::Edit;
-use opctl_model::names::{Domain, Namespace, ProjectName};
-use opctl_edit::plan::Plan;
-use opctl_model::project::{self, Descriptions, PROJECT, ProjectFile, Tree, Workspaces};
 use crate::scaffold::{self, License};
+use opctl_edit::Edit;
+use opctl_edit::plan::Plan;
+use opctl_model::names::{Domain, Namespace, ProjectName};
+use opctl_model::project::{self, Descriptions, PROJECT, ProjectFile, Tree, Workspaces};
 
 /// Create an operator project: a kube-rs crate with everything to build, test and deploy it
 ///

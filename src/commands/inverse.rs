@@ -1,8 +1,8 @@
 //! The inverse of what a command plans: files are removed as long as they are as they were scaffolded, and edits are undone.
 
 use super::error::Refusal;
-use opctl_edit::{Edit, EditError};
 use opctl_edit::plan::{Change, Plan};
+use opctl_edit::{Edit, EditError};
 use opctl_model::project::Tree;
 
 /// Inverts each change of `created`, but for the edits that are `needed` by something that stays, each with its file. Generated files are

@@ -17,18 +17,18 @@ use super::{
     Console, Next, Outcome, Task, carry_out, carry_out_of, conflicts, console::Verbosity, counted, is_unreadable, lock,
     recover, resolve, resolve_part,
 };
+use crate::compiled;
+use opctl_edit::Edit;
+use opctl_edit::plan::{Change, Plan, Step, Verdict};
+use opctl_model::diagnostic::{Diagnostic, Severity, SourceFile, Span};
+use opctl_model::names::Namespace;
+use opctl_model::project::{Descriptions, PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
+use opctl_model::threads;
+use opctl_model::{Api, CrdLocation, External};
 use opctl_schema::apiserver::{self, Finding};
 use opctl_schema::compat;
-use crate::compiled;
-use opctl_model::diagnostic::{Diagnostic, Severity, SourceFile, Span};
-use opctl_edit::Edit;
 use opctl_source::emit::{self, CustomResourceDefinition, Manifest};
-use opctl_model::{Api, CrdLocation, External};
-use opctl_model::names::Namespace;
-use opctl_edit::plan::{self, Change, Plan, Step, Verdict};
-use opctl_model::project::{Descriptions, PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
 use opctl_source::{self as source, Account, Source};
-use opctl_model::threads;
 
 /// Regenerate config/crd, config/rbac and config/webhook from the Rust source
 ///

@@ -11,8 +11,8 @@ use super::{Console, Outcome, counted, rendered, tree};
 use crate::cluster::{
     Deadline, FailureCause, Kubectl, KubectlError, Migration, MigrationState, Storage, VersionMigration, is_passing,
 };
-use opctl_schema::compat;
 use opctl_edit::plan::Mode;
+use opctl_schema::compat;
 
 /// Rewrite stored objects in the storage version, and remove old versions from the CRD's status
 ///

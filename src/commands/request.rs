@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 use super::create_api::CreateApiArgs;
 use super::error::{Refusal, Refusals};
 use super::{Console, ansible, chart, external, further, wiring};
+use crate::scaffold::{self, Wiring, Workload};
 use opctl_model::names::{ControllerName, Group, Image, Kind, NameError, Plural, Version, parse_label};
 use opctl_model::project::builtin::{self, Builtin};
 use opctl_model::project::{Api, Origin, ProjectFile, Resource, Webhooks};
-use crate::scaffold::{self, Wiring, Workload};
 
 /// A request that the project can fulfil.
 #[derive(Clone, Debug, PartialEq, Eq)]

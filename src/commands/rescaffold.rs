@@ -8,11 +8,11 @@ use super::create_api::{self, add_rendered, api_of_resource, project_of};
 use super::edit::{KUSTOMIZATION, listed};
 use super::request::Request;
 use super::{ansible, chart, delete_webhook, further, workspace_above};
+use crate::scaffold::webhook::{self, Server};
+use crate::scaffold::{self, Runtime, RuntimeSource};
 use opctl_edit as edit;
 use opctl_edit::plan::{self, Change, Plan, Policy};
 use opctl_model::project::{Manifest, Origin, PROJECT, ProjectFile, Resource, Tree, Webhooks};
-use crate::scaffold::webhook::{self, Server};
-use crate::scaffold::{self, Runtime, RuntimeSource};
 
 /// Texts by path, from the project's folder.
 pub type Texts = BTreeMap<String, String>;

@@ -4,10 +4,10 @@ use std::path::{Component, Path, PathBuf};
 
 use super::error::Refusal;
 use super::{Console, Outcome, Task, carry_out, doctor, lock, workspace_above};
+use crate::scaffold::{Runtime, RuntimeSource};
 use opctl_edit::Edit;
 use opctl_edit::plan::{Plan, SUMS, Sums};
 use opctl_model::project::{Carried, Manifest, ReadError, Tree, join};
-use crate::scaffold::{Runtime, RuntimeSource};
 
 /// What `--runtime` asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]

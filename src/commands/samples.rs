@@ -1,9 +1,9 @@
 //! Checks the custom objects under `config/` against their CRDs: `apiserver` finds what is wrong with a value, `config` knows
 //! where the value is.
 
-use opctl_schema::apiserver::{ObjectFinding, ObjectStep, check_object};
 use opctl_kustomize::yaml::{Node, Value};
 use opctl_model::diagnostic::{Diagnostic, Span};
+use opctl_schema::apiserver::{ObjectFinding, ObjectStep, check_object};
 use opctl_source::emit::CustomResourceDefinition;
 
 /// Adds what an API server would reject in the samples and other objects of these kinds, unless `found` reports it already.

@@ -12,11 +12,11 @@ use super::error::{Diagnosed, Failed, Refusal};
 use super::kubectl::ContextArgs;
 use super::on_cluster::duration;
 use super::{Console, counted};
-use opctl_olm::bundle::selector::LabelSelector;
-use opctl_olm::bundle::{self, Findings, Folder};
 use crate::cluster::{Deadline, Kubectl};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
 use opctl_model::project::{Tree, join};
+use opctl_olm::bundle::selector::LabelSelector;
+use opctl_olm::bundle::{self, Findings, Folder};
 use opctl_olm::scorecard::pods::{self, PodSettings, Progress};
 use opctl_olm::scorecard::{self, Config, Outcome, Stage, State, Test, TestResult, archive, builtin, output};
 

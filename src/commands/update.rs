@@ -10,11 +10,11 @@ use clap::Args;
 use super::error::{Refusal, Refusals};
 use super::rescaffold::{self, Texts};
 use super::{Console, Next, Outcome, Task, carry_out, lock, rendered, runtime, tree, workspace_above};
+use crate::scaffold::revisions::Reason;
+use crate::scaffold::{self, Runtime};
 use opctl_edit as edit;
 use opctl_edit::plan::{self, Change, Choice, LIST, Mode, Plan, Record, RecordError};
 use opctl_model::project::{PROJECT, ProjectFile, ReadError, Tree};
-use crate::scaffold::revisions::Reason;
-use crate::scaffold::{self, Runtime};
 
 /// Update what opctl scaffolded to the templates of this opctl
 ///

@@ -4,10 +4,10 @@ use clap::Args;
 
 use super::error::{Refusal, Refusals};
 use super::request::list;
+use crate::scaffold::{Related, Wiring, Workload};
 use opctl_model::names::{ControllerName, Kind, Plural, nearest};
 use opctl_model::project::builtin::{self, Builtin};
 use opctl_model::project::{Origin, ProjectFile, Resource};
-use crate::scaffold::{Related, Wiring, Workload};
 
 /// What a controller is called, and watches beside its own kind.
 #[derive(Args, Clone, Debug, Default)]

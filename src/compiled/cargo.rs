@@ -8,8 +8,8 @@ use anstream::adapter::strip_str;
 use serde_json::Value;
 
 use super::Failure;
-use opctl_model::diagnostic::Diagnostic;
 use crate::interrupt::Child;
+use opctl_model::diagnostic::Diagnostic;
 use opctl_model::names::nearest;
 use opctl_model::project::{Features, PROJECT};
 

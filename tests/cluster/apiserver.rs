@@ -8,12 +8,12 @@ use std::fs;
 use std::path::Path;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use opctl_schema::apiserver::{self, Finding};
-use opctl_model::diagnostic::Severity;
-use opctl_source::emit;
 use opctl_model::Api;
+use opctl_model::diagnostic::Severity;
 use opctl_model::project::Tree;
+use opctl_schema::apiserver::{self, Finding};
 use opctl_source as source;
+use opctl_source::emit;
 use serde_json::{Value, json};
 
 use crate::control_plane::ControlPlane;

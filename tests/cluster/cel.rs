@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::env;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use opctl_schema::apiserver;
 use opctl_model::diagnostic::Severity;
+use opctl_schema::apiserver;
 use serde_json::{Value, json};
 
 use crate::control_plane::ControlPlane;

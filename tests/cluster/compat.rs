@@ -5,9 +5,9 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use opctl_model::diagnostic::Severity;
 use opctl_schema::apiserver;
 use opctl_schema::compat::{self, Change, Impact, Victim};
-use opctl_model::diagnostic::Severity;
 use serde_json::{Value, json};
 use snapbox::{Assert, Data};
 

@@ -9,8 +9,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use opctl_schema::apiserver::{self, Claim, SHORT_NAMES};
 use opctl_model::diagnostic::Severity;
+use opctl_schema::apiserver::{self, Claim, SHORT_NAMES};
 use serde_json::{Value, json};
 
 use crate::apiserver::Random;

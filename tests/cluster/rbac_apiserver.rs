@@ -5,8 +5,8 @@ use std::fs;
 use std::ops::Deref;
 
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span, render};
-use opctl_source::emit::{self, Manifest, Options};
 use opctl_model::{Api, RbacRule, Scope};
+use opctl_source::emit::{self, Manifest, Options};
 use opctl_source::markers::{self, Markers};
 use serde_json::{Value, json};
 

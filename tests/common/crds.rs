@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use opctl_schema::apiserver::Finding;
 use opctl_model::diagnostic::{Diagnostic, render};
-use opctl_source::emit;
 use opctl_model::project::Tree;
+use opctl_schema::apiserver::Finding;
+use opctl_source::emit;
 use opctl_source::{self as source, Source};
 use serde_json::{Value, json};
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use opctl_model::diagnostic::{self, Diagnostic};
-use opctl_source::emit::{self, CustomResourceDefinition, Options};
 use opctl_model::Api;
+use opctl_model::diagnostic::{self, Diagnostic};
 use opctl_model::project::Tree;
+use opctl_source::emit::{self, CustomResourceDefinition, Options};
 use opctl_source::{self as source, Source};
 use serde_json::Value;
 

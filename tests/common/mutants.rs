@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use opctl_model::{Operator, RbacRule};
 use opctl_model::project::Tree;
+use opctl_model::{Operator, RbacRule};
 use opctl_source as source;
 
 pub struct Mutant {

@@ -1,8 +1,8 @@
 //! Kinds of one group, the names among them that opctl reports, and those that an API server does not accept.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use opctl_source::emit;
 use opctl_source::Source;
+use opctl_source::emit;
 
 use crate::crds::{read, with_header};
 

@@ -1,7 +1,7 @@
 //! A CRD with a PodTemplateSpec in it.
 
-use opctl_source::emit::{self, CustomResourceDefinition};
 use opctl_model::project::Tree;
+use opctl_source::emit::{self, CustomResourceDefinition};
 use opctl_source::{self as source, Options};
 
 /// Twice: described by the user, and not.

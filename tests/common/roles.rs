@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use opctl_model::RbacRule;
 use opctl_model::diagnostic::{SourceFile, render};
 use opctl_source::emit::{self, Options};
-use opctl_model::RbacRule;
 use opctl_source::markers::{self, Markers};
 use proptest::prelude::*;
 use serde_json::Value;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use opctl::commands::decoding;
 use opctl_model::diagnostic::{Diagnostic, Severity, render};
-use opctl_source::emit::{self, CustomResourceDefinition};
 use opctl_model::project::Tree;
+use opctl_source::emit::{self, CustomResourceDefinition};
 use opctl_source::{self as source, Source};
 
 use crate::oracle;

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use opctl_schema::apiserver::webhooks;
 use opctl_model::diagnostic::{Diagnostic, SourceFile, render};
-use opctl_source::emit;
 use opctl_model::{Operator, Webhook};
+use opctl_schema::apiserver::webhooks;
+use opctl_source::emit;
 use opctl_source::markers;
 use proptest::prelude::*;
 

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use opctl_model::project::Tree;
-use opctl_source::{self as source, Source};
 use opctl_model::diagnostic;
+use opctl_model::project::Tree;
 use opctl_source::emit;
+use opctl_source::{self as source, Source};
 use serde_json::Value;
 
 use crate::common;

@@ -5,12 +5,12 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use opctl_model::diagnostic;
 use opctl_model::project::Tree;
+use opctl_model::versions::Release;
+use opctl_source::emit;
 use opctl_source::known::kubernetes::{self, Minor, NoSchema};
 use opctl_source::{self as source, Source};
-use opctl_model::versions::Release;
-use opctl_model::diagnostic;
-use opctl_source::emit;
 use serde_json::Value;
 
 use crate::common;

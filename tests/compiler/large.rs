@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use opctl_model::diagnostic::{self, Diagnostic};
-use opctl_source::emit;
 use opctl_model::project::Tree;
+use opctl_source::emit;
 use opctl_source::{self as source, Source};
 use serde_json::Value;
 

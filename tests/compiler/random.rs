@@ -15,8 +15,8 @@ use std::{env, fs};
 
 use opctl_model::diagnostic::{self, Diagnostic};
 use opctl_model::project::Tree;
-use opctl_source::emit;
 use opctl_source as source;
+use opctl_source::emit;
 use serde_json::Value;
 
 use self::kinds::Kind;

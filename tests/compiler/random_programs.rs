@@ -11,8 +11,8 @@ use std::{env, fs};
 
 use opctl_model::diagnostic;
 use opctl_model::project::Tree;
-use opctl_source::emit;
 use opctl_source as source;
+use opctl_source::emit;
 use serde_json::Value;
 
 use crate::random::programs::Program;

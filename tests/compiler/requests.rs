@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::OnceLock;
 
-use opctl_model::{Reach, Request};
 use opctl_model::project::Tree;
+use opctl_model::{Reach, Request};
 use opctl_source as source;
 
 use crate::asked::{said_of, split};

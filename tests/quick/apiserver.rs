@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use opctl_schema::apiserver;
 use opctl_model::diagnostic::render;
+use opctl_schema::apiserver;
 use opctl_source::emit;
 
 use crate::crds::{cases, codes, read, with_header};

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
-use opctl_olm::bundle::{self, Finding, Folder, Options, RULES, Validator};
 use opctl_model::diagnostic::Severity;
 use opctl_model::project::Tree;
+use opctl_olm::bundle::{self, Finding, Folder, Options, RULES, Validator};
 use proptest::prelude::*;
 use serde_json::Value;
 

@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use opctl_kustomize::yaml::{Dialect, documents};
+use opctl_model::diagnostic::SourceFile;
 use opctl_olm::bundle::semver::{Version, precedence};
 use opctl_olm::catalog::add::{Addition, FileChange, add};
 use opctl_olm::catalog::template::{Rendered, Stream, channels, expand};
 use opctl_olm::catalog::{Catalog, Document, Entry, graph, validate};
-use opctl_kustomize::yaml::{Dialect, documents};
-use opctl_model::diagnostic::SourceFile;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -223,8 +223,9 @@ fn rendered(image: &str) -> Option<Rendered> {
 
 fn template(text: &str) -> Result<Vec<Value>, Vec<String>> {
     let nodes = documents(&SourceFile::new("template.yaml", text), Dialect::Kubectl).unwrap();
-    let messages =
-        |problems: Vec<opctl_model::diagnostic::Diagnostic>| problems.into_iter().map(|problem| problem.message).collect();
+    let messages = |problems: Vec<opctl_model::diagnostic::Diagnostic>| {
+        problems.into_iter().map(|problem| problem.message).collect()
+    };
     expand(&nodes[0], &rendered).map_err(messages)
 }
 

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use opctl_model::diagnostic::{self, Diagnostic};
-use opctl_source::emit;
 use opctl_model::project::Tree;
-use opctl_source::{self as source, Source};
 use opctl_model::versions::{self, Release};
+use opctl_source::emit;
+use opctl_source::{self as source, Source};
 
 use crate::engine_cases::{Crds, cases, cases_of_earlier, derive, differences, every_case, parse};
 use crate::oracle::manifest;

@@ -9,11 +9,11 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use opctl_kustomize as config;
 use opctl_model::diagnostic::{self, Diagnostic};
 use opctl_model::project::{ProjectFile, Tree};
-use opctl_kustomize as config;
-use opctl_source::emit;
 use opctl_source as source;
+use opctl_source::emit;
 
 use crate::dice::Dice;
 use crate::oracle::manifest;

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span, render};
+use opctl_model::{Operator, RbacRule, Reach, Request};
 use opctl_source::emit::{self, Options};
 use opctl_source::grants::{self, Decision, Home};
-use opctl_model::{Operator, RbacRule, Reach, Request};
 use opctl_source::markers;
 use proptest::prelude::*;
 use serde_json::Value;

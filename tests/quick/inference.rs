@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use opctl_model::diagnostic::{self, Diagnostic, Span};
-use opctl_model::{Reach, Request};
 use opctl_model::project::Tree;
+use opctl_model::{Reach, Request};
 use opctl_source as source;
 
 const CARGO: &str = "[package]\nname = \"cases\"\nversion = \"0.1.0\"\nedition = \"2024\"\n

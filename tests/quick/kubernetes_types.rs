@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use opctl_model::diagnostic;
 use opctl_model::project::Tree;
+use opctl_model::versions::{self, K8S_OPENAPI, Release};
 use opctl_source::known::kubernetes::{self, Minor};
 use opctl_source::{self as source, Source};
-use opctl_model::versions::{self, K8S_OPENAPI, Release};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use serde_json::{Map, Value, json};
 

@@ -1,8 +1,8 @@
 //! Names that the kinds of a group compete for, at the arguments that cause them.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use opctl_schema::apiserver::{self, Claim, NameConflict, Role};
 use opctl_model::diagnostic::Severity;
+use opctl_schema::apiserver::{self, Claim, NameConflict, Role};
 use proptest::prelude::*;
 
 use crate::crds::crd_of;

@@ -7,9 +7,9 @@ use std::fs;
 use opctl_kustomize::render::Renderer;
 use opctl_kustomize::yaml::{Dialect, Node, documents};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
+use opctl_model::project::Tree;
 use opctl_olm::render::{Installation, render};
 use opctl_olm::{self as olm, Bundle, Fate, Input, Metadata, Options};
-use opctl_model::project::Tree;
 use serde_json::{Value, json};
 
 use crate::golden::shell;

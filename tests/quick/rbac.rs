@@ -5,10 +5,10 @@
 
 use std::fs;
 
-use opctl_model::diagnostic::{SourceFile, render};
-use opctl_source::emit::{self, CustomResourceDefinition, HEADER, Options};
 use opctl_model::RbacRule;
+use opctl_model::diagnostic::{SourceFile, render};
 use opctl_model::names::Namespace;
+use opctl_source::emit::{self, CustomResourceDefinition, HEADER, Options};
 use opctl_source::markers;
 use proptest::prelude::*;
 

@@ -12,10 +12,10 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-use opctl_model::project::Tree;
-use opctl_source::{self as source, Source};
 use opctl_model::diagnostic;
+use opctl_model::project::Tree;
 use opctl_source::emit;
+use opctl_source::{self as source, Source};
 
 /// So long no package takes, however slow the machine: it hangs.
 const HANGS: Duration = Duration::from_secs(300);

@@ -1,8 +1,8 @@
 //! Which release of kube opctl generates CRDs for: the one in Cargo.lock, else the latest that Cargo.toml allows.
 
 use opctl_model::diagnostic::Diagnostic;
-use opctl_source::emit;
 use opctl_model::project::Tree;
+use opctl_source::emit;
 use opctl_source::{self as source, Source};
 
 const KIND: &str = "#[derive(kube::CustomResource, schemars::JsonSchema)]\n\

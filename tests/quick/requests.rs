@@ -6,10 +6,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use opctl_model::diagnostic::{self, Diagnostic};
-use opctl_model::{Reach, Request};
 use opctl_model::project::Tree;
-use opctl_source as source;
 use opctl_model::versions;
+use opctl_model::{Reach, Request};
+use opctl_source as source;
 use quote::ToTokens;
 use serde_json::Value;
 use syn::punctuated::Punctuated;

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use opctl_model::diagnostic::{Diagnostic, Span, render};
-use opctl_source::grants::{self, Decision, Home};
-use opctl_model::{Operator, Reach, Request};
 use opctl_model::project::{Carried, Tree};
+use opctl_model::{Operator, Reach, Request};
+use opctl_source::grants::{self, Decision, Home};
 use opctl_source::{self as source, Source};
 use snapbox::{Assert, Data};
 

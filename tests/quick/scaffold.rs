@@ -7,12 +7,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use opctl_model::names::{ControllerName, Domain, Group, Image, Kind, Plural, ProjectName, Version};
 use opctl::scaffold::webhook::{self, Admission, Server, Webhooks};
 use opctl::scaffold::{
     self, Ansible, Api, Chart, CoreType, File, Inserted, License, Project, Related, Rendered, RuntimeSource, Spec,
     Watch, Wiring, Workload,
 };
+use opctl_model::names::{ControllerName, Domain, Group, Image, Kind, Plural, ProjectName, Version};
 
 fn project(license: &License, namespaced: bool, workspace: Option<&str>) -> Project {
     Project {

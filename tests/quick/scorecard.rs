@@ -2,9 +2,9 @@
 //! kubectl.
 #![cfg(unix)]
 
-use opctl_olm::bundle::{self, Findings, Folder, Options};
 use opctl_model::diagnostic::SourceFile;
 use opctl_model::project::Tree;
+use opctl_olm::bundle::{self, Findings, Folder, Options};
 use opctl_olm::scorecard::pods::Progress;
 use opctl_olm::scorecard::{State, Test, TestResult, builtin, parse, pods};
 use serde_json::{Value, json};

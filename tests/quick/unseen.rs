@@ -1,7 +1,7 @@
 //! Diagnostics of `opctl check` about code whose requests it cannot determine: each case is a crate with the expected codes.
 
-use opctl_source::grants::{self, Home};
 use opctl_model::project::Tree;
+use opctl_source::grants::{self, Home};
 use opctl_source::{self as source, Source};
 
 const KUBE: &str = "kube = { version = \"5\", features = [\"derive\", \"runtime\"] }\n";

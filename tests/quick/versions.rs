@@ -1,10 +1,10 @@
 //! Several versions of a kind become one CRD, as kube's `merge_crds` makes it; what does not fit is told.
 
 use kube_core::crd::merge_crds;
-use opctl_source::emit::{self, CustomResourceDefinition};
-use opctl_model::project::Tree;
 use opctl_model::diagnostic;
+use opctl_model::project::Tree;
 use opctl_source as source;
+use opctl_source::emit::{self, CustomResourceDefinition};
 
 /// A version of `K`: its module and what else `#[kube(…)]` says.
 fn version(name: &str, more: &str) -> String {

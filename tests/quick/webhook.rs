@@ -5,9 +5,9 @@
 
 use std::fs;
 
+use opctl_model::Operator;
 use opctl_model::diagnostic::render;
 use opctl_source::emit::{self, HEADER};
-use opctl_model::Operator;
 use proptest::prelude::*;
 
 use crate::webhook_markers::{any_webhook, cases, manifests_yaml, read};

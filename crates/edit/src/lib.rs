@@ -3,11 +3,11 @@
 //! After each edit the new text is parsed again and must equal the old plus the new item; else the edit is refused with
 //! the snippet to paste. An edit that is already true changes nothing. This module knows files, not Kubernetes.
 
-pub mod plan;
 mod brackets;
 mod cargo;
 mod lines;
 mod merge;
+pub mod plan;
 #[cfg(test)]
 mod properties;
 mod rust;

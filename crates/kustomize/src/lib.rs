@@ -30,8 +30,8 @@ use self::render::{Render, Renderer};
 pub use self::transform::{Image, images_in};
 pub use self::watched::unwatched;
 use self::yaml::{Dialect, Node};
-use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 use opctl_model::Allow;
+use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 use opctl_model::project::{Tree, join};
 
 /// [`objects`] and [`check`], with each file parsed once.

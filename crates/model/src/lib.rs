@@ -1,14 +1,14 @@
 //! The model of an operator: custom resources, permissions, webhooks and requests, as found in its source. Plain data: no
 //! syn, Tera or YAML types.
 
-pub mod yaml;
-pub mod versions;
-pub mod threads;
-pub mod project;
-pub mod names;
-pub mod lexer;
 pub mod diagnostic;
+pub mod lexer;
+pub mod names;
+pub mod project;
 pub mod reads;
+pub mod threads;
+pub mod versions;
+pub mod yaml;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -4,10 +4,9 @@
 //! [`generate`] splits the objects into these parts, and reports each object and each field that a bundle cannot hold.
 //! [`render`](render::render) is the inverse. Nothing here reads files or knows a cluster.
 
-pub mod scorecard;
-pub mod catalog;
-pub mod bundle;
 mod base;
+pub mod bundle;
+pub mod catalog;
 mod csv;
 mod deployments;
 mod descriptors;
@@ -18,6 +17,7 @@ pub mod install;
 mod object;
 mod rbac;
 pub mod render;
+pub mod scorecard;
 mod webhooks;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -17,8 +17,8 @@ use super::known::{Hole, Shape, with_holes};
 use super::modules::name;
 use super::types::{Derived, Deriver, Scope, all};
 use super::values::Value;
-use opctl_model::diagnostic::Diagnostic;
 use opctl_model::Enumeration;
+use opctl_model::diagnostic::Diagnostic;
 
 /// A schema that is not finished: extensions come last, whatever is added in between.
 struct Draft {

@@ -17,9 +17,9 @@ use super::kinds::Resource;
 use super::modules::{ModuleId, TypeDecl, name};
 use super::types::{Derived, Deriver, Refused, Scope, all};
 use opctl_model::diagnostic::{Diagnostic, Span};
-use opctl_model::{Api, Scope as ApiScope, Underivable};
 use opctl_model::names::{default_plural, nearest};
 use opctl_model::versions::{Kube as Release, range};
+use opctl_model::{Api, Scope as ApiScope, Underivable};
 
 /// What `#[kube(…)]` says, merged from all such attributes of the type.
 #[derive(Default)]

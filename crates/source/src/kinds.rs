@@ -226,10 +226,10 @@ fn inherited(input: &DeriveInput) -> Option<Path> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use opctl_model::project::Tree;
     use crate::Options;
     use crate::modules::{Modules, Reading};
     use crate::package::Package;
+    use opctl_model::project::Tree;
 
     const MANIFEST: &str = "[package]\nname = \"kinds\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
         [dependencies]\nkube = \"5\"\nk8s-openapi = { version = \"0.29\", features = [\"latest\"] }\n";

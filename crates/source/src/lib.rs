@@ -1,8 +1,6 @@
 //! Rust text → [`Operator`]: module tree and `use` resolution, serde, schemars and kube attributes, types → schema,
 //! comment markers. Nothing is compiled or run; what cannot be derived exactly is a diagnostic.
 
-pub mod grants;
-pub mod emit;
 mod account;
 mod attributes;
 mod by_hand;
@@ -17,8 +15,10 @@ mod decoders;
 mod defaults;
 pub mod dependencies;
 mod derives;
+pub mod emit;
 mod features;
 mod foreign;
+pub mod grants;
 mod json;
 mod kinds;
 pub mod known;
@@ -58,9 +58,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
-use opctl_model::{Api, Authority, AuthorityFrom, Conversion, Enumeration, Metric, Operator, Underivable};
 use opctl_model::project::{PROJECT, ReadError, Tree, is_unreadable, join};
 use opctl_model::threads;
+use opctl_model::{Api, Authority, AuthorityFrom, Conversion, Enumeration, Metric, Operator, Underivable};
 
 pub use account::Account;
 use foreign::Missing;

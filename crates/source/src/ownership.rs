@@ -14,9 +14,9 @@ use super::package::Package;
 use super::runtime;
 use super::skim;
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
-use opctl_model::{Api, External, Underivable};
 use opctl_model::project::widespread::project_of;
 use opctl_model::project::{Origin, ProjectFile, ReadError, join};
+use opctl_model::{Api, External, Underivable};
 
 /// The code of an error about a kind with unclear ownership.
 pub const UNDECIDED: &str = "OP049";

@@ -119,7 +119,8 @@ impl Package {
         let chosen = Some(tree.features()).filter(|_| folder.is_empty());
         let Some(workspace) = workspaces.rooted_in(folder)? else {
             let (manifest, root) = found(&workspaces, folder)?;
-            let package = Reading { manifest: &manifest, root: root.as_deref(), workspaces: &workspaces }.package(chosen)?;
+            let package =
+                Reading { manifest: &manifest, root: root.as_deref(), workspaces: &workspaces }.package(chosen)?;
             return known(chosen, slice::from_ref(&package), &manifest).map(|()| vec![package]);
         };
         let root = &*workspace.root;
@@ -320,7 +321,9 @@ impl Reading<'_> {
         let lib = document.get("lib");
         let library = target(lib, "path")
             .or_else(|| (lib.is_some() || exists("src/lib.rs")).then(|| "src/lib.rs".into()))
-            .map(|path| (target(lib, "name").unwrap_or_else(|| name.replace('-', "_")), join(&self.manifest.folder, &path)));
+            .map(|path| {
+                (target(lib, "name").unwrap_or_else(|| name.replace('-', "_")), join(&self.manifest.folder, &path))
+            });
 
         let mut binaries = BTreeSet::new();
         // `required-features`: cargo skips a binary without them.
@@ -416,7 +419,8 @@ impl Reading<'_> {
         let root = self.root();
         let shared = inherits.then(|| Some((root.folder.as_str(), root.shared_dependency(key)?))).flatten();
         let shared_version = shared.and_then(|(_, item)| item.as_str());
-        let (base, shared) = shared.map_or((self.manifest.folder.as_str(), None), |(base, item)| (base, item.as_table_like()));
+        let (base, shared) =
+            shared.map_or((self.manifest.folder.as_str(), None), |(base, item)| (base, item.as_table_like()));
         let tables = [own, shared];
         let text = |key: &str| tables.iter().flatten().find_map(|table| table.get(key)?.as_str());
         let flag = |table: Option<&dyn TableLike>, key: &str| table.and_then(|table| table.get(key)?.as_bool());

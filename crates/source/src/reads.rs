@@ -19,8 +19,8 @@ use super::numbers::range_of;
 use super::types::{Deriver, Resolved, Scope, Typed};
 use super::values::is_pointer;
 use super::{Options, Source, operators};
-use opctl_model::diagnostic::Span;
 use opctl_model::Api;
+use opctl_model::diagnostic::Span;
 use opctl_model::reads::{Code, Field, Integer, Knowledge, Part, Reads, Tag, Variant};
 
 /// Types within types; a type that contains itself with ever larger arguments has no end.

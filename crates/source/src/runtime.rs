@@ -19,9 +19,9 @@ use super::markers;
 use super::modules::Modules;
 use super::package::Package;
 use super::skim;
+use opctl_model::RbacRule;
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 use opctl_model::lexer::{Token, behind_group, code, excess};
-use opctl_model::RbacRule;
 use opctl_model::project::{Tree, join};
 
 pub const PACKAGE: &str = "opctl-runtime";

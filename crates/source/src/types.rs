@@ -25,8 +25,8 @@ use super::resolve::{Foreign, Namespace, Target, follow, made_by_macro, resolve}
 use super::shadows::Shadows;
 use super::values::Local;
 use opctl_model::diagnostic::{Diagnostic, Span};
-use opctl_model::{Enumeration, Underivable};
 use opctl_model::versions::{Release, Requirement, is_known};
+use opctl_model::{Enumeration, Underivable};
 
 /// The most types within each other, aliases included; few frames of each fit into a stack.
 const MAX_DEPTH: usize = 128;

@@ -7,8 +7,8 @@ use clap::Subcommand;
 
 use super::error::Diagnosed;
 use super::{Console, Outcome};
-use opctl_olm::bundle::{self, Findings, Folder};
 use opctl_model::diagnostic::Diagnostic;
+use opctl_olm::bundle::{self, Findings, Folder};
 
 #[derive(Debug, Subcommand)]
 pub enum Bundle {

@@ -9,10 +9,8 @@ use serde_json::Value;
 use super::super::error::{Refusal, Refusals};
 use super::super::{Console, Outcome, recover};
 use opctl_model::names::Namespace;
-use opctl_olm::{
-    render::{Installation, render},
-};
 use opctl_model::project::Tree;
+use opctl_olm::render::{Installation, render};
 
 /// Render a bundle as plain manifests, as OLM installs it
 ///

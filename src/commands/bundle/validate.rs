@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use super::super::error::Refusal;
 use super::super::message_format::MessageArgs;
 use super::super::{Console, Outcome, counted, environment, recover};
-use opctl_olm::bundle::selector::LabelSelector;
-use opctl_olm::bundle::{self, Finding, Folder, Options, Validator};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
 use opctl_model::names::nearest;
 use opctl_model::project::Tree;
+use opctl_olm::bundle::selector::LabelSelector;
+use opctl_olm::bundle::{self, Finding, Folder, Options, Validator};
 
 /// Validate a bundle of the Operator Lifecycle Manager
 ///

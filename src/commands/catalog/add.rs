@@ -7,14 +7,14 @@ use clap::Args;
 use super::super::error::{Diagnosed, Refusal};
 use super::super::{Console, Next, Outcome, Task, carry_out_of, lock};
 use super::{catalog, valid_bundle};
+use opctl_edit::Edit;
+use opctl_edit::plan::Plan;
+use opctl_model::project::Tree;
 use opctl_olm::bundle::Folder;
 use opctl_olm::bundle::image::is_reference;
 use opctl_olm::catalog::add::{Addition, FileChange, add};
 use opctl_olm::catalog::render::{Content, bundle};
 use opctl_olm::catalog::{Catalog, validate, yaml};
-use opctl_edit::Edit;
-use opctl_edit::plan::Plan;
-use opctl_model::project::Tree;
 
 /// Add a bundle to a file-based catalog
 ///

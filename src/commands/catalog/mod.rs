@@ -13,9 +13,9 @@ use clap::Subcommand;
 use super::bundle::validate::folder;
 use super::error::{Diagnosed, Refusal};
 use super::{Console, Outcome};
+use opctl_model::project::Tree;
 use opctl_olm::bundle::{Bundle, Folder};
 use opctl_olm::catalog::Catalog;
-use opctl_model::project::Tree;
 
 #[derive(Debug, Subcommand)]
 pub enum CatalogCommand {

@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 use super::super::error::{Diagnosed, Refusal};
 use super::super::{Console, Outcome};
 use super::{catalog, valid_bundle};
+use opctl_kustomize::yaml::{Dialect, Node, documents};
+use opctl_model::diagnostic::SourceFile;
 use opctl_olm::bundle::Bundle;
 use opctl_olm::catalog::render::{Content, bundle};
 use opctl_olm::catalog::template::{Rendered, expand};
 use opctl_olm::catalog::yaml;
-use opctl_kustomize::yaml::{Dialect, Node, documents};
-use opctl_model::diagnostic::SourceFile;
 
 /// Render bundles, templates or catalogs as documents of a file-based catalog
 ///

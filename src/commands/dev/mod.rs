@@ -22,12 +22,12 @@ use super::{Console, Outcome, check, counted, environment, manifests, report, te
 use crate::cluster::{self, Object};
 use crate::commands::kubectl::KubectlArgs;
 use crate::commands::testenv::TestenvServersArgs;
-use crate::interrupt::{self, Process, Shield};
-use opctl_edit::plan::Mode;
-use opctl_model::project::{Manifest, ProjectFile};
 use crate::compiled;
-use opctl_model::diagnostic;
+use crate::interrupt::{self, Process, Shield};
 use dev_cluster::{Account, DevCluster};
+use opctl_edit::plan::Mode;
+use opctl_model::diagnostic;
+use opctl_model::project::{Manifest, ProjectFile};
 use watch::Files;
 
 /// Run the operator on this machine, and restart it when its source changes

@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use walkdir::WalkDir;
 
-use opctl_model::project::{Manifest, ReadError, Tree};
 use crate::scaffold::Runtime;
+use opctl_model::project::{Manifest, ReadError, Tree};
 
 /// Looked at over and over rather than announced by the system: that works for every file system, containers' too, a look
 /// takes a millisecond, and what opctl itself writes is not among it.

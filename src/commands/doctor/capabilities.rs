@@ -12,14 +12,14 @@ use serde_json::Value;
 use super::super::error::Diagnosed;
 use super::super::{Console, Outcome, chart, counted};
 use super::{Severity, Target};
+use opctl_charts::operator_chart;
 use opctl_kustomize as config;
 use opctl_kustomize::yaml::{self, Dialect, Node};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
-use opctl_source::emit;
-use opctl_model::{Api, CrdLocation, Operator, Step};
-use opctl_charts::operator_chart;
 use opctl_model::project::{ProjectError, ProjectFile, Tree};
+use opctl_model::{Api, CrdLocation, Operator, Step};
 use opctl_source as source;
+use opctl_source::emit;
 
 /// The names as they are in the annotations of bundles and charts, lowest first.
 /// Source: <https://sdk.operatorframework.io/docs/overview/operator-capabilities/>

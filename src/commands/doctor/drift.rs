@@ -3,8 +3,8 @@
 use super::super::manifests::ManifestOptions;
 use super::super::{Console, check, counted, manifests};
 use super::{Finding, Target};
-use opctl_model::diagnostic::Diagnostic;
 use opctl_edit::plan::Step;
+use opctl_model::diagnostic::Diagnostic;
 use opctl_source as source;
 
 pub fn examine(target: &Target, console: &Console) -> Vec<Finding> {

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use super::super::create_api::{api_of_resource, edit, project_of};
 use super::super::{ansible, chart};
 use super::{Finding, Target};
-use opctl_charts::ansible::Source as Runs;
-use opctl_model::{Admission as Asked, Operator};
-use opctl_model::names::ControllerName;
-use opctl_edit::plan;
-use opctl_model::project::{Origin, PROJECT, ProjectError, ProjectFile, Resource, Tree};
 use crate::scaffold::webhook::{self, Admission};
 use crate::scaffold::{self, Inserted, Insertion, Rendered, Wiring};
+use opctl_charts::ansible::Source as Runs;
+use opctl_edit::plan;
+use opctl_model::names::ControllerName;
+use opctl_model::project::{Origin, PROJECT, ProjectError, ProjectFile, Resource, Tree};
+use opctl_model::{Admission as Asked, Operator};
 use opctl_source::{self as source, Source, dependencies};
 
 pub fn examine(target: &Target) -> Vec<Finding> {

@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use super::super::runtime::{self, Copy};
 use super::{Finding, Target, numbers};
+use crate::scaffold::Runtime;
 use opctl_edit::plan::{self, Plan, Policy, SUMS, Step, Verdict};
 use opctl_model::project::{Manifest, Requirement, join};
-use crate::scaffold::Runtime;
 use opctl_model::versions::{Release, Requirement as Versions};
 
 /// Nothing for a crate that does not use it.

@@ -2,8 +2,8 @@
 
 use super::Finding;
 use opctl_model::diagnostic::Diagnostic;
-use opctl_source::dependencies::{Built, Dependencies, FAMILY, Locked};
 use opctl_model::versions::{Release, Requirement, is_known, latest, range};
+use opctl_source::dependencies::{Built, Dependencies, FAMILY, Locked};
 
 pub fn examine(packages: &Result<Vec<Dependencies>, Diagnostic>) -> Vec<Finding> {
     let packages = match packages {

@@ -12,15 +12,15 @@ use super::super::rendered::PLACEHOLDER;
 use super::super::{Console, Next, Outcome, Task, carry_out, lock, rendered, tree};
 use super::bundle_base::{self, Base};
 use crate::commands::console::Verbosity;
+use opctl_edit::plan::{Mode, Plan};
 use opctl_kustomize as config;
 use opctl_kustomize::render::Renderer;
 use opctl_kustomize::yaml::Node;
 use opctl_model::diagnostic::{Diagnostic, Severity};
-use opctl_source::emit;
 use opctl_model::names::Image;
-use opctl_olm::{self as olm, Bundle, Digests, Fate, Input, Labels, Options};
-use opctl_edit::plan::{Mode, Plan};
 use opctl_model::project::{ProjectFile, ReadError, Tree, join};
+use opctl_olm::{self as olm, Bundle, Digests, Fate, Input, Labels, Options};
+use opctl_source::emit;
 
 /// Generate a bundle for the Operator Lifecycle Manager (OLM)
 ///

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use super::super::error::Refusal;
 use super::super::{Console, Next, Outcome, Task, carry_out, lock, rendered, tree};
 use super::bundle::MANIFESTS;
+use opctl_edit::plan::{Mode, Plan};
 use opctl_model::diagnostic::{Diagnostic, Span};
-use opctl_source::emit;
+use opctl_model::project::{Manifest, Origin, Package, ProjectFile, Resource, Tree, builtin, is_unreadable};
 use opctl_model::{Api, CrdLocation, Displayed, Operator, Step};
 use opctl_olm::{self as olm, DescriptorHint, KindHints, Metadata};
-use opctl_edit::plan::{Mode, Plan};
-use opctl_model::project::{Manifest, Origin, Package, ProjectFile, Resource, Tree, builtin, is_unreadable};
+use opctl_source::emit;
 use opctl_source::{self as source, Source};
 
 #[derive(Debug, Subcommand)]

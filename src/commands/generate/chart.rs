@@ -14,18 +14,18 @@ use super::super::error::{Diagnosed, Refusal};
 use super::super::kubectl::{self, KubectlArgs};
 use super::super::rendered::{self, ImageSubstitution};
 use super::super::{Console, Next, Outcome, Task, carry_out, is_unreadable, lock, resolve, tree};
-use opctl_charts::chart::{LIMIT, record_size};
 use crate::compiled::helm::{self, HelmError, Workspace};
+use opctl_charts::chart::{LIMIT, record_size};
+use opctl_charts::operator_chart::{self, Chart, Operator, Switch};
+use opctl_edit::Edit;
+use opctl_edit::plan::{Mode, Plan};
 use opctl_kustomize::object::{Id, Object};
 use opctl_kustomize::render::Renderer;
 use opctl_kustomize::yaml::Node;
 use opctl_model::diagnostic::Diagnostic;
-use opctl_edit::Edit;
-use opctl_source::emit;
 use opctl_model::names::Image;
-use opctl_charts::operator_chart::{self, Chart, Operator, Switch};
-use opctl_edit::plan::{Mode, Plan};
 use opctl_model::project::{ProjectFile, Tree, join};
+use opctl_source::emit;
 
 /// Generate a Helm chart of the operator
 ///

@@ -6,10 +6,10 @@ use serde_json::Value;
 use super::super::error::Refusal;
 use super::super::rendered;
 use super::super::{Console, Outcome, Task, carry_out, lock, tree};
-use opctl_source::emit;
+use crate::reference::{self, Sample};
 use opctl_edit::plan::Plan;
 use opctl_model::project::{ProjectFile, Tree, join};
-use crate::reference::{self, Sample};
+use opctl_source::emit;
 
 /// Generate the reference of the API, and JSON schemas
 ///

@@ -10,15 +10,15 @@ use super::ansible_watches::{self, Runs, Watch};
 use super::project::{self, SdkProject};
 use super::target;
 use super::watches::Subject;
-use opctl_charts::ansible::{Rules, Source, is_in_collection, role_path};
 use crate::commands::ansible::{self, Files};
 use crate::commands::error::Refusal;
 use crate::commands::request::Request;
 use crate::commands::{Console, Outcome};
+use crate::scaffold;
+use opctl_charts::ansible::{Rules, Source, is_in_collection, role_path};
 use opctl_kustomize::yaml::{self, Dialect, Node};
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::project::{Intake, ProjectFile, Resource};
-use crate::scaffold;
 
 /// Convert an Ansible operator of operator-sdk: its kinds, roles, playbooks, samples and watches.yaml
 ///

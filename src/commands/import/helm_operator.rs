@@ -13,9 +13,9 @@ use crate::commands::chart::{self, Imported};
 use crate::commands::error::{Refusal, Refusals};
 use crate::commands::request::Request;
 use crate::commands::{Console, Outcome};
+use crate::scaffold;
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::project::{ProjectFile, Resource};
-use crate::scaffold;
 
 /// Convert a Helm operator of operator-sdk: its kinds, charts, samples and watches.yaml
 ///

@@ -21,12 +21,12 @@ use super::rescaffold::{self, Texts};
 use super::{
     Console, Next, Outcome, Task, carry_out, edit as settings, lock, manifests, rendered, tree, update, workspace_above,
 };
-use opctl_edit::{self as edit, KindNames, Merged, Package, Renames};
-use opctl_source::emit;
-use opctl_model::names::{Domain, Group, Kind, Plural, ProjectName};
-use opctl_edit::plan::{Change, Plan};
-use opctl_model::project::{Origin, PROJECT, ProjectFile, Resource, Tree};
 use crate::scaffold::Runtime;
+use opctl_edit::plan::{Change, Plan};
+use opctl_edit::{self as edit, KindNames, Merged, Package, Renames};
+use opctl_model::names::{Domain, Group, Kind, Plural, ProjectName};
+use opctl_model::project::{Origin, PROJECT, ProjectFile, Resource, Tree};
+use opctl_source::emit;
 
 /// Rename a kind, a group, the domain or the project
 ///

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use opctl_edit::KindNames;
 use opctl_kustomize::yaml::{self, Dialect, Node, Value};
 use opctl_model::diagnostic::SourceFile;
-use opctl_edit::KindNames;
 use opctl_model::project::join;
 
 /// Renames kinds and groups in objects, references and rules, and the names of files in the same folder that `moved` gives another path.

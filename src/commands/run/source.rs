@@ -5,14 +5,14 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use opctl_olm::bundle::Folder;
-use opctl_olm::catalog::render::{Content, bundle as document};
 use crate::commands::Console;
 use crate::commands::bundle::{valid, validate};
 use crate::commands::error::{Failed, Refusal};
 use crate::compiled::pull;
 use opctl_model::names::Image;
 use opctl_model::project::Tree;
+use opctl_olm::bundle::Folder;
+use opctl_olm::catalog::render::{Content, bundle as document};
 
 /// A valid bundle.
 #[derive(Debug)]

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use opctl_model::Operator;
 use opctl_model::diagnostic::Span;
 use opctl_source::emit::{self, Options};
 use opctl_source::grants::Home;
-use opctl_model::Operator;
 use serde_json::Value;
 
 use super::eventually;

@@ -1,9 +1,9 @@
 //! Several namespaces: an operator that watches two has rights in these and nowhere else.
 
-use opctl_source::emit::{self, Options};
 use opctl_model::names::Namespace;
 use opctl_model::project::Tree;
 use opctl_source as source;
+use opctl_source::emit::{self, Options};
 
 use super::eventually;
 use super::example::service_account;

@@ -11,9 +11,9 @@ mod tasks;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::spec::Words;
 use opctl_kustomize::yaml::{self, Dialect, Node};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
-use crate::spec::Words;
 
 pub use parameters::spec;
 pub use permissions::{Permissions, Rules, permissions};

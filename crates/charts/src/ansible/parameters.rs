@@ -9,9 +9,9 @@ use serde_json::Value as Json;
 
 use super::tasks::roles_of_playbook;
 use super::{Content, Source};
+use crate::spec::{Field, Kind, MOST_FIELDS, Object, Range, Schema, keys};
 use opctl_kustomize::yaml::{Entry, Node, Shared, Value};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
-use crate::spec::{Field, Kind, MOST_FIELDS, Object, Range, Schema, keys};
 
 /// The fields of the spec. What is wrong is added to `found`, and so are warnings of what has no field.
 pub fn spec(content: &Content, found: &mut Vec<Diagnostic>) -> Object {

@@ -7,9 +7,9 @@ use serde_json::Value as Json;
 use super::modules::{Module, module, verbs_of_state};
 use super::tasks::{self, Task};
 use super::{Content, is_in_collection, role_path};
+use crate::spec::{Known, group, written};
 use opctl_kustomize::yaml::{Node, Value};
 use opctl_model::diagnostic::{Diagnostic, Span};
-use crate::spec::{Known, group, written};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Permissions {

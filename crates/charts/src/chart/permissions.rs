@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{Chart, ChartError};
-use opctl_model::names::default_plural;
 use crate::spec::{Known, group, written};
+use opctl_model::names::default_plural;
 use opctl_model::yaml;
 
 /// What helm made of the chart with some values.

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use super::object::{ObjectStep, Rejection};
 use super::sample::{KEY, Pin, any, sample};
 use super::{cel, is_empty, object, shown, stored_at, text, value};
-use opctl_model::diagnostic::Span;
 use opctl_model::Step;
+use opctl_model::diagnostic::Span;
 use opctl_model::reads::{Code, Knowledge, Part, Reads, Tag, Variant, takes};
 
 /// A place whose schema admits what the Rust type refuses.

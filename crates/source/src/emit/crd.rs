@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 use super::panics::explain;
 use super::structural::structural;
 use opctl_model::diagnostic::Diagnostic;
-use opctl_model::{Api, Scope};
 use opctl_model::threads;
+use opctl_model::{Api, Scope};
 
 /// One CRD a kind, by name.
 pub fn crds(apis: &[Api]) -> Result<Vec<CustomResourceDefinition>, Vec<Diagnostic>> {

@@ -13,8 +13,8 @@ mod webhook;
 
 pub use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
-use opctl_model::diagnostic::Diagnostic;
 use opctl_model::RbacRule;
+use opctl_model::diagnostic::Diagnostic;
 use opctl_model::names::Namespace;
 use opctl_model::{threads, yaml};
 

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::structural::structural;
 use opctl_model::diagnostic::Diagnostic;
-use opctl_model::{Api, Enumeration};
 use opctl_model::versions::Kube;
+use opctl_model::{Api, Enumeration};
 
 /// `reason` is the text of the panic.
 pub fn explain(api: &Api, raw: &Value, reason: &str) -> Diagnostic {

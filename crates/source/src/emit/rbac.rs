@@ -10,8 +10,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Value, json};
 
 use super::{CustomResourceDefinition, HEADER, Manifest, Options, namespaces};
-use opctl_model::diagnostic::Diagnostic;
 use opctl_model::RbacRule;
+use opctl_model::diagnostic::Diagnostic;
 use opctl_model::project::builtin;
 use opctl_model::yaml;
 

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use super::rbac::SYSTEM;
 use super::{HEADER, Manifest, kustomization::kustomization};
 use opctl_model::diagnostic::{Diagnostic, Span};
-use opctl_model::{Admission, Authority, AuthorityFrom, Operator, Webhook};
 use opctl_model::yaml;
+use opctl_model::{Admission, Authority, AuthorityFrom, Operator, Webhook};
 
 /// `webhook/manifests.yaml` and what kustomize needs beside it, if there is a webhook. The kustomization is there for a conversion
 /// alone, too, which stands in CRDs: what lists the folder need not know which webhooks there are.

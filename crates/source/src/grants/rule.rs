@@ -3,8 +3,8 @@
 //! Source: Kubernetes, pkg/apis/rbac/v1/evaluation_helpers.go and plugin/pkg/auth/authorizer/rbac/rbac.go.
 
 use super::Home;
-use opctl_model::{RbacRule, Reach, Request};
 use opctl_model::project::builtin;
+use opctl_model::{RbacRule, Reach, Request};
 
 /// How much of a request a marker grants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Finds the span of a value in a marker's argument.
 
-use opctl_model::diagnostic::Span;
 use opctl_model::RbacRule;
+use opctl_model::diagnostic::Span;
 
 /// The place of a value that the marker has; of the whole marker where it cannot be told.
 pub fn span(rule: &RbacRule, argument: &str, value: &str) -> Span {

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::arguments::{Arguments, problem};
+use opctl_model::Allow;
 use opctl_model::diagnostic::{Diagnostic, Span, is_code};
 use opctl_model::lexer::{Token, code};
-use opctl_model::Allow;
 
 pub(super) fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Option<Allow> {
     let (code, reason) = (arguments.text("CODE")?, arguments.text("reason")?);

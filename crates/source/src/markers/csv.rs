@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::arguments::{Arguments, problem};
+use opctl_model::Displayed;
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::lexer::{Token, behind_group, code};
-use opctl_model::Displayed;
 
 pub(super) fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Option<Displayed> {
     let text = |name| arguments.text(name).map(|value| value.it.to_owned());

@@ -26,8 +26,8 @@ use self::go::GO_MARKERS;
 use self::line::Line;
 use self::table::{MARKERS, Marker};
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
-use opctl_model::{Authority, Operator};
 use opctl_model::names::nearest;
+use opctl_model::{Authority, Operator};
 
 /// What the markers of a file say, in source order. One with an error says nothing.
 #[derive(Debug, Default)]

@@ -5,8 +5,8 @@
 
 use super::arguments::{Arguments, Value, problem};
 use super::kubernetes::{meant_group, meant_resource};
-use opctl_model::diagnostic::Diagnostic;
 use opctl_model::RbacRule;
+use opctl_model::diagnostic::Diagnostic;
 use opctl_model::names::{is_dns_label, is_dns_subdomain, nearest, resource_of_kind};
 
 /// What a file begins with that opctl has made, for a chart. Who may grant a role must have all that it grants, useful or not.

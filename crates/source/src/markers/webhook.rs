@@ -9,8 +9,8 @@ use serde_json::{Value as Json, json};
 use super::arguments::{Arguments, Value, problem};
 use super::patch;
 use opctl_model::diagnostic::{Diagnostic, Span};
-use opctl_model::{Admission, Authority, AuthorityFrom, Conversion, Stated, Webhook, WebhookConfiguration};
 use opctl_model::names::{is_dns_label, is_dns_subdomain};
+use opctl_model::{Admission, Authority, AuthorityFrom, Conversion, Stated, Webhook, WebhookConfiguration};
 
 /// The namespace of the operator until kustomize gives it its name.
 const SYSTEM: &str = "system";

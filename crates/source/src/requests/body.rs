@@ -18,8 +18,8 @@ use super::raw::HOLE;
 use super::types::{Atom, Decl, Origin, Type, Vars};
 use super::unseen::Suspect;
 use super::world::{Env, World, inferred};
-use opctl_model::diagnostic::{SourceFile, Span};
 use crate::modules::name;
+use opctl_model::diagnostic::{SourceFile, Span};
 
 pub struct Body<'w, 'm> {
     pub world: &'w World<'m>,

@@ -12,8 +12,8 @@ use super::function::{Call, Fact, Opening, TypeArguments};
 use super::table::{Reach, Subresource};
 use super::types::{Atom, Decl, Origin, Type};
 use super::world::{DeclKind, Env, FnId, Named, Owner, inferred, use_path};
-use opctl_model::diagnostic::Span;
 use crate::modules::{ModuleId, name};
+use opctl_model::diagnostic::Span;
 
 /// Methods of `String` that change it.
 const CHANGES_TEXT: &[&str] = &[

@@ -8,8 +8,8 @@ use quote::ToTokens;
 use super::Unresolved;
 use super::function::Why;
 use super::world::{Function, World};
-use opctl_model::diagnostic::{Diagnostic, Span};
 use crate::{mentions, modules};
+use opctl_model::diagnostic::{Diagnostic, Span};
 
 pub fn unresolved(unresolved: Unresolved) -> Vec<Diagnostic> {
     let mut unresolved: Vec<_> = unresolved.into_iter().collect();

@@ -11,10 +11,10 @@ use super::function::{Unseen, Why};
 use super::made::Unclear;
 use super::types::{Decl, Origin, Type, Vars};
 use super::world::{DeclKind, Env, Named, World, inferred, use_path};
-use opctl_model::diagnostic::Span;
 use crate::known;
 use crate::modules::{UsePath, name};
 use crate::resolve::{Foreign, Namespace, Target, resolve};
+use opctl_model::diagnostic::Span;
 
 /// Methods of every value that make no requests.
 const HARMLESS: &[&str] = &[

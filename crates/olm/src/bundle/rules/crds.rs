@@ -8,10 +8,10 @@ use serde_json::{Value as Json, json};
 use super::super::findings::Findings;
 use super::super::folder::{Bundle, Manifest};
 use super::{head, place, text};
-use opctl_schema::apiserver::{self, CustomResourceDefinition, webhooks};
 use opctl_kustomize::yaml::{Node, Value};
 use opctl_model::diagnostic::{Severity, Span};
 use opctl_model::{CrdLocation, Step};
+use opctl_schema::apiserver::{self, CustomResourceDefinition, webhooks};
 
 pub const V1: &str = "apiextensions.k8s.io/v1";
 pub const V1BETA1: &str = "apiextensions.k8s.io/v1beta1";

@@ -8,9 +8,9 @@ use super::super::folder::Bundle;
 use super::super::image;
 use super::super::semver::{Version, is_identifier};
 use super::{head, place, text};
-use opctl_schema::apiserver::{deployment_spec, policy_rule};
 use opctl_kustomize::yaml::{Node, Value};
 use opctl_model::names::is_dns_subdomain;
+use opctl_schema::apiserver::{deployment_spec, policy_rule};
 
 pub fn check(bundle: &Bundle, findings: &mut Findings) {
     decode(bundle, findings);

@@ -11,10 +11,10 @@ use super::super::image;
 use super::crds::{V1, deep};
 use super::manifests::at;
 use super::{examples, head, place, text};
-use opctl_schema::apiserver::{CustomResourceDefinition, check_object, webhooks};
 use opctl_kustomize::yaml::{Node, Value};
 use opctl_model::diagnostic::{Severity, Span};
 use opctl_model::names::is_dns_label;
+use opctl_schema::apiserver::{CustomResourceDefinition, check_object, webhooks};
 
 pub fn check(bundle: &Bundle, findings: &mut Findings) {
     files(bundle, findings);

@@ -4,8 +4,8 @@ use super::super::findings::Findings;
 use super::super::folder::{Bundle, PREFIX};
 use super::super::semver::Range;
 use super::{head, place, text};
-use opctl_schema::apiserver::cel_syntax;
 use opctl_kustomize::yaml::{Node, Value};
+use opctl_schema::apiserver::cel_syntax;
 
 pub fn check(bundle: &Bundle, findings: &mut Findings) {
     annotations(bundle, findings);

@@ -11,8 +11,8 @@ use flate2::write::GzEncoder;
 use super::super::findings::Findings;
 use super::super::folder::{Bundle, CSV, Manifest};
 use super::place;
-use opctl_schema::apiserver::{ObjectStep, check_metadata, decode_object};
 use opctl_kustomize::yaml::Node;
+use opctl_schema::apiserver::{ObjectStep, check_metadata, decode_object};
 
 /// By kind alone: the group is not looked at.
 pub const SUPPORTED: [&str; 22] = [
