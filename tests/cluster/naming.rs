@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fmt::Write;
-use std::fs;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -13,6 +12,7 @@ use opctl_model::diagnostic::Severity;
 use opctl_schema::apiserver::{self, Claim, SHORT_NAMES};
 use serde_json::{Value, json};
 
+use crate::api::{self, Api, CRDS};
 use crate::apiserver::Random;
 use crate::control_plane::ControlPlane;
 use crate::naming_cases::{CASES, Case};
@@ -28,6 +28,7 @@ fn the_api_server_accepts_the_names_that_opctl_expects() {
     let count: usize = env::var("OPCTL_RANDOM_NAMES").map_or(15, |count| count.parse().unwrap());
     let Some(cluster) = ControlPlane::start("names of CRDs", 0) else { return };
     has_the_short_names(&cluster);
+    let mut api = Api::of(&cluster);
     let cases = CASES.iter().enumerate().map(|(index, case)| {
         let reported = case.found.iter().filter(|found| found.starts_with("OP332")).count();
         assert_eq!(reported, case.refused.len(), "opctl reports each refused name as an error: {:?}", case.kinds);
@@ -39,10 +40,10 @@ fn the_api_server_accepts_the_names_that_opctl_expects() {
     let (mut wrong, mut refused, mut updated) = (String::new(), 0, 0);
     while !sets.is_empty() {
         let batch = sets.drain(..BATCH.min(sets.len())).collect();
-        let batch = creates(&cluster, batch, &mut wrong);
+        let batch = creates(&mut api, batch, &mut wrong);
         refused += batch.iter().filter(|set| set.is_refused()).count();
-        updated += updates(&cluster, batch, &mut wrong);
-        cluster.kubectl(&["delete", "crds", "--all"], "");
+        updated += updates(&mut api, batch, &mut wrong);
+        delete_all(&mut api);
     }
     eprintln!("{count} random sets and {} cases: {refused} with conflicts, {updated} updated", CASES.len());
     assert!(wrong.is_empty(), "{wrong}");
@@ -50,15 +51,16 @@ fn the_api_server_accepts_the_names_that_opctl_expects() {
 }
 
 /// Creates the CRDs of each group one after another.
-fn creates(cluster: &ControlPlane, mut sets: Vec<Set>, wrong: &mut String) -> Vec<Set> {
+fn creates(api: &mut Api, mut sets: Vec<Set>, wrong: &mut String) -> Vec<Set> {
     for wave in 0..sets.iter().map(|set| set.crds.len()).max().unwrap_or_default() {
-        let new = sets.iter_mut().filter_map(|set| set.create(wave)).collect::<Vec<_>>();
-        apply(cluster, "create", &new);
-        compare(cluster, &sets, &format!("after creating CRD {wave} of each group"), wrong);
+        for crd in sets.iter_mut().filter_map(|set| set.create(wave)) {
+            api::object(api.post(CRDS, &json!(crd))).unwrap();
+        }
+        compare(api, &sets, &format!("after creating CRD {wave} of each group"), wrong);
     }
     for set in &sets {
         if let Some(expected) = set.expected {
-            assert_eq!(set.seen_reasons(cluster), expected, "{}", set.names());
+            assert_eq!(set.seen_reasons(api), expected, "{}", set.names());
         }
         let findings = apiserver::check_together(&set.crds);
         if findings.iter().any(|(_, finding)| finding.severity == Severity::Error) != set.is_refused() {
@@ -70,12 +72,13 @@ fn creates(cluster: &ControlPlane, mut sets: Vec<Set>, wrong: &mut String) -> Ve
 
 /// Gives the CRDs of each group other names, one after another. If CRDs wait for names already, any of them may get one, so only the
 /// others are updated; gives their number.
-fn updates(cluster: &ControlPlane, mut sets: Vec<Set>, wrong: &mut String) -> usize {
+fn updates(api: &mut Api, mut sets: Vec<Set>, wrong: &mut String) -> usize {
     sets.retain(|set| !set.is_refused() && !set.updates.is_empty());
     for wave in 0..sets.iter().map(|set| set.updates.len()).max().unwrap_or_default() {
-        let updated = sets.iter_mut().filter_map(|set| set.update(wave)).collect::<Vec<_>>();
-        apply(cluster, "apply", &updated);
-        compare(cluster, &sets, &format!("after updating CRD {wave} of each group"), wrong);
+        for crd in sets.iter_mut().filter_map(|set| set.update(wave)) {
+            api::object(api.apply(&format!("{CRDS}/{}", crd.metadata.name.as_deref().unwrap()), &json!(crd))).unwrap();
+        }
+        compare(api, &sets, &format!("after updating CRD {wave} of each group"), wrong);
     }
     sets.len()
 }
@@ -148,11 +151,13 @@ impl Set {
     }
 
     /// The reasons that the API server sets.
-    fn seen_reasons(&self, cluster: &ControlPlane) -> Vec<String> {
+    fn seen_reasons(&self, api: &mut Api) -> Vec<String> {
         let reason = |crd: &CustomResourceDefinition| {
-            let query = "-o=jsonpath={.status.conditions[?(@.status=='False')].reason}";
-            let reasons = cluster.kubectl(&["get", "crd", crd.metadata.name.as_deref().unwrap(), query], "");
-            let reason = reasons.split(' ').find(|reason| reason.ends_with("Conflict"))?;
+            let created = api.get(&format!("{CRDS}/{}", crd.metadata.name.as_deref().unwrap()));
+            let conditions = created["status"]["conditions"].as_array()?;
+            let reasons = conditions.iter().filter(|condition| condition["status"] == "False");
+            let reason =
+                reasons.filter_map(|condition| condition["reason"].as_str()).find(|it| it.ends_with("Conflict"))?;
             Some(format!("{} {reason}", crd.spec.names.kind))
         };
         self.crds.iter().filter_map(reason).collect()
@@ -181,26 +186,20 @@ fn crd(group: &str, plural: &str, kind: &str, random: &mut Random) -> CustomReso
     serde_json::from_value(crd).unwrap()
 }
 
-fn apply(cluster: &ControlPlane, verb: &str, crds: &[CustomResourceDefinition]) {
-    if crds.is_empty() {
-        return;
-    }
-    let list = json!({ "apiVersion": "v1", "kind": "List", "items": crds }).to_string();
-    let path = cluster.folder.join("crds.json");
-    fs::write(&path, list).unwrap();
-    let path = path.to_str().unwrap();
-    match verb {
-        "create" => _ = cluster.kubectl(&["create", "--validate=false", "-f", path], ""),
-        _ => _ = cluster.kubectl(&["apply", "--server-side", "--validate=false", "--force-conflicts", "-f", path], ""),
+fn delete_all(api: &mut Api) {
+    let end = Instant::now() + WAIT;
+    api::object(api.delete(CRDS)).unwrap();
+    while !api.get(CRDS)["items"].as_array().unwrap().is_empty() {
+        assert!(Instant::now() < end, "CRDs are still there");
+        sleep(Duration::from_millis(200));
     }
 }
 
 /// Waits until the API server agrees; what it still sees in another way is wrong.
-fn compare(cluster: &ControlPlane, sets: &[Set], when: &str, wrong: &mut String) {
+fn compare(api: &mut Api, sets: &[Set], when: &str, wrong: &mut String) {
     let end = Instant::now() + WAIT;
     loop {
-        let text = cluster.kubectl(&["get", "crds", "-o", "json"], "");
-        let list: Value = serde_json::from_str(&text).unwrap();
+        let list = api.get(CRDS);
         let served: BTreeMap<&str, &Value> = list["items"]
             .as_array()
             .unwrap()
@@ -226,7 +225,7 @@ fn compare(cluster: &ControlPlane, sets: &[Set], when: &str, wrong: &mut String)
             wrong.push_str(&differences);
             return;
         }
-        sleep(Duration::from_millis(500));
+        sleep(Duration::from_millis(200));
     }
 }
 

@@ -2,28 +2,26 @@
 //! added.
 
 use opctl_source::emit::CustomResourceDefinition;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::admitted::objects;
+use crate::api::{self, Api, CRDS};
 use crate::control_plane::ControlPlane;
 use crate::undecodable_cases::{cases, check, fixed};
 
 #[test]
 fn the_api_server_stores_what_is_reported_until_the_attribute_is_added() {
     let Some(control_plane) = ControlPlane::start("undecodable", 0) else { return };
+    let mut api = Api::of(&control_plane);
     let mut wrong = Vec::new();
     for (name, (_, text)) in cases() {
         let (before, reported) = objects(&name, &text);
-        let install = |crd: &CustomResourceDefinition| {
-            let crd = serde_json::to_string(crd).unwrap();
-            control_plane.kubectl(&["apply", "--server-side", "--force-conflicts", "-f", "-"], &crd);
-        };
-        install(&before);
+        install(&mut api, &before);
         for (path, object) in &reported {
             // As it was reported, so that nothing was dropped.
             let is_kept =
                 |outcome: &Result<Value, String>| outcome.as_ref().is_ok_and(|stored| is_same(stored, object));
-            let outcome = until(|| store(&control_plane, &before, object), is_kept);
+            let outcome = until(|| store(&mut api, &before, object), is_kept);
             if !is_kept(&outcome) {
                 wrong.push(format!("{name}: {path}: reported {object}, and got {outcome:?}"));
             }
@@ -33,7 +31,7 @@ fn the_api_server_stores_what_is_reported_until_the_attribute_is_added() {
             continue;
         }
         let (after, left) = objects(&name, &fixed(&text, &check(&name, &text)));
-        install(&after);
+        install(&mut api, &after);
         let is_left = |path: &String| left.iter().any(|(left, _)| left == path);
         for (path, object) in reported.iter().filter(|(path, _)| !is_left(path)) {
             // A null is replaced by its default.
@@ -41,7 +39,7 @@ fn the_api_server_stores_what_is_reported_until_the_attribute_is_added() {
                 Ok(stored) => !is_same(stored, object),
                 Err(why) => why.contains("is invalid"),
             };
-            let outcome = until(|| store(&control_plane, &after, object), is_closed);
+            let outcome = until(|| store(&mut api, &after, object), is_closed);
             if !is_closed(&outcome) {
                 wrong.push(format!("{name}: {path}: with the attribute, still {outcome:?}"));
             }
@@ -51,7 +49,7 @@ fn the_api_server_stores_what_is_reported_until_the_attribute_is_added() {
 }
 
 /// The API server takes a moment to serve a schema.
-fn until<T>(attempt: impl Fn() -> T, is_expected: impl Fn(&T) -> bool) -> T {
+fn until<T>(mut attempt: impl FnMut() -> T, is_expected: impl Fn(&T) -> bool) -> T {
     for _ in 0..25 {
         let outcome = attempt();
         if is_expected(&outcome) {
@@ -67,23 +65,21 @@ fn is_same(stored: &Value, object: &Value) -> bool {
     ["spec", "status"].iter().all(|part| stored.get(part) == object.get(part))
 }
 
+fn install(api: &mut Api, crd: &CustomResourceDefinition) {
+    let path = format!("{CRDS}/{}", crd.metadata.name.as_deref().unwrap());
+    api::object(api.apply(&path, &json!(crd))).unwrap();
+}
+
 /// What the API server stores of the object, which is removed again.
-fn store(control_plane: &ControlPlane, crd: &CustomResourceDefinition, object: &Value) -> Result<Value, String> {
-    let plural = format!("{}.{}", crd.spec.names.plural, crd.spec.group);
-    let output = |arguments: &[&str], stdin: &str| {
-        let output = control_plane.run(arguments, stdin);
-        match output.status.success() {
-            true => Ok(serde_json::from_slice(&output.stdout).unwrap()),
-            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
-        }
-    };
-    let mut stored = output(&["create", "--validate=false", "-o", "json", "-f", "-"], &object.to_string());
-    let has_subresource = crd.spec.versions[0].subresources.as_ref().is_some_and(|it| it.status.is_some());
+fn store(api: &mut Api, crd: &CustomResourceDefinition, object: &Value) -> Result<Value, String> {
+    let namespace = if crd.spec.scope == "Namespaced" { "namespaces/default/" } else { "" };
+    let version = &crd.spec.versions[0];
+    let path = format!("/apis/{}/{}/{namespace}{}", crd.spec.group, version.name, crd.spec.names.plural);
+    let mut stored = api::object(api.post(&path, object));
+    let has_subresource = version.subresources.as_ref().is_some_and(|it| it.status.is_some());
     if stored.is_ok() && has_subresource && object.get("status").is_some() {
-        let patch = serde_json::json!({ "status": object["status"] }).to_string();
-        let arguments = ["patch", &plural, "a", "--subresource=status", "--type=merge", "-o", "json", "-p", &patch];
-        stored = output(&arguments, "");
+        stored = api::object(api.patch(&format!("{path}/a/status"), &json!({ "status": object["status"] })));
     }
-    control_plane.run(&["delete", &plural, "a", "--ignore-not-found"], "");
+    api.delete(&format!("{path}/a"));
     stored
 }

@@ -46,9 +46,27 @@ impl Api {
         self.http.request("PATCH", path, "application/merge-patch+json", Some(body))
     }
 
+    /// The answer to a server-side apply, which takes fields from other managers.
+    pub fn apply(&mut self, path: &str, body: &Value) -> Value {
+        let path = format!("{path}?fieldManager=tests&force=true");
+        self.http.request("PATCH", &path, "application/apply-patch+yaml", Some(body))
+    }
+
     /// The answer to `DELETE path`.
     pub fn delete(&mut self, path: &str) -> Value {
         self.http.request("DELETE", path, "application/json", None)
+    }
+}
+
+/// Where the API server has CRDs.
+pub const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+/// The object in an answer, or the reason why there is none.
+pub fn object(answer: Value) -> Result<Value, String> {
+    match &answer {
+        Value::String(text) => Err(text.clone()),
+        _ if answer["kind"] == "Status" && answer["status"] == "Failure" => Err(answer["message"].to_string()),
+        _ => Ok(answer),
     }
 }
 
@@ -108,7 +126,9 @@ impl Http {
                 self.line();
             }
             if !is_chunked || length == 0 {
-                return serde_json::from_slice(&answer).unwrap();
+                // A path that the API server does not serve yet is answered in plain text.
+                return serde_json::from_slice(&answer)
+                    .unwrap_or_else(|_| String::from_utf8_lossy(&answer).into_owned().into());
             }
         }
     }

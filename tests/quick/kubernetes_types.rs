@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use crate::common;
 use crate::oracle::manifest;
 
-const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/source/known/kubernetes.txt");
+const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/source/src/known/kubernetes.txt");
 
 #[test]
 fn the_table_is_what_the_sources_of_k8s_openapi_say() {
