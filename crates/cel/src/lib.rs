@@ -28,6 +28,7 @@
 //!
 //! [`mod@format`] and [`pattern`] check strings by the rules of schemas, which CEL's libraries use as well.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 #![deny(missing_docs)]
 
 mod check;

@@ -3,6 +3,8 @@
 //! After each edit the new text is parsed again and must equal the old plus the new item; else the edit is refused with
 //! the snippet to paste. An edit that is already true changes nothing. This module knows files, not Kubernetes.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod brackets;
 mod cargo;
 mod lines;

@@ -3,6 +3,8 @@
 //! Files go in, diagnostics come out. No program is started and no cluster is asked; what only they would know is passed
 //! over.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod fields;
 mod follow;
 mod generate;

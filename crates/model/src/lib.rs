@@ -1,6 +1,8 @@
 //! The model of an operator: custom resources, permissions, webhooks and requests, as found in its source. Plain data: no
 //! syn, Tera or YAML types.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod diagnostic;
 pub mod lexer;
 pub mod names;

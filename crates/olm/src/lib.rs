@@ -4,6 +4,8 @@
 //! [`generate`] splits the objects into these parts, and reports each object and each field that a bundle cannot hold.
 //! [`render`](render::render) is the inverse. Nothing here reads files or knows a cluster.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod base;
 pub mod bundle;
 pub mod catalog;

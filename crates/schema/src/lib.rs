@@ -3,5 +3,7 @@
 //!
 //! Values go in, findings come out. Nothing here reads files, or knows where a CRD comes from.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod apiserver;
 pub mod compat;

@@ -1,6 +1,8 @@
 //! Rust text → [`Operator`]: module tree and `use` resolution, serde, schemars and kube attributes, types → schema,
 //! comment markers. Nothing is compiled or run; what cannot be derived exactly is a diagnostic.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod account;
 mod attributes;
 mod by_hand;

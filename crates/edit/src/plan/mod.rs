@@ -4,6 +4,7 @@
 //! them, all or nothing. `--dry-run`, `--diff` and `--check` are views of the same steps. This module knows files, not
 //! Kubernetes.
 
+#[allow(clippy::disallowed_methods, reason = "it writes what was planned")]
 mod apply;
 mod lock;
 mod record;
