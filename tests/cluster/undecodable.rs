@@ -1,6 +1,9 @@
 //! What an API server admits, and a type does not decode: an API server stores what is reported, until the attribute is
 //! added.
 
+use std::sync::Mutex;
+use std::thread;
+
 use opctl_source::emit::CustomResourceDefinition;
 use serde_json::{Value, json};
 
@@ -12,40 +15,56 @@ use crate::undecodable_cases::{cases, check, fixed};
 #[test]
 fn the_api_server_stores_what_is_reported_until_the_attribute_is_added() {
     let Some(control_plane) = ControlPlane::start("undecodable", 0) else { return };
-    let mut api = Api::of(&control_plane);
+    // Each waits for the API server to serve its schemas.
+    let cases = Mutex::new(cases().into_iter());
+    let work = || {
+        let mut api = Api::of(&control_plane);
+        let mut wrong = Vec::new();
+        let next = || cases.lock().unwrap().next();
+        while let Some((name, (_, text))) = next() {
+            wrong.extend(prove(&mut api, &name, &text));
+        }
+        wrong
+    };
+    let wrong = thread::scope(|scope| {
+        let workers = [(); 4].map(|()| scope.spawn(work));
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Returns the objects of a case about which the API server does not agree.
+fn prove(api: &mut Api, name: &str, text: &str) -> Vec<String> {
     let mut wrong = Vec::new();
-    for (name, (_, text)) in cases() {
-        let (before, reported) = objects(&name, &text);
-        install(&mut api, &before);
-        for (path, object) in &reported {
-            // As it was reported, so that nothing was dropped.
-            let is_kept =
-                |outcome: &Result<Value, String>| outcome.as_ref().is_ok_and(|stored| is_same(stored, object));
-            let outcome = until(|| store(&mut api, &before, object), is_kept);
-            if !is_kept(&outcome) {
-                wrong.push(format!("{name}: {path}: reported {object}, and got {outcome:?}"));
-            }
-        }
-        // An attribute twice does not compile.
-        if name == "bounds_too_wide" {
-            continue;
-        }
-        let (after, left) = objects(&name, &fixed(&text, &check(&name, &text)));
-        install(&mut api, &after);
-        let is_left = |path: &String| left.iter().any(|(left, _)| left == path);
-        for (path, object) in reported.iter().filter(|(path, _)| !is_left(path)) {
-            // A null is replaced by its default.
-            let is_closed = |outcome: &Result<Value, String>| match outcome {
-                Ok(stored) => !is_same(stored, object),
-                Err(why) => why.contains("is invalid"),
-            };
-            let outcome = until(|| store(&mut api, &after, object), is_closed);
-            if !is_closed(&outcome) {
-                wrong.push(format!("{name}: {path}: with the attribute, still {outcome:?}"));
-            }
+    let (before, reported) = objects(name, text);
+    install(api, &before);
+    for (path, object) in &reported {
+        // As it was reported, so that nothing was dropped.
+        let is_kept = |outcome: &Result<Value, String>| outcome.as_ref().is_ok_and(|stored| is_same(stored, object));
+        let outcome = until(|| store(api, &before, object), is_kept);
+        if !is_kept(&outcome) {
+            wrong.push(format!("{name}: {path}: reported {object}, and got {outcome:?}"));
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // An attribute twice does not compile.
+    if name == "bounds_too_wide" {
+        return wrong;
+    }
+    let (after, left) = objects(name, &fixed(text, &check(name, text)));
+    install(api, &after);
+    let is_left = |path: &String| left.iter().any(|(left, _)| left == path);
+    for (path, object) in reported.iter().filter(|(path, _)| !is_left(path)) {
+        // A null is replaced by its default.
+        let is_closed = |outcome: &Result<Value, String>| match outcome {
+            Ok(stored) => !is_same(stored, object),
+            Err(why) => why.contains("is invalid"),
+        };
+        let outcome = until(|| store(api, &after, object), is_closed);
+        if !is_closed(&outcome) {
+            wrong.push(format!("{name}: {path}: with the attribute, still {outcome:?}"));
+        }
+    }
+    wrong
 }
 
 /// The API server takes a moment to serve a schema.
@@ -55,7 +74,7 @@ fn until<T>(mut attempt: impl FnMut() -> T, is_expected: impl Fn(&T) -> bool) ->
         if is_expected(&outcome) {
             return outcome;
         }
-        std::thread::sleep(std::time::Duration::from_millis(200));
+        thread::sleep(std::time::Duration::from_millis(200));
     }
     attempt()
 }
