@@ -78,14 +78,7 @@ fn content_of(resource: &Resource) -> Option<Content> {
 pub fn run(args: &DoctorArgs, console: &Console) -> anyhow::Result<Outcome> {
     let target = target(args.path.as_deref())?;
     if args.capabilities {
-        let report = capabilities::examine(&target).map_err(|error| match error {
-            CapabilityError::Source(diagnostics) => Diagnosed::from(diagnostics).into(),
-            CapabilityError::Project(error) => anyhow::Error::from(error),
-            CapabilityError::Read(error) => error.into(),
-        })?;
-        console.lines(&report.levels);
-        console.print(&report.summary);
-        return Ok(if report.has_false_claim { Outcome::Refused } else { Outcome::Done });
+        return report_capabilities(&target, console);
     }
     let checks = Checks {
         manifests: &|project| {
@@ -103,4 +96,21 @@ pub fn run(args: &DoctorArgs, console: &Console) -> anyhow::Result<Outcome> {
         console.print(&format!("{}\n", findings::summary(&sections)));
     }
     Ok(if findings::worst(&sections) == Some(Severity::Error) { Outcome::Refused } else { Outcome::Done })
+}
+
+fn report_capabilities(target: &Target, console: &Console) -> anyhow::Result<Outcome> {
+    let report = capabilities::examine(target).map_err(failure)?;
+    console.lines(&report.levels);
+    console.print(&format!("{}\n", report.summary));
+    let problems = report.false_claims(&target.tree).map_err(failure)?;
+    problems.iter().for_each(|problem| console.print(&format!("{} {problem}\n", Severity::Error.word())));
+    Ok(if problems.is_empty() { Outcome::Done } else { Outcome::Refused })
+}
+
+fn failure(error: CapabilityError) -> anyhow::Error {
+    match error {
+        CapabilityError::Source(diagnostics) => Diagnosed::from(diagnostics).into(),
+        CapabilityError::Project(error) => error.into(),
+        CapabilityError::Read(error) => error.into(),
+    }
 }

@@ -9,7 +9,6 @@ use serde_json::Value;
 
 use super::{Content, Target};
 use opctl_charts::operator_chart;
-use opctl_cluster::findings::Severity;
 use opctl_kustomize as config;
 use opctl_kustomize::yaml::{self, Dialect, Node};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
@@ -119,14 +118,13 @@ const WORKLOADS: [(&str, &str); 6] = [
 /// The calls of opctl-runtime that wait for what a controller created, and report it.
 const WAITS: [&str; 2] = [".outcome", ".ready"];
 
-/// The report about an operator, as text.
+/// The report about an operator.
 pub struct Report {
-    /// The levels with their questions and answers.
+    /// The levels with their questions and answers, as text.
     pub levels: String,
-    /// The level that is reached, what the next one needs, and false claims.
+    /// The level that is reached, and what the next one needs.
     pub summary: String,
-    /// The chart or the bundle claims a level that is not reached, or an unknown one.
-    pub has_false_claim: bool,
+    reached: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -151,21 +149,22 @@ impl From<ReadError> for CapabilityError {
 pub fn examine(target: &Target) -> Result<Report, CapabilityError> {
     let questions = questions(&facts(target)?);
     let reached = reached(&questions);
-    let mut summary = format!("{}\n", summary(&questions, reached));
-    let mut has_false_claim = false;
-    let error = Severity::Error.word();
-    for (path, claim) in claims(&target.tree)? {
-        let problem = match LEVELS.iter().position(|name| name.eq_ignore_ascii_case(&claim)) {
-            Some(claimed) if reached.is_none_or(|reached| claimed > reached) => {
-                format!("claims `{claim}`, which the operator does not reach")
-            }
-            Some(_) => continue,
-            None => format!("`{claim}` is not one of `{}`", LEVELS.join("`, `")),
-        };
-        summary.push_str(&format!("{error} {path}: {problem}\n"));
-        has_false_claim = true;
+    Ok(Report { levels: text(&questions), summary: summary(&questions, reached), reached })
+}
+
+impl Report {
+    /// The problems with the levels that the chart and the bundle of the operator claim, each with its file.
+    pub fn false_claims(&self, tree: &Tree) -> Result<Vec<String>, CapabilityError> {
+        let problem =
+            |(path, claim): (String, String)| match LEVELS.iter().position(|it| it.eq_ignore_ascii_case(&claim)) {
+                Some(claimed) if self.reached.is_none_or(|reached| claimed > reached) => {
+                    Some(format!("{path}: claims `{claim}`, which the operator does not reach"))
+                }
+                Some(_) => None,
+                None => Some(format!("{path}: `{claim}` is not one of `{}`", LEVELS.join("`, `"))),
+            };
+        Ok(claims(tree)?.into_iter().filter_map(problem).collect())
     }
-    Ok(Report { levels: text(&questions), summary, has_false_claim })
 }
 
 /// Reads the source and the manifests.

@@ -317,8 +317,14 @@ mod tests {
     fn a_cluster_may_be_five_releases_older_than_the_types() {
         let types = Minor::all().pop().unwrap();
         let latest = u64::from(types.number());
-        let severity = |behind: u64| check_version(&format!("v1.{}.3", latest - behind), Some(types)).severity;
-        assert_eq!([severity(0), severity(5), severity(6)], [Severity::Ok, Severity::Ok, Severity::Warning]);
+        for end in [".3", ".3+k3s1", ".0-rc.1", ""] {
+            let severity = |behind: u64| check_version(&format!("v1.{}{end}", latest - behind), Some(types)).severity;
+            assert_eq!(
+                [severity(0), severity(5), severity(6)],
+                [Severity::Ok, Severity::Ok, Severity::Warning],
+                "{end}"
+            );
+        }
         assert_eq!(check_version("v1.20.0", None).severity, Severity::Ok);
     }
 

@@ -307,6 +307,8 @@ mod tests {
     fn nothing_is_wrong_where_all_is_there_and_new_enough() {
         let needs = [("shop".to_owned(), "1.89".to_owned()), ("kube 5.0.0".to_owned(), "1.95".to_owned())];
         assert_eq!(worst(&all_there(), &needs), [""; 0]);
+        let nightly = Programs { rustc: version_is("rustc 1.100.0-nightly (abc 2026-04-14)"), ..all_there() };
+        assert_eq!(worst(&nightly, &needs), [""; 0]);
     }
 
     #[test]

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::{Deadline, Kubectl, KubectlError, condition, items, text_at};
+use crate::{Deadline, Kubectl, KubectlError, condition, items, list, text_at};
 
-/// One in the cluster.
+/// A CRD in the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Crd {
     /// `memcacheds.cache.example.com`
@@ -14,7 +14,7 @@ pub struct Crd {
     pub kind: String,
     pub state: State,
     pub is_terminating: bool,
-    /// In full, with the version in which the API server need not convert: `memcacheds.v1.cache.example.com`.
+    /// Its full name, with a version that needs no conversion if there is one: `memcacheds.v1.cache.example.com`.
     pub resource: String,
 }
 
@@ -47,7 +47,7 @@ impl From<KubectlError> for NotServed {
 /// An object of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemainingObject {
-    /// Empty where its kind is in none.
+    /// Empty if it is in no namespace.
     pub namespace: String,
     pub name: String,
     pub finalizers: Vec<String>,
@@ -63,16 +63,12 @@ impl RemainingObject {
 impl Crd {
     /// Those of these names that are in the cluster.
     pub fn all(kubectl: &Kubectl, names: &[String]) -> Result<Vec<Self>, KubectlError> {
-        let mut get = vec!["get", "customresourcedefinitions.apiextensions.k8s.io"];
-        get.extend(names.iter().map(String::as_str));
-        get.extend(["--ignore-not-found", "-o", "json"]);
-        Ok(items(&kubectl.output(&get, "")?).iter().map(Self::of).collect())
+        Ok(get(kubectl, names)?.iter().map(Self::of).collect())
     }
 
     fn of(crd: &Value) -> Self {
         let is = |version: &&Value, field: &str| version[field] == true;
-        let versions = crd["spec"]["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let served = versions.iter().filter(|version| is(version, "served"));
+        let served = list(&crd["spec"]["versions"]).iter().filter(|version| is(version, "served"));
         let version = served.clone().find(|version| is(version, "storage")).or_else(|| served.clone().next());
         let version = version.map(|version| text_at(version, "/name")).unwrap_or_default();
         let (plural, group) = (text_at(crd, "/spec/names/plural"), text_at(crd, "/spec/group"));
@@ -146,7 +142,15 @@ impl Crd {
     }
 }
 
-/// A line of three columns; where there is nothing, it has `<none>`.
+/// The CRDs of these names that are in the cluster.
+pub(crate) fn get(kubectl: &Kubectl, names: &[String]) -> Result<Vec<Value>, KubectlError> {
+    let mut get = vec!["get", "customresourcedefinitions.apiextensions.k8s.io"];
+    get.extend(names.iter().map(String::as_str));
+    get.extend(["--ignore-not-found", "-o", "json"]);
+    Ok(items(&kubectl.output(&get, "")?))
+}
+
+/// Parses a line of three columns, which has `<none>` for a missing value.
 fn parse_object(line: &str) -> Option<RemainingObject> {
     let mut words = line.split_whitespace().map(|word| if word == "<none>" { "" } else { word });
     let (namespace, name) = (words.next()?.to_owned(), words.next()?.to_owned());
@@ -158,11 +162,11 @@ fn parse_object(line: &str) -> Option<RemainingObject> {
 const PATIENCE_WITH_NAMES: Duration = Duration::from_secs(3);
 
 impl State {
-    /// Conditions may be those of before it was applied, so the names that were accepted are held against those that are wanted.
+    /// The conditions may be older than the CRD that was applied, so the accepted names are compared with the wanted ones.
     pub fn of(crd: &Value) -> Self {
         let is_accepted = ["plural", "singular", "kind", "listKind", "shortNames", "categories"].iter().all(|field| {
             let (wanted, accepted) = (&crd["spec"]["names"][field], &crd["status"]["acceptedNames"][field]);
-            // The API server fills in what is not said.
+            // The API server fills in missing names.
             wanted.is_null() || wanted == accepted
         });
         if crd.pointer("/metadata/deletionTimestamp").is_some() {

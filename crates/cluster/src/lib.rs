@@ -43,4 +43,4 @@ pub use manifest::{ManifestError, Object, objects, text};
 pub use migration::{Migration, MigrationState, Storage, Sweep, VersionMigration, is_passing};
 pub use obstacle::Obstacle;
 use rollout::reasons;
-pub use rollout::{Rollout, await_rollout, events, explain, selector};
+pub use rollout::{Rollout, await_rollout, events, explain, pod_selector};

@@ -10,7 +10,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::{FailureCause, Kubectl, KubectlError, KubectlOutput, items, text_at};
+use crate::{FailureCause, Kubectl, KubectlError, KubectlOutput, crds, items, list, text_at};
 use opctl_model::threads;
 
 /// The versions in which objects of a CRD may be stored.
@@ -74,16 +74,13 @@ const CHANGED_BY_OTHERS: usize = 3;
 const PARALLEL: usize = 4;
 
 impl Storage {
-    /// Of those of these CRDs that are in the cluster.
+    /// The stored versions of these CRDs, as far as they are in the cluster.
     pub fn all(kubectl: &Kubectl, crds: &[String]) -> Result<Vec<Self>, KubectlError> {
-        let mut get = vec!["get", "customresourcedefinitions.apiextensions.k8s.io"];
-        get.extend(crds.iter().map(String::as_str));
-        get.extend(["--ignore-not-found", "-o", "json"]);
-        Ok(items(&kubectl.output(&get, "")?).iter().map(Self::of).collect())
+        Ok(crds::get(kubectl, crds)?.iter().map(Self::of).collect())
     }
 
     pub fn of(crd: &Value) -> Self {
-        let versions = crd["spec"]["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let versions = list(&crd["spec"]["versions"]);
         let name = |version: &Value| text_at(version, "/name").to_owned();
         let storage = versions.iter().find(|version| version["storage"] == true);
         let served = versions.iter().filter(|version| version["served"] == true);

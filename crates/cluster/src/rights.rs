@@ -98,7 +98,7 @@ pub fn ask(kubectl: &Kubectl, rights: &[Right]) -> Result<Vec<bool>, String> {
 
 /// `create and patch customresourcedefinitions.apiextensions.k8s.io; get leases.coordination.k8s.io in shop-system`; the first
 /// few if there are many.
-pub fn shown(rights: &[&Right]) -> String {
+pub fn describe(rights: &[&Right]) -> String {
     const AT_MOST: usize = 4;
     let mut by_resource: BTreeMap<_, Vec<&str>> = BTreeMap::new();
     for Right { group, resource, verb, namespace, name } in rights {
@@ -120,5 +120,27 @@ fn grouped(resource: &str, group: &str) -> String {
     match resource.split_once('/') {
         Some((resource, subresource)) => format!("{resource}.{group}/{subresource}"),
         None => format!("{resource}.{group}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_the_first_few_are_shown() {
+        let rights: Vec<Right> = (0..6).map(|number| Right::of("", &format!("r{number}"), "get")).collect();
+        let text = describe(&rights.iter().collect::<Vec<_>>());
+        assert_eq!(text, "get r0; get r1; get r2; get r3; and 2 more");
+    }
+
+    #[test]
+    fn a_review_asks_for_exactly_that() {
+        let right =
+            Right { name: Some("x".into()), namespace: Some("n".into()), ..Right::of("g", "as/status", "patch") };
+        let attributes = json!({"group": "g", "resource": "as", "subresource": "status", "verb": "patch", "namespace": "n", "name": "x"});
+        assert_eq!(right.review()["spec"], json!({"resourceAttributes": attributes}));
+        let url = json!({"nonResourceAttributes": {"path": "/metrics", "verb": "get"}});
+        assert_eq!(Right::of("", "/metrics", "get").review()["spec"], url);
     }
 }

@@ -63,7 +63,7 @@ pub fn explain(kubectl: &Kubectl, deployment: &Value) -> Vec<String> {
             [&["get"], what, &["-o", "json"], &namespace(text_at(deployment, "/metadata/namespace"))[..]].concat();
         kubectl.output(&get, "").map(|output| items(&output)).unwrap_or_default()
     };
-    let pods = get(&["pods", "-l", &selector(deployment)]);
+    let pods = get(&["pods", "-l", &pod_selector(deployment)]);
     let events = events(&get(&["events"]), text_at(deployment, "/metadata/name"));
     let events = events.into_iter().map(|event| format!("event {event}"));
     reasons(deployment, &pods).into_iter().chain(events).collect()
@@ -75,7 +75,7 @@ fn namespace(name: &str) -> Vec<&str> {
 }
 
 /// The label selector of the Pods of a Deployment, as kubectl takes it.
-pub fn selector(deployment: &Value) -> String {
+pub fn pod_selector(deployment: &Value) -> String {
     let labels = deployment.pointer("/spec/selector/matchLabels").and_then(Value::as_object);
     let labels = labels.into_iter().flatten();
     let labels: Vec<String> =

@@ -35,7 +35,7 @@ impl Cluster<'_> {
             if deployment.namespace.is_empty() { &[] } else { &["-n", deployment.namespace.as_str()] };
         let shown = |command: &[&str]| self.kubectl.shown(&[command, namespace].concat());
         Refusal::new(message)
-            .help(format!("look further: `{}`", shown(&["describe", "pods", "-l", &cluster::selector(value)])))
+            .help(format!("look further: `{}`", shown(&["describe", "pods", "-l", &cluster::pod_selector(value)])))
             .help(format!("its logs: `{}`", shown(&["logs", &format!("deployment/{}", deployment.name), "--tail=50"])))
             .help("the applied resources are kept; fix this and run the command again")
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Project;
 use super::gather::Facts;
 use crate::findings::Finding;
-use crate::rights::{Right, granted, shown};
+use crate::rights::{Right, describe, granted};
 use crate::{full_name, list, name};
 
 pub fn examine(project: &Project, facts: &Facts) -> Vec<Finding> {
@@ -57,13 +57,13 @@ fn check_role(role: &Value, installed: &Value) -> Vec<Finding> {
     let mut found = Vec::new();
     let missing = not_in(&ours, &theirs);
     if !missing.is_empty() {
-        let missing = shown(&missing.iter().collect::<Vec<_>>());
+        let missing = describe(&missing.iter().collect::<Vec<_>>());
         let what = format!("the role `{}` of the cluster lacks {missing}: such requests are refused", name(role));
         found.push(Finding::error(what).help(DEPLOY));
     }
     let extra = not_in(&theirs, &ours);
     if !extra.is_empty() {
-        let extra = shown(&extra.iter().collect::<Vec<_>>());
+        let extra = describe(&extra.iter().collect::<Vec<_>>());
         let what = format!("the role `{}` of the cluster grants more than the project: {extra}", name(role));
         found.push(Finding::warning(what).help(DEPLOY));
     }
