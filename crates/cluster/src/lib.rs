@@ -14,14 +14,18 @@
 //! Nothing here knows the command line, the terminal, or how a project is scaffolded. Callers turn errors into messages, pass closures
 //! that show progress, and render the manifests. Text in findings names commands of opctl where one fixes the problem.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod apply;
 mod cause;
 pub mod connection;
 mod crd_diff;
 mod crds;
+#[allow(clippy::disallowed_methods, reason = "it measures how long others take")]
 mod deadline;
 pub mod findings;
 mod json;
+#[allow(clippy::disallowed_methods, reason = "it starts kubectl")]
 mod kubectl;
 mod manifest;
 mod migration;
