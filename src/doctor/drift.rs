@@ -1,6 +1,6 @@
 //! Compares the manifests and permissions with the source, as `opctl manifests --check` and `opctl check` do.
 
-use super::{Checks, Finding, Target};
+use super::{Checks, Finding, ManifestSteps, Target};
 use opctl_edit::plan::Step;
 use opctl_model::counted;
 use opctl_model::diagnostic::Diagnostic;
@@ -25,7 +25,7 @@ pub fn examine(target: &Target, checks: &Checks) -> Vec<Finding> {
     found
 }
 
-fn check_manifests(steps: &Result<Vec<Step>, Vec<Diagnostic>>, here: &str) -> Vec<Finding> {
+fn check_manifests(steps: &ManifestSteps, here: &str) -> Vec<Finding> {
     let steps = match steps {
         Ok(steps) => steps,
         Err(diagnostics) => return vec![check_source(diagnostics, here)],

@@ -75,10 +75,13 @@ impl Target {
     }
 }
 
+/// The steps that update the manifests, or the errors of the source.
+pub type ManifestSteps = Result<Vec<Step>, Vec<Diagnostic>>;
+
 /// The checks of other commands, and the environment that they run in.
 pub struct Checks<'a> {
-    /// The steps of `opctl manifests` if nothing were compiled, or the errors of the source. `Err`: a file cannot be read.
-    pub manifests: &'a dyn Fn(Option<&ProjectFile>) -> Result<Result<Vec<Step>, Vec<Diagnostic>>, String>,
+    /// What `opctl manifests` would do if nothing were compiled. `Err`: a file cannot be read.
+    pub manifests: &'a dyn Fn(Option<&ProjectFile>) -> Result<ManifestSteps, String>,
     /// The findings of `opctl check`.
     pub permissions: &'a dyn Fn(Option<&ProjectFile>) -> Vec<Diagnostic>,
     pub kubectl: &'a Kubectl,
