@@ -7,12 +7,12 @@
 #[cfg(not(unix))]
 compile_error!("opctl runs on Linux and macOS; on Windows, in WSL");
 
-pub mod interrupt;
-
-pub mod cluster;
 pub mod compiled;
 pub mod dashboards;
 pub mod reference;
+pub mod rendered;
 pub mod scaffold;
+
+pub mod doctor;
 
 pub mod commands;

@@ -6,10 +6,9 @@ use std::path::Path;
 use clap::Args;
 
 use super::error::{Failed, Refusal, Refusals};
-use super::{Console, Outcome, environment, rendered, workspace_above};
+use super::{Console, Outcome, environment, project_folder, workspace_above};
 use crate::compiled::image::{self, Build, Builder, Commit, Tool};
 use crate::compiled::toolchain::ToolError;
-use crate::interrupt;
 use opctl_edit::plan::Mode;
 use opctl_model::names::Image;
 
@@ -59,7 +58,7 @@ pub struct BuildArgs {
 pub fn run(args: &BuildArgs, console: &Console) -> anyhow::Result<Outcome> {
     refuse_flags(console)?;
     let image = request(args)?;
-    let root = rendered::project()?;
+    let root = project_folder()?;
     let builder = match args.builder.as_deref().filter(|builder| !builder.is_empty()) {
         Some(command) => named(command, &root)?,
         None => first_that_works(&root)?,
@@ -95,7 +94,7 @@ pub fn run(args: &BuildArgs, console: &Console) -> anyhow::Result<Outcome> {
     for arguments in &commands {
         let shown = builder.shown(arguments);
         console.info(&shown);
-        let status = interrupt::run_foreground(&mut builder.command(&root, arguments))
+        let status = opctl_process::run_foreground(&mut builder.command(&root, arguments))
             .map_err(|error| Failed(Refusal::new(format!("cannot run `{shown}`: {error}"))))?;
         if !status.success() {
             return Err(Failed(failure(&builder, arguments, &status.to_string())).into());

@@ -3,9 +3,9 @@
 use clap::Args;
 
 use super::kubectl::KubectlArgs;
-use super::rendered::{self, ImageSubstitution};
-use super::{Console, Next, Outcome, Task, carry_out, kubectl, lock, tree};
-use crate::cluster;
+use super::{Console, Next, Outcome, Task, carry_out, kubectl, lock, project_folder, tree};
+use crate::rendered::{self, ImageSubstitution};
+use opctl_cluster as cluster;
 use opctl_edit::plan::Plan;
 use opctl_source::emit;
 
@@ -29,7 +29,7 @@ pub struct BuildInstallerArgs {
 const PATH: &str = "dist/install.yaml";
 
 pub fn run(args: &BuildInstallerArgs, console: &Console) -> anyhow::Result<Outcome> {
-    let root = rendered::project()?;
+    let root = project_folder()?;
     let _lock = lock(&root, console)?;
     let tree = tree(&root);
     let kubectl = kubectl::find(args.program.kubectl.as_deref(), None);

@@ -9,7 +9,7 @@ use super::error::{Failed, Refusal};
 use super::on_cluster::ConnectionArgs;
 use super::run::{EXTENSIONS, Installed, SUBSCRIPTIONS, Session, at, is_crd, lines};
 use super::{Console, Outcome, counted};
-use crate::cluster::{Crd, Rollout};
+use opctl_cluster::{Crd, Rollout};
 use opctl_olm::install;
 
 /// Remove an operator that `opctl run bundle` has installed

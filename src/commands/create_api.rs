@@ -13,11 +13,10 @@ use super::wiring::WiringArgs;
 use super::{
     Console, Next, Outcome, Task, carry_out, external, further, lock, manifests, resolve_part, workspace_above,
 };
-use crate::scaffold::{self, CoreType, Inserted, Insertion, Rendered, RuntimeSource, Wiring};
+use crate::scaffold::{self, Inserted, Insertion, Rendered};
+pub use crate::scaffold::{BOILERPLATE, api_of_resource};
 use opctl_edit::Edit;
 use opctl_edit::plan::{Change, Plan, Step};
-use opctl_model::names::{Group, Plural};
-use opctl_model::project::builtin::Builtin;
 use opctl_model::project::{Origin, PROJECT, ProjectFile, Resource, Tree, root_above};
 
 /// Create a custom resource, its controller, or both
@@ -280,22 +279,12 @@ fn refuse_imported_names(request: &Request) -> Result<(), Refusals> {
     Err(Refusals(vec![refusal.help(format!("choose another kind, or leave out `{option}`"))]))
 }
 
-/// Where the header of generated source files is kept.
-pub const BOILERPLATE: &str = "hack/boilerplate.txt";
-
 /// What the project was made with.
 pub fn project_of(file: &ProjectFile, tree: &Tree) -> anyhow::Result<scaffold::Project> {
     Ok(scaffold::Project {
-        name: file.name.clone(),
-        domain: file.domain.clone(),
-        namespaced: file.namespaced,
-        namespaces: file.namespaces.clone(),
-        header: tree.read(BOILERPLATE)?.unwrap_or_default().trim_end().to_owned(),
-        spdx: None,
-        workspace: None,
-        runtime: RuntimeSource::default(),
         charts: file.resources.iter().any(|resource| chart::folder_of(resource).is_some()),
         ansible: file.resources.iter().any(|resource| ansible::source_of(resource).is_some()),
+        ..scaffold::Project::of(file, tree)?
     })
 }
 
@@ -407,29 +396,10 @@ pub fn add_rendered(plan: &mut Plan, rendered: Rendered) {
 }
 
 fn insert(plan: &mut Plan, insertion: Insertion) {
-    let edit = edit(insertion.what);
+    let edit = Edit::from(insertion.what);
     match insertion.base {
         Some(base) => plan.edit_or_create(insertion.path, base, edit),
         None => plan.edit(insertion.path, edit),
-    }
-}
-
-/// What has to become of the file.
-pub fn edit(what: Inserted) -> Edit {
-    match what {
-        Inserted::Module(name) => Edit::RustMod { name },
-        Inserted::ListItem { function, item } => Edit::RustListItem { function: function.into(), item },
-        Inserted::YamlItem { key, item } => Edit::YamlListItem { key: key.into(), item },
-        Inserted::Feature { dependency, feature } => {
-            Edit::CargoFeature { dependency: dependency.into(), feature: feature.into() }
-        }
-        Inserted::KubeArgument { kind, version, argument } => {
-            Edit::KubeArgument { kind: kind.to_string(), version: version.to_string(), argument: argument.into() }
-        }
-        Inserted::NoKubeArgument { kind, version, argument } => {
-            let there = edit(Inserted::KubeArgument { kind, version, argument });
-            Edit::Undo { edit: Box::new(there), base: None }
-        }
     }
 }
 
@@ -444,44 +414,6 @@ fn api_of(request: &Request) -> scaffold::Api {
         finalizer: request.finalizer,
         has_image: request.resource.has_image() || request.workload.is_some(),
         ..api_of_resource(&request.resource)
-    }
-}
-
-/// A version of a kind as templates know it.
-pub fn api_of_resource(resource: &Resource) -> scaffold::Api {
-    let builtin = match resource.origin {
-        Origin::Kubernetes => Builtin::find(resource.group.as_str(), resource.version.as_str(), resource.kind.as_str()),
-        Origin::Own | Origin::External { .. } => None,
-    };
-    let external = match resource.origin {
-        Origin::External { .. } => Some(CoreType { group: resource.full_group(), rust_path: resource.type_path() }),
-        Origin::Own | Origin::Kubernetes => None,
-    };
-    scaffold::Api {
-        group: match resource.origin {
-            Origin::External { .. } => Group::parse(&resource.full_group()).expect("both parts of it are legal"),
-            Origin::Own | Origin::Kubernetes => resource.group.clone(),
-        },
-        version: resource.version.clone(),
-        kind: resource.kind.clone(),
-        plural: match builtin {
-            Some(builtin) => Some(Plural::parse(builtin.plural).expect("the plurals of Kubernetes are legal")),
-            // kube-derive panics when it looks for the letter before the `y` of `Y`.
-            None if resource.kind.as_str() == "Y" => Some(resource.plural.clone().unwrap_or(resource.kind.plural())),
-            None => resource.plural.clone(),
-        },
-        short_names: Vec::new(),
-        categories: Vec::new(),
-        namespaced: resource.is_namespaced(),
-        core: builtin
-            .map(|builtin| CoreType { group: builtin.api_group.into(), rust_path: resource.type_path() })
-            .or(external),
-        wiring: Wiring::default(),
-        workload: None,
-        chart: None,
-        ansible: None,
-        finalizer: false,
-        has_image: resource.has_image(),
     }
 }
 

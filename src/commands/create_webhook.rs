@@ -3,13 +3,13 @@
 use anyhow::Context;
 use clap::{ArgAction, Args};
 
-use super::create_api::{CreateApiArgs, add_rendered, api_of_resource, enter, project_of, worked_on};
+use super::create_api::{CreateApiArgs, add_rendered, enter, project_of, worked_on};
 use super::edit::{self, KUSTOMIZATION, is_listed};
 use super::error::{Refusal, Refusals};
 use super::request::{self, Names, ask_for, list};
 use super::{Console, Next, Outcome, Task, carry_out, external, lock, manifests};
 use crate::scaffold::webhook::{self, Admission, Server};
-use crate::scaffold::{self, Api};
+use crate::scaffold::{self, Api, api_of_resource};
 use opctl_edit::plan::Plan;
 use opctl_model::names::{Group, Kind, Version, nearest};
 use opctl_model::project::builtin::Builtin;

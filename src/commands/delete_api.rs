@@ -14,7 +14,7 @@ use super::request::Request;
 use super::update::written;
 use super::{
     Console, Next, Outcome, Task, ansible, carry_out, chart, counted, delete_webhook, further, lock, manifests,
-    rendered, resolve_part, tree,
+    project_folder, resolve_part, tree,
 };
 use crate::scaffold::{self, Runtime};
 use opctl_edit::plan::{Change, Plan, Step, Verdict};
@@ -62,7 +62,7 @@ pub struct DeleteApiArgs {
 }
 
 pub fn run(args: &DeleteApiArgs, console: &Console) -> anyhow::Result<Outcome> {
-    let root = rendered::project()?;
+    let root = project_folder()?;
     let _lock = lock(&root, console)?;
     let tree = tree(&root);
     let file = ProjectFile::read(&tree)?;
@@ -147,7 +147,7 @@ fn refuse_stored(resource: &Resource, others: &[&Resource], tree: &Tree) -> anyh
 /// The first step: the version stays in the CRD, and clients cannot use it any longer.
 fn stop_serving(resource: &Resource, file: &ProjectFile, tree: &Tree, console: &Console) -> anyhow::Result<Plan> {
     let (unserved, edits) = further::unserved(resource);
-    let api = create_api::api_of_resource(resource);
+    let api = scaffold::api_of_resource(resource);
     let mut plan = Plan::default();
     edits.into_iter().for_each(|edit| plan.edit(api.types_file(), edit));
     let sample = format!("config/samples/{}", api.sample());
@@ -267,7 +267,7 @@ fn changes(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Resul
     if request.ansible.is_some() {
         let with = scaffold::Project { ansible: true, ..project.clone() };
         create_api::switch(&mut plan, &with, &project, tree)?;
-        let permissions = scaffold::generated_permissions(&create_api::api_of_resource(resource));
+        let permissions = scaffold::generated_permissions(&scaffold::api_of_resource(resource));
         plan.changes.insert(permissions, Change::Prune);
     }
     plan.changes.insert(PROJECT.into(), replaced(text, before));
@@ -276,7 +276,7 @@ fn changes(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Resul
 
 /// The edits of files that several kinds share, as the creation of this one made them.
 fn edits_for(project: &scaffold::Project, resource: &Resource) -> Vec<(String, Edit)> {
-    let api = create_api::api_of_resource(resource);
+    let api = scaffold::api_of_resource(resource);
     let types = match resource.origin {
         Origin::External { .. } => Some(scaffold::external(project, &api, "")),
         Origin::Own | Origin::Kubernetes => resource.api.map(|_| scaffold::api(project, &api)),
@@ -288,7 +288,7 @@ fn edits_for(project: &scaffold::Project, resource: &Resource) -> Vec<(String, E
         scaffold::controller(project, &scaffold::Api { wiring, ..api.clone() })
     });
     let insertions = types.into_iter().chain(controllers).flat_map(|rendered| rendered.insertions);
-    let edits = insertions.map(|insertion| (insertion.path, create_api::edit(insertion.what)));
+    let edits = insertions.map(|insertion| (insertion.path, Edit::from(insertion.what)));
     edits.chain(further::edits(resource)).collect()
 }
 
@@ -335,7 +335,7 @@ fn uses(resource: &Resource, file: &ProjectFile, plan: &Plan, tree: &Tree) -> an
     let renames =
         Renames { types: types.into_iter().collect(), library: (library.clone(), library), ..Renames::default() };
     let package = Package::new(&renames, sources.iter().map(|file| (file.path.as_str(), file.text.as_str())));
-    let types_file = create_api::api_of_resource(resource).types_file();
+    let types_file = scaffold::api_of_resource(resource).types_file();
     let staying = sources.iter().filter(|file| !plan.changes.contains_key(&file.path));
     let uses = staying.flat_map(|file| {
         let ranges = package.uses(&file.path, &file.text, &types_file);

@@ -2,14 +2,14 @@
 
 use clap::Args;
 
-use super::create_api::{add_rendered, api_of_resource, edit as edit_of, project_of};
+use super::create_api::{add_rendered, project_of};
 use super::delete_api::find;
 use super::edit::{KUSTOMIZATION, is_listed};
 use super::error::Refusal;
 use super::inverse::{inverse, refusal, replaced};
-use super::{Console, Next, Outcome, Task, carry_out, further, lock, manifests, rendered, tree};
-use crate::scaffold::Project;
+use super::{Console, Next, Outcome, Task, carry_out, further, lock, manifests, project_folder, tree};
 use crate::scaffold::webhook::{self, Admission, Server, Webhooks};
+use crate::scaffold::{Project, api_of_resource};
 use opctl_edit::Edit;
 use opctl_edit::plan::Plan;
 use opctl_model::names::Version;
@@ -54,7 +54,7 @@ pub struct DeleteWebhookArgs {
 }
 
 pub fn run(args: &DeleteWebhookArgs, console: &Console) -> anyhow::Result<Outcome> {
-    let root = rendered::project()?;
+    let root = project_folder()?;
     let _lock = lock(&root, console)?;
     let tree = tree(&root);
     let file = ProjectFile::read(&tree)?;
@@ -128,7 +128,7 @@ pub fn changes(
     add_rendered(&mut created, webhook::webhooks(&project, &api_of_resource(resource), &wanted));
     let needed = remaining.iter().flat_map(|other| {
         let rendered = webhook::webhooks(&project, &api_of_resource(other), &webhooks_of(other, None, &project));
-        let insertions = rendered.insertions.into_iter().map(|insertion| (insertion.path, edit_of(insertion.what)));
+        let insertions = rendered.insertions.into_iter().map(|insertion| (insertion.path, Edit::from(insertion.what)));
         insertions.chain(further::edits(other))
     });
     let mut plan = inverse(created, &needed.collect::<Vec<_>>(), tree)?;

@@ -3,9 +3,9 @@
 use clap::Args;
 
 use super::on_cluster::{Cluster, ClusterArgs};
-use super::rendered::{self, ImageSubstitution};
-use super::{Console, Outcome, tree};
-use crate::cluster::{self, Deadline};
+use super::{Console, Outcome, project_folder, tree};
+use crate::rendered::{self, ImageSubstitution};
+use opctl_cluster::{self as cluster, Deadline};
 
 /// Deploy config/default with the given image and wait for the rollout
 ///
@@ -38,7 +38,7 @@ pub struct DeployArgs {
 pub fn run(args: &DeployArgs, console: &Console) -> anyhow::Result<Outcome> {
     let cluster = Cluster::of(&args.cluster.connection, "deploy", console)?;
     let image = ImageSubstitution::Required { image: args.image.as_deref(), command: "deploy" };
-    let objects = rendered::whole(&tree(&rendered::project()?), &cluster.kubectl, image)?;
+    let objects = rendered::whole(&tree(&project_folder()?), &cluster.kubectl, image)?;
     if args.cluster.print {
         console.print(&cluster::text(&objects));
         return Ok(Outcome::Done);

@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use anyhow::Context;
 use clap::Args;
 
-use super::create_api::{api_of_resource, project_of};
+use super::create_api::project_of;
 use super::error::{Diagnosed, Refusal, Refusals};
 use super::{Console, Outcome, Task, carry_out, generate, habits, lock, manifests};
 use crate::dashboards;
 use crate::scaffold::webhook::{self, Admission, Server};
-use crate::scaffold::{self, File, Inserted, Insertion, Project};
+use crate::scaffold::{self, File, Inserted, Insertion, Project, api_of_resource};
 use opctl_edit::Edit;
 use opctl_edit::plan::Plan;
 use opctl_model::names::Namespace;

@@ -3,8 +3,9 @@
 use clap::Args;
 
 use super::on_cluster::{Cluster, ClusterArgs};
-use super::{Console, Outcome, rendered, tree};
-use crate::cluster;
+use super::{Console, Outcome, project_folder, tree};
+use crate::rendered;
+use opctl_cluster as cluster;
 
 /// Apply the CRDs to the cluster and wait until they are established
 #[derive(Args, Debug)]
@@ -22,7 +23,7 @@ pub struct InstallArgs {
 
 pub fn run(args: &InstallArgs, console: &Console) -> anyhow::Result<Outcome> {
     let cluster = Cluster::of(&args.cluster.connection, "install", console)?;
-    let crds = rendered::crds(&tree(&rendered::project()?), &cluster.kubectl)?;
+    let crds = rendered::crds(&tree(&project_folder()?), &cluster.kubectl)?;
     if args.cluster.print {
         console.print(&cluster::text(&crds));
         return Ok(Outcome::Done);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::environment;
-use crate::cluster::Kubectl;
+use opctl_cluster::Kubectl;
 
 #[derive(Args, Clone, Debug)]
 pub struct KubectlArgs {

@@ -7,8 +7,9 @@ use clap::Args;
 use super::error::{Failed, Refusal, Refusals};
 use super::kubectl::ContextArgs;
 use super::on_cluster::Cluster;
-use super::{Console, Outcome, counted, rendered, tree};
-use crate::cluster::{
+use super::{Console, Outcome, counted, project_folder, tree};
+use crate::rendered;
+use opctl_cluster::{
     Deadline, FailureCause, Kubectl, KubectlError, Migration, MigrationState, Storage, VersionMigration, is_passing,
 };
 use opctl_edit::plan::Mode;
@@ -109,7 +110,7 @@ fn names(asked: &[String], kubectl: &Kubectl) -> anyhow::Result<Vec<String>> {
     if !asked.is_empty() && asked.iter().all(|name| name.contains('.')) {
         return Ok(asked.to_vec());
     }
-    let crds = rendered::crds(&tree(&rendered::project()?), kubectl)?;
+    let crds = rendered::crds(&tree(&project_folder()?), kubectl)?;
     if asked.is_empty() {
         return Ok(crds.into_iter().map(|crd| crd.name).collect());
     }

@@ -9,7 +9,7 @@ use super::edit::{KUSTOMIZATION, listed};
 use super::request::Request;
 use super::{ansible, chart, delete_webhook, further, workspace_above};
 use crate::scaffold::webhook::{self, Server};
-use crate::scaffold::{self, Runtime, RuntimeSource};
+use crate::scaffold::{self, Runtime, RuntimeCopy, RuntimeSource};
 use opctl_edit as edit;
 use opctl_edit::plan::{self, Change, Plan, Policy};
 use opctl_model::project::{Manifest, Origin, PROJECT, ProjectFile, Resource, Tree, Webhooks};
@@ -111,7 +111,7 @@ fn project(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Result<
     let vendored = workspace.as_ref().map_or(Runtime::FOLDER.to_owned(), |up| format!("{up}/{}", Runtime::FOLDER));
     let is_vendored = path.as_ref() == Some(&vendored);
     let copy = match &path {
-        Some(path) => super::runtime::Copy::read(&Tree::at(tree.root().join(path)), "")?,
+        Some(path) => RuntimeCopy::read(&Tree::at(tree.root().join(path)), "")?,
         None => None,
     };
     let embedded = Runtime::embedded().version.clone();

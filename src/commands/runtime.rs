@@ -3,13 +3,13 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::error::Refusal;
-use super::{Console, Outcome, Task, carry_out, doctor, lock, workspace_above};
-use crate::scaffold::{Runtime, RuntimeSource};
+use super::{Console, Outcome, Task, carry_out, lock, workspace_above};
+use crate::scaffold::{Runtime, RuntimeCopy, RuntimeSource};
 use opctl_edit::Edit;
 use opctl_edit::plan::{Plan, SUMS, Sums};
-use opctl_model::project::{Carried, Manifest, ReadError, Tree, join};
+use opctl_model::project::{Manifest, ReadError, Tree, join};
 
-/// What `--runtime` asks for.
+/// The value of `--runtime`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// A copy in the project, or at the root of its workspace.
@@ -29,33 +29,6 @@ impl Choice {
     }
 }
 
-/// The crate in a folder.
-pub struct Copy {
-    pub version: String,
-    /// The list of checksums; without one, the copy is the user's.
-    pub sums: Option<String>,
-}
-
-/// The runtime that opctl has in itself, for those who read sources.
-pub fn carried() -> Carried {
-    let Runtime { version, files } = Runtime::embedded();
-    let mut tree = Tree::default();
-    files.iter().for_each(|file| tree.lay_over(&file.path, &file.text));
-    Carried { version: version.clone(), tree }
-}
-
-impl Copy {
-    pub fn read(tree: &Tree, folder: &str) -> Result<Option<Self>, ReadError> {
-        let manifest = Manifest::read(tree, folder)?;
-        let Some((Runtime::PACKAGE, version)) = manifest.as_ref().and_then(Manifest::package) else { return Ok(None) };
-        Ok(Some(Self { version: version.into(), sums: tree.read(&join(folder, SUMS))? }))
-    }
-
-    pub fn is_newer(&self) -> bool {
-        doctor::numbers(&self.version) > doctor::numbers(&Runtime::embedded().version)
-    }
-}
-
 /// A project in its tree.
 #[derive(Clone, Copy)]
 pub struct ProjectFolder<'a> {
@@ -72,7 +45,7 @@ impl ProjectFolder<'_> {
             Choice::Registry => Ok(RuntimeSource { version, path: None, is_vendored: false }),
             Choice::Folder(path) => {
                 let folder = without_dots(&self.tree.root().join(self.folder).join(path));
-                let copy = Copy::read(&Tree::at(folder), "")?.ok_or_else(|| {
+                let copy = RuntimeCopy::read(&Tree::at(folder), "")?.ok_or_else(|| {
                     Refusal::new(format!("no `{}` in `{path}`, seen from the project's folder", Runtime::PACKAGE))
                         .help("pass the folder of the crate, `--runtime vendored` for a copy, or `--runtime registry`")
                 })?;
@@ -94,26 +67,19 @@ impl ProjectFolder<'_> {
             let help = "choose another folder for the project, or `--runtime registry`";
             return Err(Refusal::new(refusal).help(help).into());
         }
-        let copy = Copy::read(self.tree, Runtime::FOLDER)?;
+        let copy = RuntimeCopy::read(self.tree, Runtime::FOLDER)?;
         if let Some(copy) = copy.as_ref().filter(|copy| copy.sums.is_none() || copy.is_newer()) {
             let why = if copy.sums.is_none() { "your own" } else { "newer than this opctl's" };
             console.info(&format!("kept `{}`: it is {why}", Runtime::FOLDER));
             return Ok(Some(copy.version.clone()));
         }
-        add(plan, Runtime::FOLDER, copy.and_then(|copy| copy.sums).as_deref());
+        RuntimeCopy::update(plan, Runtime::FOLDER, copy.and_then(|copy| copy.sums).as_deref());
         // Cargo would take a folder below the root for a member, which is linted and tested with the others.
         if !self.folder.is_empty() {
             plan.edit("Cargo.toml", Edit::CargoExclude { path: Runtime::FOLDER.into() });
         }
         Ok(None)
     }
-}
-
-/// Adds the files of the embedded runtime to the plan.
-pub fn add(plan: &mut Plan, folder: &str, sums: Option<&str>) {
-    let files = &Runtime::embedded().files;
-    let files: Vec<(&str, &str)> = files.iter().map(|file| (file.path.as_str(), file.text.as_str())).collect();
-    plan.vendor(folder, &files, sums);
 }
 
 /// Brings the runtime of an existing project up to date, or takes it from elsewhere.
@@ -124,7 +90,7 @@ pub fn change(choice: &Choice, dir: &Path, console: &Console) -> anyhow::Result<
     let tree = super::tree(root);
     let folder = super::init::relative(root, dir)?;
     let project = ProjectFolder { tree: &tree, folder: &folder };
-    if let (Choice::Vendored, Some(copy)) = (choice, Copy::read(&tree, Runtime::FOLDER)?) {
+    if let (Choice::Vendored, Some(copy)) = (choice, RuntimeCopy::read(&tree, Runtime::FOLDER)?) {
         refuse_to_replace(&copy)?;
     }
     let mut plan = Plan::default();
@@ -136,7 +102,8 @@ pub fn change(choice: &Choice, dir: &Path, console: &Console) -> anyhow::Result<
     if *choice == Choice::Vendored && folder.is_empty() && is_workspace()? {
         plan.edit("Cargo.toml", Edit::CargoExclude { path: Runtime::FOLDER.into() });
     }
-    if *choice != Choice::Vendored && Copy::read(&tree, Runtime::FOLDER)?.is_some_and(|copy| copy.sums.is_some()) {
+    if *choice != Choice::Vendored && RuntimeCopy::read(&tree, Runtime::FOLDER)?.is_some_and(|copy| copy.sums.is_some())
+    {
         console.info(&format!("kept `{}`: delete it if no other project uses it", Runtime::FOLDER));
     }
     let again = "run the same command without `--check`";
@@ -155,7 +122,7 @@ fn without_dots(path: &Path) -> PathBuf {
     plain
 }
 
-fn refuse_to_replace(copy: &Copy) -> Result<(), Refusal> {
+fn refuse_to_replace(copy: &RuntimeCopy) -> Result<(), Refusal> {
     let (folder, own) = (Runtime::FOLDER, &Runtime::embedded().version);
     if copy.sums.as_deref().and_then(Sums::parse).is_none() {
         return Err(Refusal::new(format!("`{folder}` is your own: it has no `{SUMS}` of opctl"))

@@ -12,7 +12,7 @@ use super::error::{Diagnosed, Failed, Refusal};
 use super::kubectl::ContextArgs;
 use super::on_cluster::duration;
 use super::{Console, counted};
-use crate::cluster::{Deadline, Kubectl};
+use opctl_cluster::{Deadline, Kubectl};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
 use opctl_model::project::{Tree, join};
 use opctl_olm::bundle::selector::LabelSelector;

@@ -3,9 +3,9 @@
 use clap::Args;
 
 use super::on_cluster::{Cluster, ClusterArgs};
-use super::rendered::{self, ImageSubstitution};
-use super::{Console, Outcome, tree};
-use crate::cluster::{self, Object};
+use super::{Console, Outcome, project_folder, tree};
+use crate::rendered::{self, ImageSubstitution};
+use opctl_cluster::{self as cluster, Object};
 
 /// Delete the deployed resources but keep the CRDs, their objects and the namespace
 ///
@@ -33,7 +33,7 @@ pub struct UndeployArgs {
 
 pub fn run(args: &UndeployArgs, console: &Console) -> anyhow::Result<Outcome> {
     let cluster = Cluster::of(&args.cluster.connection, "undeploy", console)?;
-    let objects = rendered::whole(&tree(&rendered::project()?), &cluster.kubectl, ImageSubstitution::Skip)?;
+    let objects = rendered::whole(&tree(&project_folder()?), &cluster.kubectl, ImageSubstitution::Skip)?;
     let (kept, operator) = parts(&objects);
     let crds: Vec<&Object> = kept.iter().copied().filter(|object| object.is_crd()).collect();
     if args.cluster.print {

@@ -3,8 +3,9 @@
 use clap::Args;
 
 use super::on_cluster::{Cluster, ClusterArgs};
-use super::{Console, Outcome, rendered, tree};
-use crate::cluster::{self, Object};
+use super::{Console, Outcome, project_folder, tree};
+use crate::rendered;
+use opctl_cluster::{self as cluster, Object};
 
 /// Delete the CRDs, and with them all objects of these kinds in the cluster
 ///
@@ -28,7 +29,7 @@ pub struct UninstallArgs {
 
 pub fn run(args: &UninstallArgs, console: &Console) -> anyhow::Result<Outcome> {
     let cluster = Cluster::of(&args.cluster.connection, "uninstall", console)?;
-    let crds = rendered::crds(&tree(&rendered::project()?), &cluster.kubectl)?;
+    let crds = rendered::crds(&tree(&project_folder()?), &cluster.kubectl)?;
     if args.cluster.print {
         console.print(&cluster::text(&crds));
         return Ok(Outcome::Done);

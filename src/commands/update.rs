@@ -9,9 +9,9 @@ use clap::Args;
 
 use super::error::{Refusal, Refusals};
 use super::rescaffold::{self, Texts};
-use super::{Console, Next, Outcome, Task, carry_out, lock, rendered, runtime, tree, workspace_above};
+use super::{Console, Next, Outcome, Task, carry_out, lock, project_folder, tree, workspace_above};
 use crate::scaffold::revisions::Reason;
-use crate::scaffold::{self, Runtime};
+use crate::scaffold::{self, Runtime, RuntimeCopy};
 use opctl_edit as edit;
 use opctl_edit::plan::{self, Change, Choice, LIST, Mode, Plan, Record, RecordError};
 use opctl_model::project::{PROJECT, ProjectFile, ReadError, Tree};
@@ -83,7 +83,7 @@ pub fn refusal(error: RecordError<ReadError>) -> anyhow::Error {
 }
 
 pub fn run(args: &UpdateArgs, console: &Console) -> anyhow::Result<Outcome> {
-    let dir = rendered::project()?;
+    let dir = project_folder()?;
     let workspace = workspace_above(&dir)?;
     let root = workspace.as_deref().unwrap_or(&dir);
     let _lock = lock(root, console)?;
@@ -288,9 +288,9 @@ fn adopt(file: &ProjectFile, tree: &Tree, console: &Console) -> anyhow::Result<P
 
 /// The copy of the runtime, unless it is newer or the user's own.
 fn add_runtime(plan: &mut Plan, tree: &Tree) -> anyhow::Result<()> {
-    let copy = runtime::Copy::read(tree, Runtime::FOLDER)?;
+    let copy = RuntimeCopy::read(tree, Runtime::FOLDER)?;
     if let Some(copy) = copy.filter(|copy| copy.sums.is_some() && !copy.is_newer()) {
-        runtime::add(plan, Runtime::FOLDER, copy.sums.as_deref());
+        RuntimeCopy::update(plan, Runtime::FOLDER, copy.sums.as_deref());
     }
     Ok(())
 }

@@ -8,10 +8,10 @@ use anstream::adapter::strip_str;
 use serde_json::Value;
 
 use super::Failure;
-use crate::interrupt::Child;
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::names::nearest;
 use opctl_model::project::{Features, PROJECT};
+use opctl_process::Child;
 
 /// A binary of a package, as cargo knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]

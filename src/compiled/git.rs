@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::interrupt::Child;
 use opctl_model::threads;
+use opctl_process::Child;
 
 /// The commit from which the current one and `reference` (a branch, tag or commit) went separate ways, in the repository around
 /// `folder`: comparing with it leaves out what others changed since.

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::toolchain::{self, ToolError};
-use crate::interrupt::Child;
 use opctl_model::names::Image;
+use opctl_process::Child;
 
 /// The programs whose arguments are known, in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

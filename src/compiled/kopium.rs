@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use super::documents;
-use crate::interrupt::Child;
+use opctl_process::Child;
 
 /// A kind that another project serves, in one version.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use serde::Deserialize;
 
-use crate::interrupt::Child;
 use opctl_model::project::{Contents, Intake, LIMITS};
+use opctl_process::Child;
 
 /// What is in an image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

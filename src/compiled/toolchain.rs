@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::interrupt::Child;
+use opctl_process::Child;
 
 /// The output of a program when asked for its version: the first line, or why there is none.
 pub type ToolVersion = Result<String, ToolError>;

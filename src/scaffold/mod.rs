@@ -2,11 +2,12 @@
 //!
 //! `templates/` holds one folder a bundle; below it stands the tree of the generated project, one to one, every file
 //! with `.tera` at its end; `parts` has what several of them include. A kind's bundle touches files that may exist
-//! already: what to insert there is returned as data, and the caller makes edits of it.
+//! already: what to insert there is returned as data, which converts to an edit.
 
 mod bundle;
 mod layout;
 mod license;
+mod project;
 pub mod revisions;
 mod runtime;
 pub mod webhook;
@@ -20,7 +21,8 @@ use opctl_model::names::{Domain, Group, Image, Kind, Namespace, Plural, ProjectN
 use opctl_model::versions::latest;
 
 pub use license::{License, license, spdx};
-pub use runtime::{Runtime, RuntimeSource};
+pub use project::{BOILERPLATE, api_of_resource};
+pub use runtime::{Runtime, RuntimeCopy, RuntimeSource};
 pub use wiring::{Related, Wiring};
 
 /// A file of the generated project: its path from the project root, and its text.

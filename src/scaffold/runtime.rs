@@ -9,6 +9,9 @@ use toml_edit::{DocumentMut, TableLike};
 
 use super::File;
 use super::bundle;
+use opctl_edit::plan::{Plan, SUMS};
+use opctl_model::project::{Carried, Manifest, ReadError, Tree, join};
+use opctl_model::versions::Release;
 
 /// The runtime that this opctl vendors.
 #[derive(Debug)]
@@ -37,6 +40,14 @@ impl Runtime {
     pub fn embedded() -> &'static Self {
         static EMBEDDED: LazyLock<Runtime> = LazyLock::new(Runtime::new);
         &EMBEDDED
+    }
+
+    /// The embedded runtime as a tree, for projects that take it from the registry.
+    pub fn carried() -> Carried {
+        let Self { version, files } = Self::embedded();
+        let mut tree = Tree::default();
+        files.iter().for_each(|file| tree.lay_over(&file.path, &file.text));
+        Carried { version: version.clone(), tree }
     }
 
     fn new() -> Self {
@@ -68,6 +79,33 @@ impl Runtime {
         });
         files.sort_by(|a, b| a.path.cmp(&b.path));
         Self { version, files }
+    }
+}
+
+/// The runtime in a folder of a project.
+pub struct RuntimeCopy {
+    pub version: String,
+    /// The list of checksums; without one, the copy is the user's.
+    pub sums: Option<String>,
+}
+
+impl RuntimeCopy {
+    pub fn read(tree: &Tree, folder: &str) -> Result<Option<Self>, ReadError> {
+        let manifest = Manifest::read(tree, folder)?;
+        let Some((Runtime::PACKAGE, version)) = manifest.as_ref().and_then(Manifest::package) else { return Ok(None) };
+        Ok(Some(Self { version: version.into(), sums: tree.read(&join(folder, SUMS))? }))
+    }
+
+    /// True if it is newer than the embedded runtime.
+    pub fn is_newer(&self) -> bool {
+        Release::parse(&self.version) > Release::parse(&Runtime::embedded().version)
+    }
+
+    /// Plans to replace the copy in a folder by the embedded runtime. `sums` are the checksums of the copy, if there is one.
+    pub fn update(plan: &mut Plan, folder: &str, sums: Option<&str>) {
+        let files = &Runtime::embedded().files;
+        let files: Vec<(&str, &str)> = files.iter().map(|file| (file.path.as_str(), file.text.as_str())).collect();
+        plan.vendor(folder, &files, sums);
     }
 }
 

@@ -18,6 +18,11 @@ use std::sync::Arc;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::versions::Kube;
 
+/// `1 marker`, `2 markers`
+pub fn counted(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
 /// Everything that manifests are made from.
 #[derive(Debug, Default)]
 pub struct Operator {

@@ -6,11 +6,11 @@ use opctl_testenv::{Environment, Scratch};
 use serde_json::json;
 
 use super::DevArgs;
-use crate::cluster::{self, Kubectl, Object};
 use crate::commands::error::Refusal;
 use crate::commands::on_cluster::Cluster;
 use crate::commands::testenv::failed;
 use crate::commands::{Console, kubectl};
+use opctl_cluster::{self as cluster, Kubectl, Object};
 use opctl_model::names::ProjectName;
 
 /// The operator's, in the folder of the cluster.

@@ -17,17 +17,17 @@ use opctl_testenv::Scratch;
 
 use super::error::{Failed, Refusal};
 use super::on_cluster::Cluster;
-use super::rendered::{self, ImageSubstitution};
-use super::{Console, Outcome, check, counted, environment, manifests, report, testenv, tree};
-use crate::cluster::{self, Object};
+use super::{Console, Outcome, check, counted, environment, manifests, project_folder, report, testenv, tree};
 use crate::commands::kubectl::KubectlArgs;
 use crate::commands::testenv::TestenvServersArgs;
 use crate::compiled;
-use crate::interrupt::{self, Process, Shield};
+use crate::rendered::{self, ImageSubstitution};
 use dev_cluster::{Account, DevCluster};
+use opctl_cluster::{self as cluster, Object};
 use opctl_edit::plan::Mode;
 use opctl_model::diagnostic;
 use opctl_model::project::{Manifest, ProjectFile};
+use opctl_process::{Process, Shield};
 use watch::Files;
 
 /// Run the operator on this machine, and restart it when its source changes
@@ -76,7 +76,7 @@ pub fn run(args: &DevArgs, console: &Console) -> anyhow::Result<Outcome> {
         let refusal = Refusal::new("`opctl dev` runs the operator, and brings the manifests up to date");
         return Err(refusal.help("`opctl manifests` has `--dry-run`, `--diff` and `--check`").into());
     }
-    let root = rendered::project()?;
+    let root = project_folder()?;
     let watched = watch::watched(&tree(&root))?;
     let mut seen = Files::of(&root, &watched);
     let sound = bring_up_to_date(&root, console);
@@ -97,7 +97,7 @@ pub fn run(args: &DevArgs, console: &Console) -> anyhow::Result<Outcome> {
             (dev, applied)
         });
         if opened.is_err() {
-            interrupt::stop_children();
+            opctl_process::stop_children();
         }
         (build.join().expect("it does not panic"), opened)
     });

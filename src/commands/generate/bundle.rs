@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use super::super::allow::without_allowed;
 use super::super::error::{Diagnosed, Refusal};
-use super::super::rendered::PLACEHOLDER;
-use super::super::{Console, Next, Outcome, Task, carry_out, lock, rendered, tree};
+use super::super::{Console, Next, Outcome, Task, carry_out, lock, project_folder, tree};
 use super::bundle_base::{self, Base};
 use crate::commands::console::Verbosity;
+use crate::rendered::PLACEHOLDER;
 use opctl_edit::plan::{Mode, Plan};
 use opctl_kustomize as config;
 use opctl_kustomize::render::Renderer;
@@ -113,7 +113,7 @@ pub const MANIFESTS: &str = "config/manifests";
 const DOCKERFILE: &str = "bundle.Dockerfile";
 
 pub fn run(args: &BundleArgs, console: &Console) -> anyhow::Result<Outcome> {
-    let root = rendered::project()?;
+    let root = project_folder()?;
     let _lock = lock(&root, console)?;
     let disk = tree(&root);
     let mut tree = disk.clone();

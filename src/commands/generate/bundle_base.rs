@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::super::error::Refusal;
-use super::super::{Console, Next, Outcome, Task, carry_out, lock, rendered, tree};
+use super::super::{Console, Next, Outcome, Task, carry_out, lock, project_folder, tree};
 use super::bundle::MANIFESTS;
 use opctl_edit::plan::{Mode, Plan};
 use opctl_model::diagnostic::{Diagnostic, Span};
@@ -41,7 +41,7 @@ pub struct ManifestsArgs {
 
 pub fn run(command: &Kustomize, console: &Console) -> anyhow::Result<Outcome> {
     let Kustomize::Manifests(args) = command;
-    let root = rendered::project()?;
+    let root = project_folder()?;
     let _lock = lock(&root, console)?;
     let tree = tree(&root);
     let project = ProjectFile::read(&tree)?;

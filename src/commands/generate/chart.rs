@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use super::super::edit::{self, EditArgs, KUSTOMIZATION, is_listed, listed};
 use super::super::error::{Diagnosed, Refusal};
 use super::super::kubectl::{self, KubectlArgs};
-use super::super::rendered::{self, ImageSubstitution};
-use super::super::{Console, Next, Outcome, Task, carry_out, is_unreadable, lock, resolve, tree};
+use super::super::{Console, Next, Outcome, Task, carry_out, is_unreadable, lock, project_folder, resolve, tree};
 use crate::compiled::helm::{self, HelmError, Workspace};
+use crate::rendered::{self, ImageSubstitution};
 use opctl_charts::chart::{LIMIT, record_size};
 use opctl_charts::operator_chart::{self, Chart, Operator, Switch};
 use opctl_edit::Edit;
@@ -64,7 +64,7 @@ impl ChartArgs {
 const SCHEMA: &str = "values.schema.json";
 
 pub fn run(args: &ChartArgs, console: &Console) -> anyhow::Result<Outcome> {
-    let root = rendered::project()?;
+    let root = project_folder()?;
     let _lock = lock(&root, console)?;
     let tree = tree(&root);
     let folder = join(args.output_dir.trim_end_matches('/'), "chart");

@@ -4,8 +4,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::super::error::Refusal;
-use super::super::rendered;
-use super::super::{Console, Outcome, Task, carry_out, lock, tree};
+use super::super::{Console, Outcome, Task, carry_out, lock, project_folder, tree};
 use crate::reference::{self, Sample};
 use opctl_edit::plan::Plan;
 use opctl_model::project::{ProjectFile, Tree, join};
@@ -32,7 +31,7 @@ pub struct DocsArgs {
 }
 
 pub fn run(args: &DocsArgs, console: &Console) -> anyhow::Result<Outcome> {
-    let root = rendered::project()?;
+    let root = project_folder()?;
     let _lock = lock(&root, console)?;
     let tree = tree(&root);
     let name = ProjectFile::read(&tree)?.name.to_string();

@@ -3,11 +3,11 @@
 use clap::Args;
 
 use super::release::ReleaseArgs;
-use crate::cluster::{Crd, Deadline};
 use crate::commands::error::{Failed, Refusal};
 use crate::commands::on_cluster::{Cluster, ConnectionArgs};
 use crate::commands::run::OlmVersion;
 use crate::commands::{Console, Outcome};
+use opctl_cluster::{Crd, Deadline};
 
 /// Install OLM in the cluster
 ///

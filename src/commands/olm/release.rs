@@ -2,11 +2,11 @@
 
 use clap::Args;
 
-use crate::cluster::{self, Object};
 use crate::commands::Console;
 use crate::commands::environment;
 use crate::commands::error::{Failed, Refusal};
 use crate::commands::run::OlmVersion;
+use opctl_cluster::{self as cluster, Object};
 
 #[derive(Args, Clone, Debug)]
 pub struct ReleaseArgs {

@@ -3,10 +3,10 @@
 use clap::Args;
 use serde_json::Value;
 
-use crate::cluster::{self, Crd, Rollout, condition};
 use crate::commands::on_cluster::{Cluster, ConnectionArgs};
 use crate::commands::run::{EXTENSIONS, SUBSCRIPTIONS, at};
 use crate::commands::{Console, Outcome};
+use opctl_cluster::{self as cluster, Crd, Rollout, condition};
 
 /// Show which versions of OLM the cluster has, and whether they run
 ///

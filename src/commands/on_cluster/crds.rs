@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::Cluster;
-use crate::cluster::{Crd, Deadline, KubectlError, Object, Obstacle, PATIENCE_WITH_NAMES, RemainingObject, State};
 use crate::commands::console::Verbosity;
 use crate::commands::counted;
 use crate::commands::error::{Failed, Refusal};
+use opctl_cluster::{Crd, Deadline, KubectlError, NotServed, Object, Obstacle, RemainingObject};
 
 /// The maximum number of objects in a message.
 const SHOWN: usize = 5;
@@ -18,38 +18,17 @@ impl Cluster<'_> {
         if names.is_empty() {
             return Ok(());
         }
-        let deadline = Deadline::after(self.timeout);
         let mut progress = self.console.progress();
-        loop {
-            let there = Crd::all(&self.kubectl, &names).map_err(|error| self.failure("read the CRDs", &error))?;
-            let mut waiting: Vec<(String, String)> = Vec::new();
-            let mut refused: Vec<String> = Vec::new();
-            for name in &names {
-                match there.iter().find(|crd| crd.name == *name).map(|crd| &crd.state) {
-                    Some(State::Served) => {}
-                    Some(State::Waiting(why)) => waiting.push((name.clone(), why.clone())),
-                    Some(State::Refused) => refused.push(name.clone()),
-                    None => waiting.push((name.clone(), "it is gone: somebody has deleted it".into())),
-                }
-            }
-            if waiting.is_empty() && refused.is_empty() {
-                drop(progress);
-                self.console.info(&format!("{} served", are(names.len(), "CRD")));
-                return Ok(());
-            }
-            // A condition of an earlier CRD may still be present.
-            if !refused.is_empty() && (deadline.has_waited(PATIENCE_WITH_NAMES) || deadline.has_passed()) {
-                drop(progress);
-                return Err(Failed(self.names_taken(&refused)?).into());
-            }
-            if deadline.has_passed() {
-                drop(progress);
-                return Err(Failed(self.not_served(&waiting)).into());
-            }
-            let names = waiting.iter().map(|(name, _)| name).chain(&refused).cloned();
-            progress.show(&format!("waiting for {}", names.collect::<Vec<_>>().join(", ")));
-            deadline.pause();
+        let waiting = |names: &[&str]| progress.show(&format!("waiting for {}", names.join(", ")));
+        let served = Crd::await_served(&self.kubectl, &names, Deadline::after(self.timeout), waiting);
+        drop(progress);
+        match served {
+            Ok(()) => self.console.info(&format!("{} served", are(names.len(), "CRD"))),
+            Err(NotServed::Refused(refused)) => return Err(Failed(self.names_taken(&refused)?).into()),
+            Err(NotServed::Waiting(waiting)) => return Err(Failed(self.not_served(&waiting)).into()),
+            Err(NotServed::Kubectl(error)) => return Err(self.failure("read the CRDs", &error).into()),
         }
+        Ok(())
     }
 
     /// Which names of these CRDs the API server does not accept, and which CRDs have them.
@@ -189,22 +168,12 @@ impl Cluster<'_> {
 
     fn await_gone(&self, crds: &[Crd], holder: &str) -> anyhow::Result<()> {
         let names: Vec<String> = crds.iter().map(|crd| crd.name.clone()).collect();
-        let deadline = Deadline::after(self.timeout);
         let mut progress = self.console.progress();
-        loop {
-            let mut left = Crd::all(&self.kubectl, &names).map_err(|error| self.failure("read the CRDs", &error))?;
-            // One that does not go was made anew by somebody meanwhile.
-            left.retain(|crd| crd.is_terminating);
-            if left.is_empty() {
-                return Ok(());
-            }
-            if deadline.has_passed() {
-                drop(progress);
-                return Err(Failed(self.deletion_blocked(&left, holder)?).into());
-            }
-            progress.show(&format!("waiting until {} gone", are(left.len(), "CRD")));
-            deadline.pause();
-        }
+        let waiting = |left| progress.show(&format!("waiting until {} gone", are(left, "CRD")));
+        let left = Crd::await_gone(&self.kubectl, &names, Deadline::after(self.timeout), waiting);
+        drop(progress);
+        let left = left.map_err(|error| self.failure("read the CRDs", &error))?;
+        if left.is_empty() { Ok(()) } else { Err(Failed(self.deletion_blocked(&left, holder)?).into()) }
     }
 
     /// Which objects hold the CRDs, and by which finalizer.

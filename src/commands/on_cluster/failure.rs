@@ -1,10 +1,26 @@
-//! Turns errors of kubectl into messages with help.
+//! Turns errors of kubectl and kustomize into messages with help.
 
 use super::Cluster;
-use crate::cluster::{FailureCause, KubectlError};
 use crate::commands::error::{Failed, Refusal};
+use crate::rendered::{PLACEHOLDER_TAGGED, RenderError};
+use opctl_cluster::connection::ConnectionError;
+use opctl_cluster::{FailureCause, KubectlError};
 
 impl Cluster<'_> {
+    /// The error for a user when the cluster cannot be used.
+    pub fn connection_failure(&self, error: &ConnectionError) -> Failed {
+        match error {
+            ConnectionError::UnknownContext(_) => {
+                let refusal = Refusal::new(error.to_string());
+                Failed(refusal.help("`kubectl config get-contexts` lists those that it has"))
+            }
+            ConnectionError::Unreachable { error, has_context } => {
+                Failed(unreachable(error, *has_context, self.prints))
+            }
+            ConnectionError::Failed { purpose, error } => self.failure(purpose, error),
+        }
+    }
+
     /// The error for a user when kubectl cannot `purpose`.
     pub fn failure(&self, purpose: &str, error: &KubectlError) -> Failed {
         Failed(match error.cause() {
@@ -50,15 +66,45 @@ impl Cluster<'_> {
     }
 }
 
+impl From<&RenderError> for Refusal {
+    fn from(error: &RenderError) -> Self {
+        let refusal = Self::new(error.to_string());
+        match error {
+            RenderError::NoKustomization => refusal
+                .help("it lists all that is deployed; bring it back, e.g. from version control")
+                .help("to apply the CRDs alone, run `opctl install`"),
+            RenderError::NoCrds => refusal
+                .help("`opctl create api` adds a kind")
+                .help("`opctl manifests` regenerates `config/crd` from the Rust source"),
+            RenderError::Kustomize { .. } => {
+                refusal.help("`opctl check` shows what is wrong under `config`, and where")
+            }
+            RenderError::Kubectl(error) => no_kubectl(error),
+            RenderError::Image(error) => refusal.help(&error.rule),
+            RenderError::NoPlaceholder { image, others } => {
+                let others: Vec<String> = others.iter().map(|image| format!("`{image}`")).collect();
+                let others = if others.is_empty() { "none".to_owned() } else { others.join(", ") };
+                refusal
+                    .help(format!("there is {others}; leave `--image` out to take the manifests as they are"))
+                    .help(format!("or write `image: {PLACEHOLDER_TAGGED}` where `{image}` should go"))
+            }
+            RenderError::NoImage { command, .. } => {
+                refusal.help(format!("opctl {command} --image registry.example.com/my-operator:v1"))
+            }
+            RenderError::Manifest(_) | RenderError::Images(_) => refusal,
+        }
+    }
+}
+
 /// kubectl's own message.
-pub fn message(error: &KubectlError) -> String {
+fn message(error: &KubectlError) -> String {
     match error {
         KubectlError::Failed { stderr, .. } => stderr.trim_start_matches("error: ").to_owned(),
         error => error.to_string(),
     }
 }
 
-pub fn no_kubectl(error: &KubectlError) -> Refusal {
+fn no_kubectl(error: &KubectlError) -> Refusal {
     let refusal = match error {
         KubectlError::Missing(program) if program == "kubectl" => {
             Refusal::new("there is no `kubectl` on PATH or in KUBEBUILDER_ASSETS")
@@ -70,7 +116,7 @@ pub fn no_kubectl(error: &KubectlError) -> Refusal {
         .help("`--kubectl PROGRAM` names one that is elsewhere")
 }
 
-pub fn unreachable(error: &KubectlError, has_context: bool, prints: bool) -> Refusal {
+fn unreachable(error: &KubectlError, has_context: bool, prints: bool) -> Refusal {
     let refusal = Refusal::new(format!("cannot reach the cluster: {}", message(error)));
     if !has_context {
         return refusal

@@ -1,4 +1,4 @@
-//! What the cluster commands have in common: the selected cluster, errors from kubectl, applying, deleting and waiting.
+//! The common parts of cluster commands: the selected cluster, errors from kubectl, applying, deleting and waiting.
 
 mod crds;
 mod failure;
@@ -7,13 +7,12 @@ mod rollout;
 use std::time::Duration;
 
 use clap::Args;
-pub use failure::no_kubectl;
-use failure::{message, unreachable};
 
 use super::Console;
 use super::error::{Failed, Refusal};
-use crate::cluster::{self, FailureCause, Kubectl, KubectlError, Object};
 use crate::commands::kubectl::ContextArgs;
+use opctl_cluster::connection::{self, VERSION, VIEW};
+use opctl_cluster::{self as cluster, FIELD_MANAGER, Kubectl, Object};
 use opctl_edit::plan::Mode;
 
 /// The cluster of a command that waits for it.
@@ -38,24 +37,16 @@ pub struct ClusterArgs {
     pub print: bool,
 }
 
-/// The cluster of a command.
+/// The cluster of a command, and the console that shows what happens to it.
 pub struct Cluster<'a> {
     pub kubectl: Kubectl,
     pub timeout: Duration,
     /// As given by the user.
     timeout_argument: &'a str,
-    /// Whether the command has `--print`.
+    /// The command has `--print`.
     prints: bool,
     pub console: &'a Console,
 }
-
-/// Prints the current context of the kubeconfig as JSON, without a request.
-pub const VIEW: [&str; 5] = ["config", "view", "--minify", "-o", "json"];
-/// One request, and no discovery: it fails at once or after this time.
-pub const VERSION: [&str; 4] = ["get", "--raw", "/version", "--request-timeout=10s"];
-
-/// Who has which field. `kubectl apply -f dist/install.yaml` has another one.
-const FIELD_MANAGER: &str = "opctl";
 
 impl<'a> Cluster<'a> {
     /// Does not contact the cluster. Refuses flags about writing files, which `command` would ignore.
@@ -91,51 +82,17 @@ impl<'a> Cluster<'a> {
     }
 
     /// Prints which cluster is used, and checks that its API server answers.
-    pub fn connect(&self) -> anyhow::Result<()> {
+    pub fn connect(&self) -> Result<(), Failed> {
         let view = self.kubectl.output(&VIEW, "");
-        match self.name(view.as_deref())? {
+        let has_context = view.is_ok();
+        let failure = |error| self.connection_failure(&error);
+        match connection::describe(&self.kubectl, view).map_err(failure)? {
             Some(name) => self.console.info(&format!("cluster: {name}")),
             None => {
                 self.console.info("cluster: the kubeconfig names none, so it is the one that kubectl finds by itself");
             }
         }
-        self.answers(self.kubectl.output(&VERSION, "").as_ref().err(), view.is_ok())
-    }
-
-    /// The context and the server in the output of [`VIEW`]; `None` if the kubeconfig has no context, as in a Pod.
-    pub fn name(&self, view: Result<&str, &KubectlError>) -> anyhow::Result<Option<String>> {
-        match view {
-            Ok(view) => {
-                let view = cluster::items(view).into_iter().next().unwrap_or_default();
-                let context = view["current-context"].as_str().unwrap_or("unknown");
-                let context = self.kubectl.context.as_deref().unwrap_or(context);
-                let server = view["clusters"][0]["cluster"]["server"].as_str().unwrap_or("unknown");
-                Ok(Some(format!("context `{context}`, server {server}")))
-            }
-            Err(error) => match (error.cause(), &self.kubectl.context) {
-                (FailureCause::NoContext, Some(context)) => {
-                    let refusal = Refusal::new(format!("the kubeconfig has no context `{context}`"));
-                    Err(Failed(refusal.help("`kubectl config get-contexts` lists those that it has")).into())
-                }
-                (FailureCause::NoContext, None) => Ok(None),
-                _ => Err(self.failure("read the kubeconfig", error).into()),
-            },
-        }
-    }
-
-    /// An error unless the API server answers [`VERSION`].
-    pub fn answers(&self, error: Option<&KubectlError>, has_context: bool) -> anyhow::Result<()> {
-        let Some(error) = error else { return Ok(()) };
-        match error.cause() {
-            // Somebody answers.
-            FailureCause::Forbidden(_) => Ok(()),
-            FailureCause::Unauthorized
-            | FailureCause::Credentials
-            | FailureCause::Kubeconfig
-            | FailureCause::NoKubectl => Err(self.failure("ask the cluster", error).into()),
-            _ if message(error).contains("(Forbidden)") => Ok(()),
-            _ => Err(Failed(unreachable(error, has_context, self.prints)).into()),
-        }
+        connection::check_answer(self.kubectl.output(&VERSION, ""), has_context).map_err(failure)
     }
 
     /// The namespace of the kubeconfig.
@@ -155,16 +112,11 @@ impl<'a> Cluster<'a> {
         Ok(rest)
     }
 
-    /// Server-side apply: these manifests define their fields, whoever has changed them meanwhile. Fields that they
-    /// no longer have go too, and an object may be larger than the annotation of another apply.
     pub fn apply(&self, objects: &[&Object]) -> anyhow::Result<()> {
         if objects.is_empty() {
             return Ok(());
         }
-        let apply =
-            ["apply", "--server-side", "--force-conflicts", "--field-manager", FIELD_MANAGER, "-o", "name", "-f", "-"];
-        let text = cluster::text(objects.iter().copied());
-        let applied = self.kubectl.run(&apply, &text).map_err(|error| {
+        let applied = cluster::apply(&self.kubectl, objects).map_err(|error| {
             let Failed(refusal) = self.failure("apply the manifests", &error);
             Failed(refusal.help("earlier changes are kept; fix this and run the command again"))
         })?;
@@ -175,41 +127,14 @@ impl<'a> Cluster<'a> {
 
     /// Skips missing objects, and kinds that the cluster does not know.
     pub fn delete(&self, objects: &[&Object]) -> anyhow::Result<()> {
-        if objects.is_empty() {
-            return Ok(());
-        }
-        let timeout = format!("{}s", self.timeout.as_secs().max(1));
-        let delete = ["delete", "--ignore-not-found", "--timeout", &timeout, "-o", "name", "-f", "-"];
-        let mut left: Vec<&Object> = objects.to_vec();
-        loop {
-            let error = match self.kubectl.run(&delete, &cluster::text(left.iter().copied())) {
-                Ok(deleted) => {
-                    self.list("delete", &deleted.stdout);
-                    return Ok(());
-                }
-                Err(error) => error,
-            };
-            let unknown: Vec<String> = unknown_kinds(&message(&error));
-            let before = left.len();
-            left.retain(|object| !unknown.contains(&object.kind));
-            if left.len() == before {
-                return Err(self.failure("delete the manifests", &error).into());
-            }
-            if left.is_empty() {
-                return Ok(());
-            }
-        }
+        let deleted = cluster::delete(&self.kubectl, objects, self.timeout);
+        self.list("delete", &deleted.map_err(|error| self.failure("delete the manifests", &error))?);
+        Ok(())
     }
 
     fn list(&self, verb: &str, names: &str) {
         self.console.list(&names.lines().map(|name| format!("{verb}  {name}\n")).collect::<String>());
     }
-}
-
-/// The kinds in `no matches for kind "ServiceMonitor" in version …`, if nothing else went wrong.
-fn unknown_kinds(stderr: &str) -> Vec<String> {
-    let kinds = stderr.split("no matches for kind \"").skip(1).filter_map(|rest| rest.split('"').next());
-    kinds.map(String::from).collect()
 }
 
 /// `90s`, `2m`, `1m30s`, `1h`; a bare number is seconds.
@@ -249,12 +174,5 @@ mod tests {
         for text in ["", "m", "2 m", "-1s", "1d", "1.5m", "99999999999999999999s", "18446744073709551615h"] {
             assert_eq!(duration(text), None, "{text}");
         }
-    }
-
-    #[test]
-    fn kinds_that_a_cluster_does_not_know_are_named() {
-        let stderr = "resource mapping not found for name: \"a\" namespace: \"b\" from \"STDIN\": no matches for kind \
-            \"ServiceMonitor\" in version \"monitoring.coreos.com/v1\"\nensure CRDs are installed first";
-        assert_eq!(unknown_kinds(stderr), ["ServiceMonitor"]);
     }
 }

@@ -19,7 +19,8 @@ use super::create_api::api_of_resource;
 use super::error::{Refusal, Refusals};
 use super::rescaffold::{self, Texts};
 use super::{
-    Console, Next, Outcome, Task, carry_out, edit as settings, lock, manifests, rendered, tree, update, workspace_above,
+    Console, Next, Outcome, Task, carry_out, edit as settings, lock, manifests, project_folder, tree, update,
+    workspace_above,
 };
 use crate::scaffold::Runtime;
 use opctl_edit::plan::{Change, Plan};
@@ -197,7 +198,7 @@ struct Renamed {
 
 pub fn run(args: &Rename, console: &Console) -> anyhow::Result<Outcome> {
     let what = What::parse(args)?;
-    let root = rendered::project()?;
+    let root = project_folder()?;
     let _lock = lock(&root, console)?;
     let tree = tree(&root);
     let text = tree.read(PROJECT)?.unwrap_or_default();

@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::source::Source;
-use crate::cluster::{self, Crd, Deadline, KubectlError, Object, Rollout, State};
 use crate::commands::Console;
 use crate::commands::error::{Failed, Refusal};
 use crate::commands::on_cluster::{Cluster, ConnectionArgs};
+use opctl_cluster::{self as cluster, Crd, Deadline, KubectlError, Object, Rollout, State};
 use opctl_model::names::Namespace;
 use opctl_olm as olm;
 
@@ -142,7 +142,7 @@ impl<'a> Session<'a> {
     pub fn reasons(&self, source: &Source) -> Vec<String> {
         let deployment = |name: &&str| self.get("deployments.apps", name).ok().flatten();
         let deployments: Vec<Value> = source.deployments().iter().filter_map(deployment).collect();
-        deployments.iter().flat_map(|deployment| self.cluster.reasons(deployment)).collect()
+        deployments.iter().flat_map(|deployment| cluster::explain(&self.cluster.kubectl, deployment)).collect()
     }
 
     /// The command that removes a package.

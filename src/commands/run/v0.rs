@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::session::Session;
 use super::source::Source;
 use super::{RunArgs, at};
-use crate::cluster::{self, Rollout};
 use crate::commands::error::{Failed, Refusal};
+use opctl_cluster::{self as cluster, Rollout};
 use opctl_olm::install::{self, DOCUMENT, Mode, Package, Serving};
 
 /// Installs a package that is not installed yet.

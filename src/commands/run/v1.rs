@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::session::{EXTENSIONS, Session};
 use super::source::Source;
 use super::{RunArgs, at};
-use crate::cluster;
 use crate::commands::error::{Failed, Refusal};
+use opctl_cluster as cluster;
 use opctl_olm::install::{Mode, Package};
 
 /// Installs a package, or updates it.

@@ -10,7 +10,6 @@ use super::TestenvServersArgs;
 use super::{crds, start};
 use crate::commands::error::{Failed, Refusal};
 use crate::commands::{Console, Outcome, environment};
-use crate::interrupt;
 
 /// Run a command with a new API server, and stop the server afterwards
 ///
@@ -48,7 +47,7 @@ pub fn run(args: &TestenvRunArgs, console: &Console) -> anyhow::Result<Outcome> 
     if let Some(path) = environment::path_with(environment.assets().folder()) {
         command.env("PATH", path);
     }
-    let status = interrupt::run_foreground(&mut command).map_err(|error| {
+    let status = opctl_process::run_foreground(&mut command).map_err(|error| {
         let refusal = Refusal::new(format!("cannot run `{}`: {error}", program.display()));
         Failed(refusal.help("put a command and its arguments after `--`: `opctl testenv run -- cargo test`"))
     })?;

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use super::HelmError;
 use crate::compiled::toolchain::{self, ToolVersion};
-use crate::interrupt::Child;
 use opctl_model::project::LIMITS;
+use opctl_process::Child;
 
 /// What helm says of its version, such as `v4.3.1`.
 pub fn version() -> ToolVersion {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::{Files, HelmError, refuse};
-use crate::interrupt::Shield;
 use opctl_model::project::{Contents, Intake};
+use opctl_process::Shield;
 
 pub struct Workspace {
     folder: TempDir,

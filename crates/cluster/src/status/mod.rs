@@ -1,0 +1,108 @@
+//! Compares the manifests of a project with the cluster.
+//!
+//! `gather` asks the cluster, with a few kubectl processes at the same time. Each other module has the checks of a section, as functions of
+//! what was gathered, so that their tests are tables. A section that cannot be read is reported as skipped.
+
+mod certificate;
+mod clock;
+mod crds;
+mod gather;
+mod leftovers;
+mod objects;
+mod operator;
+mod roles;
+mod webhooks;
+
+use serde_json::{Value, json};
+
+use self::clock::Now;
+use self::gather::Facts;
+use crate::Kubectl;
+use crate::connection::ConnectionError;
+use crate::findings::{Finding, Section, Severity, worst};
+
+/// The objects that a project applies.
+#[derive(Clone, Debug)]
+pub struct Project {
+    pub name: String,
+    pub objects: Vec<Value>,
+    /// The name of the image that stands for the operator's own until it is deployed.
+    pub placeholder: &'static str,
+}
+
+impl Project {
+    /// Its objects of a kind.
+    fn of(&self, kind: &'static str) -> impl Iterator<Item = &Value> {
+        self.objects.iter().filter(move |object| object["kind"] == kind)
+    }
+
+    /// True if one of its CRDs is in this API group.
+    fn has_group(&self, group: &str) -> bool {
+        self.objects.iter().any(|object| object["spec"]["group"] == group)
+    }
+}
+
+/// The state of a project in a cluster.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// The context and the server of the cluster.
+    pub cluster: String,
+    pub sections: Vec<Section>,
+}
+
+impl Status {
+    /// Asks the cluster.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be asked. What the user may not read is a finding.
+    pub fn read(project: &Project, kubectl: &Kubectl) -> Result<Self, ConnectionError> {
+        Ok(Self::of(project, Facts::gather(project, kubectl)?, Now::of_clock()))
+    }
+
+    fn of(project: &Project, facts: Facts, now: Now) -> Self {
+        let section = |title, findings| Section { title, findings };
+        let mut sections = vec![
+            section("CRDs", crds::examine(project, &facts)),
+            section("roles", roles::examine(project, &facts)),
+            section("operator", operator::examine(project, &facts, now)),
+            section("webhooks", webhooks::examine(project, &facts, now)),
+            section("objects", objects::examine(project, &facts, now)),
+            section("leftovers", leftovers::examine(project, &facts)),
+        ];
+        sections.retain(|section| !section.findings.is_empty());
+        Self { cluster: facts.cluster, sections }
+    }
+
+    /// True if there is a warning or an error.
+    pub fn differs(&self) -> bool {
+        worst(&self.sections).is_some_and(|worst| worst >= Severity::Warning)
+    }
+
+    pub fn to_json(&self) -> Value {
+        let finding = |finding: &Finding| json!({ "severity": finding.severity.word(), "message": finding.what, "help": finding.help });
+        let section = |section: &Section| json!({ "title": section.title, "findings": section.findings.iter().map(finding).collect::<Vec<_>>() });
+        json!({
+            "cluster": self.cluster, "differs": self.differs(),
+            "sections": self.sections.iter().map(section).collect::<Vec<_>>(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warning_is_a_difference_and_what_was_skipped_is_none() {
+        let of = |finding| {
+            let sections = vec![Section { title: "a", findings: vec![Finding::ok("b"), finding] }];
+            Status { cluster: "here".into(), sections }.to_json()
+        };
+        assert_eq!(of(Finding::skipped("c"))["differs"], false);
+        let warned = of(Finding::warning("c").help("d"));
+        assert_eq!(warned["differs"], true);
+        let finding = json!({ "severity": "warning", "message": "c", "help": ["d"] });
+        assert_eq!(warned["sections"][0]["findings"][1], finding);
+    }
+}

@@ -1,0 +1,118 @@
+//! `opctl status`: compares the project with a cluster, on one screen. Nothing is written.
+
+use std::thread::sleep;
+
+use clap::{Args, ValueEnum};
+
+use super::console::Verbosity;
+use super::error::Refusal;
+use super::kubectl::ContextArgs;
+use super::on_cluster::{Cluster, duration};
+use super::{Console, Outcome, project_folder, tree};
+use crate::rendered::{self, PLACEHOLDER};
+use opctl_cluster::findings::{self, Severity};
+use opctl_cluster::is_kind;
+use opctl_cluster::status::{Project, Status};
+use opctl_edit::plan::Mode;
+use opctl_model::project::{ProjectFile, Tree};
+
+/// Compare the project with the cluster: CRDs, roles, the operator, webhooks, objects and leftovers
+///
+/// Compares what `opctl deploy` would apply with the cluster of KUBECONFIG, and shows what runs there: the rollout, restarts, the leader,
+/// certificates, and objects that are not ready or cannot be deleted. Nothing is written. What the current user may not read is
+/// skipped.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  # What runs in the current cluster, and how it differs from the project
+  opctl status
+
+  # Exit 1 if there is a warning or an error
+  opctl status --check
+
+  # Refresh every ten seconds
+  opctl status --watch --interval 10s
+
+  # For programs
+  opctl status -o json | jq '.sections[].findings[] | select(.severity == \"error\")'")]
+pub struct StatusArgs {
+    #[command(flatten)]
+    pub context: ContextArgs,
+
+    /// The output format; with --watch, JSON has one line per refresh
+    #[arg(short, long, value_enum, default_value_t)]
+    pub output: Format,
+
+    /// Refresh until interrupted
+    #[arg(short, long)]
+    pub watch: bool,
+
+    /// The time between two refreshes
+    #[arg(long, value_name = "DURATION", default_value = "5s", requires = "watch")]
+    pub interval: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    #[default]
+    Text,
+    Json,
+}
+
+pub fn run(args: &StatusArgs, console: &Console) -> anyhow::Result<Outcome> {
+    if matches!(console.mode, Mode::DryRun | Mode::Diff) || !console.overwrite.is_empty() {
+        return Err(Refusal::new("`--dry-run`, `--diff` and `--overwrite` are for commands that write files")
+            .help("`opctl status` writes nothing; `--check` exits with 1 if the cluster differs")
+            .into());
+    }
+    let interval = duration(&args.interval).filter(|it| !it.is_zero()).ok_or_else(|| {
+        Refusal::new(format!("invalid interval `{}`", args.interval)).help("write it as `5s`, `1m30s` or `1h`")
+    })?;
+    let tree = tree(&project_folder()?);
+    let cluster = Cluster::with(args.context.kubectl(), console);
+    loop {
+        // The project may change meanwhile.
+        let status =
+            Status::read(&read(&tree)?, &cluster.kubectl).map_err(|error| cluster.connection_failure(&error))?;
+        show(args, &status, console);
+        if !args.watch {
+            let fails = status.differs() && console.mode == Mode::Check;
+            return Ok(if fails { Outcome::Drift } else { Outcome::Done });
+        }
+        sleep(interval);
+    }
+}
+
+/// The objects that `opctl deploy` would apply.
+fn read(tree: &Tree) -> anyhow::Result<Project> {
+    let project = ProjectFile::read(tree)?;
+    let mut objects = rendered::values(tree, "config/default");
+    // A project may deploy its CRDs separately.
+    if !objects.iter().any(|object| is_kind(object, "CustomResourceDefinition")) {
+        objects.extend(rendered::values(tree, "config/crd"));
+    }
+    if objects.is_empty() {
+        return Err(Refusal::new("there is no `config/default/kustomization.yaml` in the project")
+            .help("it lists all that is deployed; bring it back, e.g. from version control")
+            .into());
+    }
+    Ok(Project { name: project.name.to_string(), objects, placeholder: PLACEHOLDER })
+}
+
+fn show(args: &StatusArgs, status: &Status, console: &Console) {
+    if args.output == Format::Json {
+        let json = status.to_json();
+        return console.print(&if args.watch { format!("{json}\n") } else { format!("{json:#}\n") });
+    }
+    let is_quiet = console.verbosity == Verbosity::Quiet;
+    let least = if is_quiet { Severity::Warning } else { Severity::Ok };
+    if args.watch {
+        // Clears the screen; where there is none, it is left out.
+        console.print("\u{1b}[H\u{1b}[2J");
+    }
+    console.info(&format!("cluster: {}", status.cluster));
+    console.lines(&findings::text(&status.sections, least));
+    if !is_quiet {
+        console.print(&format!("{}\n", findings::summary(&status.sections)));
+    }
+}

@@ -1,0 +1,170 @@
+//! The manifests of a project, as kustomize renders them, and the image of the operator in them.
+
+use serde_json::Value;
+
+use opctl_cluster::{self as cluster, Kubectl, KubectlError, ManifestError, Object};
+use opctl_kustomize as config;
+use opctl_kustomize::render::Renderer;
+use opctl_model::names::{Image, NameError};
+use opctl_model::project::Tree;
+
+/// The name of the image in the scaffold, which an entry of `images` would use.
+pub const PLACEHOLDER: &str = "controller";
+pub const PLACEHOLDER_TAGGED: &str = "controller:latest";
+
+#[derive(Debug, thiserror::Error)]
+pub enum RenderError {
+    #[error("there is no `config/default/kustomization.yaml` in the project")]
+    NoKustomization,
+
+    #[error("there is no CRD in `config/crd`, and without a kind of its own an operator needs none")]
+    NoCrds,
+
+    #[error("kustomize cannot render `{folder}`: {message}")]
+    Kustomize { folder: &'static str, message: String },
+
+    /// kubectl, which has kustomize, does not start.
+    #[error(transparent)]
+    Kubectl(KubectlError),
+
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+
+    /// The text of the manifests cannot be searched for images.
+    #[error("{0}")]
+    Images(String),
+
+    #[error("invalid {} `{}`", .0.what, .0.text)]
+    Image(#[from] NameError),
+
+    /// `others` are the images that containers have.
+    #[error("no container in `config/default` has the image `{PLACEHOLDER}`")]
+    NoPlaceholder { image: String, others: Vec<String> },
+
+    #[error("no image given: `config/default` has the placeholder `{placeholder}`")]
+    NoImage { placeholder: String, command: &'static str },
+}
+
+/// The objects of `config/default`, with the image substituted.
+pub fn whole(tree: &Tree, kubectl: &Kubectl, image: ImageSubstitution) -> Result<Vec<Object>, RenderError> {
+    Ok(cluster::objects(&text(tree, kubectl, image)?)?)
+}
+
+/// The same as text.
+pub fn text(tree: &Tree, kubectl: &Kubectl, image: ImageSubstitution) -> Result<String, RenderError> {
+    if !has_kustomization(tree, "config/default") {
+        return Err(RenderError::NoKustomization);
+    }
+    let mut rendered = render(tree, kubectl, "config/default")?;
+    substitute_image(&mut rendered, image)?;
+    Ok(rendered)
+}
+
+/// The CRDs alone; at least one.
+pub fn crds(tree: &Tree, kubectl: &Kubectl) -> Result<Vec<Object>, RenderError> {
+    let mut objects = Vec::new();
+    if has_kustomization(tree, "config/crd") {
+        objects = cluster::objects(&render(tree, kubectl, "config/crd")?)?;
+        objects.retain(Object::is_crd);
+    }
+    if objects.is_empty() { Err(RenderError::NoCrds) } else { Ok(objects) }
+}
+
+/// The objects of a kustomization, rendered without kubectl; none if the folder has no `kustomization.yaml`.
+pub fn values(tree: &Tree, folder: &str) -> Vec<Value> {
+    if !tree.has(&format!("{folder}/kustomization.yaml")) {
+        return Vec::new();
+    }
+    let objects = Renderer::new(tree).render(folder, &[]).objects;
+    objects.into_iter().map(|object| object.node.json()).collect()
+}
+
+fn has_kustomization(tree: &Tree, folder: &str) -> bool {
+    let names = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+    names.iter().any(|name| tree.has(&format!("{folder}/{name}")))
+}
+
+fn render(tree: &Tree, kubectl: &Kubectl, folder: &'static str) -> Result<String, RenderError> {
+    let path = tree.root().join(folder);
+    kubectl.output(&["kustomize", &path.to_string_lossy()], "").map_err(|error| match error {
+        KubectlError::Failed { stderr, .. } => {
+            RenderError::Kustomize { folder, message: stderr.trim_start_matches("error: ").to_owned() }
+        }
+        error => RenderError::Kubectl(error),
+    })
+}
+
+/// The treatment of the placeholder for the image of the operator.
+#[derive(Clone, Copy, Debug)]
+pub enum ImageSubstitution<'a> {
+    /// The operator will not run, so any image is fine.
+    Skip,
+    /// `command` runs the operator with this image, or with the one in the manifests if it is `None`.
+    Required { image: Option<&'a str>, command: &'static str },
+}
+
+/// Replaces the placeholder with the image.
+fn substitute_image(rendered: &mut String, substitution: ImageSubstitution) -> Result<(), RenderError> {
+    let ImageSubstitution::Required { image, command } = substitution else { return Ok(()) };
+    let image = image.map(Image::parse).transpose()?.map(|image| image.to_string());
+    let images = config::images_in(rendered).map_err(|error| RenderError::Images(error.message))?;
+    let (placeholders, others): (Vec<_>, Vec<_>) = images.into_iter().partition(|image| image.name == PLACEHOLDER);
+    match image {
+        Some(image) if !placeholders.is_empty() => {
+            for placeholder in placeholders.iter().rev() {
+                rendered.replace_range(placeholder.range.clone(), &scalar(&image));
+            }
+        }
+        // The default of the Makefile's IMG.
+        Some(image) if image != PLACEHOLDER_TAGGED => {
+            let others = others.into_iter().map(|image| image.reference).collect();
+            return Err(RenderError::NoPlaceholder { image, others });
+        }
+        None if !placeholders.is_empty() => {
+            return Err(RenderError::NoImage { placeholder: placeholders[0].reference.clone(), command });
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The image as a YAML scalar. Text without a letter, a colon or a slash may be read as another type, so it is quoted.
+fn scalar(image: &str) -> String {
+    let is_plain = image.contains(char::is_alphabetic) && image.contains(['/', ':']);
+    if is_plain { image.into() } else { format!("\"{image}\"") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RENDERED: &str = "kind: CustomResourceDefinition\nspec:\n  containers:\n  - image: controller:latest\n---\n\
+        kind: Deployment\nmetadata:\n  annotations:\n    image: controller:latest\nspec:\n  template:\n    spec:\n      \
+        containers:\n      - args:\n        - 'image: controller:latest'\n        image: controller:latest\n      \
+        - image: other/controller:latest\n      initContainers:\n      - image: controller@sha256:1\n";
+
+    fn put(image: Option<&str>, rendered: &str) -> Result<String, String> {
+        let mut text = rendered.to_owned();
+        substitute_image(&mut text, ImageSubstitution::Required { image, command: "deploy" })
+            .map_err(|error| error.to_string())
+            .map(|()| text)
+    }
+
+    #[test]
+    fn the_image_is_put_in_where_containers_have_the_placeholder() {
+        let expected = RENDERED.replace("\n        image: controller:latest", "\n        image: a.b/c:v1");
+        let expected = expected.replace("controller@sha256:1", "a.b/c:v1");
+        assert_eq!(put(Some("a.b/c:v1"), RENDERED).unwrap(), expected);
+        assert!(put(Some("12"), RENDERED).unwrap().contains("image: \"12\"\n"));
+    }
+
+    #[test]
+    fn an_image_is_needed_where_there_is_a_place_for_it() {
+        let named = RENDERED.replace("controller", "mine");
+        assert!(put(None, RENDERED).unwrap_err().starts_with("no image given"));
+        assert_eq!(put(None, &named).unwrap(), named);
+        assert_eq!(put(Some("controller:latest"), &named).unwrap(), named);
+        assert!(put(Some("a/b:c"), &named).unwrap_err().starts_with("no container in `config/default`"));
+        assert!(put(Some("A b"), RENDERED).is_err());
+    }
+}

@@ -1,0 +1,86 @@
+//! PROJECT and its entries → the data of templates; what templates insert → edits.
+
+use super::{Api, CoreType, Inserted, Project, RuntimeSource, Wiring};
+use opctl_edit::Edit;
+use opctl_model::names::{Group, Plural};
+use opctl_model::project::builtin::Builtin;
+use opctl_model::project::{Origin, ProjectFile, ReadError, Resource, Tree};
+
+/// The header of generated source files.
+pub const BOILERPLATE: &str = "hack/boilerplate.txt";
+
+impl Project {
+    /// A project with neither charts nor Ansible.
+    pub fn of(file: &ProjectFile, tree: &Tree) -> Result<Self, ReadError> {
+        Ok(Self {
+            name: file.name.clone(),
+            domain: file.domain.clone(),
+            namespaced: file.namespaced,
+            namespaces: file.namespaces.clone(),
+            header: tree.read(BOILERPLATE)?.unwrap_or_default().trim_end().to_owned(),
+            spdx: None,
+            workspace: None,
+            runtime: RuntimeSource::default(),
+            charts: false,
+            ansible: false,
+        })
+    }
+}
+
+/// A version of a kind as templates know it.
+pub fn api_of_resource(resource: &Resource) -> Api {
+    let builtin = match resource.origin {
+        Origin::Kubernetes => Builtin::find(resource.group.as_str(), resource.version.as_str(), resource.kind.as_str()),
+        Origin::Own | Origin::External { .. } => None,
+    };
+    let external = match resource.origin {
+        Origin::External { .. } => Some(CoreType { group: resource.full_group(), rust_path: resource.type_path() }),
+        Origin::Own | Origin::Kubernetes => None,
+    };
+    Api {
+        group: match resource.origin {
+            Origin::External { .. } => Group::parse(&resource.full_group()).expect("both parts of it are legal"),
+            Origin::Own | Origin::Kubernetes => resource.group.clone(),
+        },
+        version: resource.version.clone(),
+        kind: resource.kind.clone(),
+        plural: match builtin {
+            Some(builtin) => Some(Plural::parse(builtin.plural).expect("the plurals of Kubernetes are legal")),
+            // kube-derive panics when it looks for the letter before the `y` of `Y`.
+            None if resource.kind.as_str() == "Y" => Some(resource.plural.clone().unwrap_or(resource.kind.plural())),
+            None => resource.plural.clone(),
+        },
+        short_names: Vec::new(),
+        categories: Vec::new(),
+        namespaced: resource.is_namespaced(),
+        core: builtin
+            .map(|builtin| CoreType { group: builtin.api_group.into(), rust_path: resource.type_path() })
+            .or(external),
+        wiring: Wiring::default(),
+        workload: None,
+        chart: None,
+        ansible: None,
+        finalizer: false,
+        has_image: resource.has_image(),
+    }
+}
+
+impl From<Inserted> for Edit {
+    fn from(what: Inserted) -> Self {
+        match what {
+            Inserted::Module(name) => Self::RustMod { name },
+            Inserted::ListItem { function, item } => Self::RustListItem { function: function.into(), item },
+            Inserted::YamlItem { key, item } => Self::YamlListItem { key: key.into(), item },
+            Inserted::Feature { dependency, feature } => {
+                Self::CargoFeature { dependency: dependency.into(), feature: feature.into() }
+            }
+            Inserted::KubeArgument { kind, version, argument } => {
+                Self::KubeArgument { kind: kind.to_string(), version: version.to_string(), argument: argument.into() }
+            }
+            Inserted::NoKubeArgument { kind, version, argument } => {
+                let argument = Self::from(Inserted::KubeArgument { kind, version, argument });
+                Self::Undo { edit: Box::new(argument), base: None }
+            }
+        }
+    }
+}
