@@ -8,6 +8,7 @@ use std::process::Command;
 
 use opctl_model::diagnostic;
 use opctl_model::project::Tree;
+use opctl_model::versions::latest;
 use opctl_source::emit;
 use opctl_source::{self as source, Source};
 use serde_json::Value;
@@ -72,7 +73,9 @@ fn oracle() -> PathBuf {
     for member in ["api", "operator"] {
         copy(&cases.join(member), &workspace.join(member), &[("GIT", &url)]);
     }
-    write(&workspace.join("Cargo.toml"), &std::fs::read_to_string(cases.join("Cargo.toml")).unwrap());
+    let manifest = std::fs::read_to_string(cases.join("Cargo.toml")).unwrap();
+    let manifest = manifest.replace("K8S_OPENAPI", &latest("k8s-openapi")).replace("KUBE", &latest("kube"));
+    write(&workspace.join("Cargo.toml"), &manifest);
     if !workspace.join("Cargo.lock").is_file() {
         write(&workspace.join("Cargo.lock"), &std::fs::read_to_string(cases.join("Cargo.lock")).unwrap());
     }
