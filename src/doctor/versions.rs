@@ -177,7 +177,7 @@ mod tests {
         for supported in ["5", "=5.0.0", "5.7.1", "~5.3", "5.*", "*", ">=5, <6", "<5", ">=4.2"] {
             assert!(is_supported("kube", supported), "{supported}");
         }
-        for other in ["1", "<2", ">=6", "6.*", "five"] {
+        for other in ["1", "<2", ">=99", "99.*", "five"] {
             assert!(!is_supported("kube", other), "{other}");
         }
     }
@@ -189,7 +189,13 @@ mod tests {
         assert_eq!(worst.len(), 2);
         assert_eq!(
             worst[0],
-            "warning kube 1.1.0, and opctl knows 2 to 5: it does not know the CRDs of this one -> cargo add kube@5 k8s-openapi@0.29 schemars@1"
+            format!(
+                "warning kube 1.1.0, and opctl knows {}: it does not know the CRDs of this one -> cargo add kube@{} k8s-openapi@{} schemars@{}",
+                range("kube"),
+                latest("kube"),
+                latest("k8s-openapi"),
+                latest("schemars")
+            )
         );
     }
 }

@@ -22,9 +22,9 @@ chrono = "0.4"
 either = "1"
 indexmap = "2"
 jiff = "0.2"
-k8s-openapi = { version = "0.29", features = ["v1_37", "schemars"] }
-kube = { version = "5", features = ["derive"] }
-schemars = "1"
+k8s-openapi = { version = "*", features = ["latest", "schemars"] }
+kube = { version = "*", features = ["derive"] }
+schemars = "*"
 semver = "1"
 serde = "1"
 serde_json = "1"

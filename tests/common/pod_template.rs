@@ -28,8 +28,8 @@ pub struct Inner {
 
 pub fn crd(foreign_descriptions: bool) -> CustomResourceDefinition {
     let mut tree = Tree::at("nowhere");
-    let manifest = "[package]\nname = \"p\"\n[dependencies]\nkube = \"5\"\nschemars = \"1\"\n\
-        k8s-openapi = { version = \"0.29\", features = [\"latest\", \"schemars\"] }\n";
+    let manifest = "[package]\nname = \"p\"\n[dependencies]\nkube = \"*\"\nschemars = \"*\"\n\
+        k8s-openapi = { version = \"*\", features = [\"latest\", \"schemars\"] }\n";
     tree.lay_over("Cargo.toml", manifest);
     tree.lay_over("src/lib.rs", SOURCE);
     let source = source::read_with(&tree, "", &Options { foreign_descriptions });

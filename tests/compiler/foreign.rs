@@ -8,6 +8,7 @@ use std::process::Command;
 
 use opctl_model::diagnostic;
 use opctl_model::project::Tree;
+use opctl_model::versions::latest;
 use opctl_source::emit;
 use opctl_source::{self as source, Source};
 use serde_json::Value;
@@ -52,9 +53,7 @@ fn oracle() -> PathBuf {
     copy(&cases.join("widget"), &repository, &[]);
     let workspace = folder.join("workspace");
     if !is_committed(&repository) {
-        // The commit is another one, so the lock file is, too.
         let _ = std::fs::remove_dir_all(repository.join(".git"));
-        let _ = std::fs::remove_file(workspace.join("Cargo.lock"));
         for arguments in [
             &["init", "--quiet"] as &[&str],
             &["add", "."],
@@ -72,10 +71,11 @@ fn oracle() -> PathBuf {
     for member in ["api", "operator"] {
         copy(&cases.join(member), &workspace.join(member), &[("GIT", &url)]);
     }
-    write(&workspace.join("Cargo.toml"), &std::fs::read_to_string(cases.join("Cargo.toml")).unwrap());
-    if !workspace.join("Cargo.lock").is_file() {
-        write(&workspace.join("Cargo.lock"), &std::fs::read_to_string(cases.join("Cargo.lock")).unwrap());
-    }
+    let manifest = std::fs::read_to_string(cases.join("Cargo.toml")).unwrap();
+    let manifest = manifest.replace("K8S_OPENAPI", &latest("k8s-openapi")).replace("KUBE", &latest("kube"));
+    write(&workspace.join("Cargo.toml"), &manifest);
+    // Cargo adds the packages of the repository.
+    write(&workspace.join("Cargo.lock"), &std::fs::read_to_string(cases.join("Cargo.lock")).unwrap());
     copy(&cases.join("quota"), &workspace.join("vendor/quota"), &[]);
     write(&workspace.join("vendor/quota/.cargo-checksum.json"), r#"{"files":{},"package":null}"#);
     let registry = "sparse+https://registry.example.com/index/";

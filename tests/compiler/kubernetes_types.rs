@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use opctl_model::diagnostic;
 use opctl_model::project::Tree;
-use opctl_model::versions::Release;
+use opctl_model::versions::{K8S_OPENAPI, Release};
 use opctl_source::emit;
 use opctl_source::known::kubernetes::{self, Minor, NoSchema};
 use opctl_source::{self as source, Source};
@@ -25,8 +25,9 @@ fn the_table_is_what_the_compiled_types_print() {
     if !is_run("the compiled types of Kubernetes", "OPCTL_VERSIONS") {
         return;
     }
+    let releases = releases();
     for feature in ["earliest", "latest"] {
-        let minors = RELEASES.iter().map(|(_, release)| Minor::of_feature(*release, feature).unwrap());
+        let minors = releases.iter().map(|(_, release)| Minor::of_feature(*release, feature).unwrap());
         let types = |minor| kubernetes::paths().filter(|path| kubernetes::find(minor, path).is_some()).collect();
         let minors: Vec<(Minor, Vec<&str>)> = minors.map(|minor| (minor, types(minor))).collect();
         let (folder, mut compiled) = compiled(feature, &minors);
@@ -37,7 +38,7 @@ fn the_table_is_what_the_compiled_types_print() {
         assert!(read == compiled.remove("case").unwrap(), "{feature}: the CRD is another one");
 
         let mut differences = String::new();
-        for ((krate, _), (minor, types)) in RELEASES.iter().zip(&minors) {
+        for ((krate, _), (minor, types)) in releases.iter().zip(&minors) {
             for path in types {
                 let compiled = &compiled[&format!("{krate}::{path}")];
                 differences.push_str(&difference(*minor, path, compiled));
@@ -47,13 +48,17 @@ fn the_table_is_what_the_compiled_types_print() {
     }
 }
 
-/// The crates of the manifest.
-const RELEASES: &[(&str, Release)] = &[
-    ("k8s_openapi_0_26", Release(0, 26, 1)),
-    ("k8s_openapi_0_27", Release(0, 27, 1)),
-    ("k8s_openapi_0_28", Release(0, 28, 0)),
-    ("k8s_openapi", Release(0, 29, 0)),
-];
+/// The crates of the manifest: the last release of each version.
+fn releases() -> Vec<(String, Release)> {
+    let mut last: BTreeMap<u64, Release> = BTreeMap::new();
+    last.extend(K8S_OPENAPI.iter().map(|(release, _)| (release.1, *release)));
+    let (newest, _) = *K8S_OPENAPI.last().unwrap();
+    let name = |release: Release| match release {
+        _ if release == newest => "k8s_openapi".to_owned(),
+        Release(_, minor, _) => format!("k8s_openapi_0_{minor}"),
+    };
+    last.into_values().map(|release| (name(release), release)).collect()
+}
 
 /// How the table differs from what a compiled type prints; empty: it does not.
 fn difference(minor: Minor, path: &str, compiled: &Value) -> String {
@@ -83,7 +88,7 @@ fn compiled(feature: &str, types: &[(Minor, Vec<&str>)]) -> (PathBuf, BTreeMap<S
     write(&folder.join("Cargo.lock"), &read("last/Cargo.lock"));
     write(&folder.join("src/case.rs"), &read("case.rs"));
     let mut main = String::from(ORACLE);
-    for ((krate, _), (_, types)) in RELEASES.iter().zip(types) {
+    for ((krate, _), (_, types)) in releases().iter().zip(types) {
         for path in types {
             // Its parameter is not part of its schema.
             let parameter = if path.ends_with("::WatchEvent") { "::<()>" } else { "" };

@@ -1,4 +1,4 @@
-//! Twenty operators as real teams write them: `tests/large/<operator>` is compiled with kube 5 *and* read by opctl, and
+//! Twenty operators as real teams write them: `tests/large/<operator>` is compiled with the latest kube *and* read by opctl, and
 //! the CRDs must be equal as values. Each has a function `crds`, as its own `crdgen` would.
 
 use std::collections::BTreeMap;

@@ -7,6 +7,8 @@
 use std::fs;
 use std::path::Path;
 
+use opctl_model::versions::latest;
+
 use crate::nightly::is_run;
 use crate::{common, skipped};
 
@@ -27,8 +29,8 @@ edition = "2024"
 [workspace]
 
 [dependencies]
-k8s-openapi = { version = "0.29", features = ["v1_33"] }
-kube = { version = "5", features = ["runtime"] }
+k8s-openapi = { version = "K8S_OPENAPI", features = ["earliest"] }
+kube = { version = "KUBE", features = ["runtime"] }
 schemars = "=1.2.1"
 serde_json = "1"
 tokio = { version = "1", features = ["rt"] }
@@ -41,7 +43,7 @@ fn a_foreign_crate_uses_them_with_its_own_versions_of_kubernetes_and_schemars() 
     }
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let mut manifest = MANIFEST.to_owned();
+    let mut manifest = MANIFEST.replace("K8S_OPENAPI", &latest("k8s-openapi")).replace("KUBE", &latest("kube"));
     let mut main = "mod types;\n".to_owned();
     let mut calls = String::new();
     fs::create_dir(folder.join("src")).unwrap();

@@ -1,4 +1,4 @@
-//! Random types are compiled with kube 5 *and* read by opctl: the CRDs are equal, or opctl says that it cannot derive
+//! Random types are compiled with the latest kube *and* read by opctl: the CRDs are equal, or opctl says that it cannot derive
 //! one. A kind whose `crd()` panics must be refused.
 //!
 //! `OPCTL_RANDOM_TYPES=2000 cargo test --test compiler random -- --nocapture` makes so many types, and tells which share is not

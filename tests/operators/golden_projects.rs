@@ -2,8 +2,7 @@
 //! on a real API server, with the rights of its own roles only.
 //!
 //! Not part of a plain `cargo test`, since it compiles kube: `cargo test --test operators [NAME]`. Some are only linted, unless
-//! OPCTL_OPERATORS is `all`. The versions of all dependencies are those of `tests/golden/Cargo.lock`: to renew it, run
-//! `cargo update` in one of the projects below `target/operators/golden projects`, and copy its Cargo.lock.
+//! OPCTL_OPERATORS is `all`. The versions of all dependencies are those of `tests/golden/Cargo.lock`, which `.ci/locks` updates.
 #![cfg(unix)]
 
 use std::fs;

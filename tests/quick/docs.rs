@@ -4,6 +4,7 @@
 #![cfg(unix)]
 
 mod pictures;
+mod releases;
 mod transcripts;
 
 use std::collections::{BTreeMap, BTreeSet};

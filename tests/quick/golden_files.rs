@@ -21,6 +21,7 @@ use crate::made::{on_all_cores, third};
 use crate::olm;
 use crate::sandbox::Sandbox;
 use crate::tree::tree;
+use crate::write::write;
 
 /// A golden project that was made. No test changes its files.
 struct Made {
@@ -233,9 +234,11 @@ fn lines_without<'a>(old: &'a [u8], new: &[u8]) -> Vec<&'a str> {
     missing
 }
 
-/// The worked examples are scaffolds that were filled in: what they do not own is as opctl writes it today.
+/// The worked examples are scaffolds that were filled in: what they do not own is as opctl writes it today. `SNAPSHOTS=overwrite`
+/// writes it again.
 #[test]
 fn the_examples_have_not_drifted_from_the_scaffold() {
+    let overwrite = std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite");
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     for example in fs::read_dir(examples).unwrap().map(|entry| entry.unwrap().path()) {
         let name = example.file_name().unwrap().to_str().unwrap();
@@ -252,7 +255,13 @@ fn the_examples_have_not_drifted_from_the_scaffold() {
             files.retain(|path, _| !its_own.contains(path.as_str()) && !path.starts_with("target/"));
             files
         };
-        let (fresh, example) = (without_its_own(tree(&sandbox.folder)), without_its_own(tree(&example)));
+        let fresh = without_its_own(tree(&sandbox.folder));
+        if overwrite {
+            for (path, text) in &fresh {
+                write(&example.join(path), std::str::from_utf8(text).unwrap());
+            }
+        }
+        let example = without_its_own(tree(&example));
         assert_eq!(fresh.keys().collect::<Vec<_>>(), example.keys().collect::<Vec<_>>(), "{name}");
         for (path, text) in &fresh {
             assert!(*text == example[path], "examples/{name}: `{path}` is not as opctl writes it now");

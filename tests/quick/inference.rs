@@ -14,9 +14,9 @@ use opctl_model::{Reach, Request};
 use opctl_source as source;
 
 const CARGO: &str = "[package]\nname = \"cases\"\nversion = \"0.1.0\"\nedition = \"2024\"\n
-    [dependencies]\nfutures = \"0.3\"\nk8s-openapi = { version = \"0.29\", features = [\"v1_37\", \"schemars\"] }\n
-    kube = { version = \"5\", features = [\"derive\", \"runtime\"] }\nkube-client = \"5\"\nkube-runtime = \"5\"\n
-    schemars = \"1\"\nserde = \"1\"\nserde_json = \"1\"\n
+    [dependencies]\nfutures = \"0.3\"\nk8s-openapi = { version = \"*\", features = [\"latest\", \"schemars\"] }\n
+    kube = { version = \"*\", features = [\"derive\", \"runtime\"] }\nkube-client = \"*\"\nkube-runtime = \"*\"\n
+    schemars = \"*\"\nserde = \"1\"\nserde_json = \"1\"\n
     tokio = \"1\"\ntracing = \"0.1\"\nasync-trait = \"0.1\"\nanyhow = \"1\"\nhttp = \"1\"\n";
 
 #[test]

@@ -1,4 +1,4 @@
-//! The table of Kubernetes' types, `src/source/known/kubernetes.txt`: made of k8s-openapi's sources, and held against
+//! The table of Kubernetes' types, `crates/source/src/known/kubernetes.txt`: made of k8s-openapi's sources, and held against
 //! its compiled types. After k8s-openapi is raised, `SNAPSHOTS=overwrite cargo test --test quick kubernetes_types` makes it anew.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -123,7 +123,7 @@ fn takes_the_version_that_the_build_asks_for() {
     assert_eq!(refused(open), "no Cargo.toml selects a Kubernetes version for k8s-openapi");
     let asks = "two Kubernetes versions are selected, 1.35 and 1.37, but k8s-openapi supports only one at a time";
     assert_eq!(refused(&with("latest\", \"v1_35")), asks);
-    let carries = "and opctl carries the types of 0.26 to 0.29";
+    let carries = format!("and opctl carries the types of {}", versions::range("k8s-openapi"));
     assert_eq!(refused("k8s-openapi = \"0.25.1\""), format!("this package uses k8s-openapi 0.25.1, {carries}"));
     assert_eq!(refused(&with("v1_30")), "k8s-openapi 0.29.0 has no feature `v1_30`");
 

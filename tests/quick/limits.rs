@@ -11,7 +11,7 @@ use opctl_model::project::Tree;
 use opctl_source as source;
 
 const MANIFEST: &str = "[package]\nname = \"crate\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[dependencies]\n\
-    kube = { version = \"5\", features = [\"derive\"] }\nschemars = \"1\"\nserde = \"1\"\n";
+    kube = { version = \"*\", features = [\"derive\"] }\nschemars = \"*\"\nserde = \"1\"\n";
 
 const DERIVE: &str = "#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]";
 

@@ -99,6 +99,7 @@ mod inference;
 mod kopium;
 mod kubernetes_types;
 mod limits;
+mod locks;
 mod made;
 mod markers;
 mod markers_reference;

@@ -220,7 +220,8 @@ fn every_method_that_asks_has_a_case() {
 fn the_reference_of_permissions_is_that_of_the_table() {
     let kube = Interface::of_table(TYPES, |krate| krate != RUNTIME);
     let runtime = Interface::of_table(RUNTIME_TYPES, |krate| krate == RUNTIME);
-    let page = [PAGE, &kube.rows(), RUNTIME_PART, &runtime.rows()].concat();
+    let page =
+        [&PAGE.replace("LATEST", &versions::latest("kube")), &kube.rows(), RUNTIME_PART, &runtime.rows()].concat();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/permissions.md");
     if std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite") {
         std::fs::write(&path, &page).unwrap();
@@ -231,7 +232,7 @@ fn the_reference_of_permissions_is_that_of_the_table() {
 const PAGE: &str = "\
 # What asks for which permission
 
-This is what opctl reads in code that uses kube 5 or [opctl-runtime](#opctl-runtime): which permission each of their functions needs. The page is made of the
+This is what opctl reads in code that uses kube LATEST or [opctl-runtime](#opctl-runtime): which permission each of their functions needs. The page is made of the
 table that it goes by, `src/source/requests/signatures.rs`. Each row about kube is compared with what kube really sends, and with
 what a real API server refuses when just this one permission is missing; those about opctl-runtime with its source.
 

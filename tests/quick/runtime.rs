@@ -267,7 +267,7 @@ pub struct S {
 /// What `opctl check` says of the permissions of a project: what is missing, and what is unused.
 #[test]
 fn permissions_of_the_runtime_are_no_concern_of_the_user() {
-    const KUBE: &str = "kube = { version = \"5\", features = [\"runtime\"] }\nk8s-openapi = { version = \"0.29\", features = [\"v1_37\"] }\n";
+    const KUBE: &str = "kube = { version = \"*\", features = [\"runtime\"] }\nk8s-openapi = { version = \"*\", features = [\"latest\"] }\n";
     const RUNTIME: &str = "// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create
 pub struct Controller;
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;update,namespace=system

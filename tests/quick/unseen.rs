@@ -4,12 +4,12 @@ use opctl_model::project::Tree;
 use opctl_source::grants::{self, Home};
 use opctl_source::{self as source, Source};
 
-const KUBE: &str = "kube = { version = \"5\", features = [\"derive\", \"runtime\"] }\n";
+const KUBE: &str = "kube = { version = \"*\", features = [\"derive\", \"runtime\"] }\n";
 
 fn read(dependencies: &str, main: &str) -> Source {
     let mut tree = Tree::at("nowhere");
     let manifest = "[package]\nname = \"case\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[dependencies]\n\
-        k8s-openapi = { version = \"0.29\", features = [\"v1_37\"] }\n";
+        k8s-openapi = { version = \"*\", features = [\"latest\"] }\n";
     tree.lay_over("Cargo.toml", format!("{manifest}{dependencies}"));
     tree.lay_over("src/main.rs", main);
     source::read_requests(&tree, "")
@@ -161,7 +161,7 @@ fn ordinary_code_is_not_reported() {
 fn a_package_without_requests_is_reported_only_if_it_has_a_client() {
     let types = "use kube::CustomResource;\nfn main() { println!(\"{}\", 1); }\n";
     let idle = "use kube::{Api, Client};\nasync fn run(client: Client) { let _ = client; }\nfn main() {}\n";
-    let without = "kube = { version = \"5\", default-features = false, features = [\"derive\"] }\n";
+    let without = "kube = { version = \"*\", default-features = false, features = [\"derive\"] }\n";
     assert_eq!(codes(&read(KUBE, types)), Vec::<&str>::new());
     assert_eq!(codes(&read(KUBE, idle)), ["OP402"]);
     assert_eq!(codes(&read(without, types)), Vec::<&str>::new());

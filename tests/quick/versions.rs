@@ -16,7 +16,7 @@ fn version(name: &str, more: &str) -> String {
 
 fn read(source: &str) -> Result<Vec<CustomResourceDefinition>, String> {
     let mut tree = Tree::at("nowhere");
-    tree.lay_over("Cargo.toml", "[package]\nname = \"p\"\n[dependencies]\nkube = \"5\"\nschemars = \"1\"\n");
+    tree.lay_over("Cargo.toml", "[package]\nname = \"p\"\n[dependencies]\nkube = \"*\"\nschemars = \"*\"\n");
     tree.lay_over("src/lib.rs", source);
     let source = source::read(&tree, "");
     let errors = source.diagnostics.iter().any(diagnostic::Diagnostic::is_error);

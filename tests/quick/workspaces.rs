@@ -385,8 +385,8 @@ use serde::{Deserialize, Serialize};
 pub struct KINDSpec { pub size: u32 }
 ";
 
-const DEPENDENCIES: &str = "[dependencies]\nkube = { version = \"5\", features = [\"derive\"] }\nk8s-openapi = { version = \"0.29\", features = [\"latest\"] }\n\
-                            schemars = \"1\"\nserde = { version = \"1\", features = [\"derive\"] }\n";
+const DEPENDENCIES: &str = "[dependencies]\nkube = { version = \"*\", features = [\"derive\"] }\nk8s-openapi = { version = \"*\", features = [\"latest\"] }\n\
+                            schemars = \"*\"\nserde = { version = \"1\", features = [\"derive\"] }\n";
 
 /// A tree with a kind of the name `Kind` in each of these folders.
 fn with_kinds(root: &str, kinds: &[(&str, &str)], more: &[(&str, &str)]) -> Tree {

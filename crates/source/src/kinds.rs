@@ -232,7 +232,7 @@ mod tests {
     use opctl_model::project::Tree;
 
     const MANIFEST: &str = "[package]\nname = \"kinds\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
-        [dependencies]\nkube = \"5\"\nk8s-openapi = { version = \"0.29\", features = [\"latest\"] }\n";
+        [dependencies]\nkube = \"*\"\nk8s-openapi = { version = \"*\", features = [\"latest\"] }\n";
 
     const SOURCE: &str = r#"
         mod api {
