@@ -33,10 +33,12 @@ pub enum Chapter {
     Changes,
 }
 
+/// What a code usually stands for. A few are reported as errors in some cases and as warnings in others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
+    /// An error that a compiler, kube, the API server or another tool would report as well.
     Mistake,
-    /// The code may be correct: opctl cannot tell without compiling it.
+    /// An error about code that may be correct: opctl cannot tell without compiling it.
     CompilerOnly,
     Warning,
 }
@@ -117,7 +119,7 @@ impl fmt::Display for Code {
 macro_rules! diagnostics {
     ($($(#[doc = $line:literal])+ $name:ident: $chapter:ident, $class:ident;)+) => {
         $(
-            // The explanation is no documentation of Rust: its examples would be compiled as tests.
+            // Not as its doc comment: rustdoc would compile the examples as tests.
             pub const $name: &$crate::diagnostic::Code = &$crate::diagnostic::Code {
                 name: stringify!($name),
                 chapter: $crate::diagnostic::Chapter::$chapter,

@@ -102,8 +102,7 @@ impl Diagnostic {
         self.severity == Severity::Error
     }
 
-    /// Returns true if the code that it is about may be correct: only a compiler can tell. All other errors are mistakes that a
-    /// compiler, kube or the API server would reject as well.
+    /// Returns true if only a compiler can tell whether it is a mistake.
     pub fn needs_compiler(&self) -> bool {
         self.code.class == Class::CompilerOnly
     }

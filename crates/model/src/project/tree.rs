@@ -91,7 +91,7 @@ impl Tree {
         &self.features
     }
 
-    /// Tells which codes of diagnostics exist; otherwise all do.
+    /// Decides which codes of diagnostics exist, so which ones a marker can allow; otherwise all do.
     #[must_use]
     pub fn with_codes(mut self, is_code: fn(&str) -> bool) -> Self {
         self.is_code = Some(is_code);
