@@ -8,6 +8,7 @@ use super::allow;
 use super::console::Verbosity;
 use super::error::{Diagnosed, Refusal};
 use super::{Console, Outcome, counted, kubectl};
+use crate::commands::diagnostics::{OP335, OP611};
 use crate::compiled::{documents, git};
 use opctl_cluster::{self as cluster, Kubectl};
 use opctl_model::diagnostic::{Diagnostic, Severity};
@@ -153,7 +154,7 @@ pub fn report(
 fn names(old: &[Value], new: &[CustomResourceDefinition]) -> Vec<Change> {
     let old = old.iter().filter_map(|crd| serde_json::from_value(crd.clone()).ok());
     let to_change = |(index, NameConflict { role, name }): (usize, NameConflict)| Change {
-        code: "OP335",
+        code: OP335,
         impact: Impact::Loss,
         victims: vec![Victim::ApiServer],
         crd: new[index].metadata.name.clone().unwrap_or_default(),
@@ -271,7 +272,7 @@ fn live(
         }
         let message =
             format!("{} of {} in the cluster would be refused", counted(unfit.len(), "object"), objects.len());
-        let mut error = Diagnostic::error("OP611", format!("`{}`: {message}", crd.spec.names.kind));
+        let mut error = OP611.error(format!("`{}`: {message}", crd.spec.names.kind));
         let kind = (&crd.spec.group, &crd.spec.names.kind);
         if let Some(api) = source.operator.apis.iter().find(|api| (&api.group, &api.kind) == kind) {
             error = error.at(api.span.clone(), "");

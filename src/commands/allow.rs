@@ -1,28 +1,8 @@
 //! `// +opctl:allow:CODE reason`: removes the diagnostics that the user has reviewed and allowed.
 
+use crate::commands::diagnostics::OP419;
 use opctl_model::Allow;
-use opctl_model::diagnostic::Diagnostic;
-
-/// Which command reports a code: it alone knows whether a marker silences something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReportedBy {
-    /// `opctl check`: these may be errors, and still be allowed, because they may be intended.
-    Check,
-    /// `opctl manifests --against`: a breaking change may be intended.
-    Against,
-    /// All other commands: their errors cannot be allowed.
-    OtherCommands,
-}
-
-impl ReportedBy {
-    fn of(code: &str) -> Self {
-        match code {
-            code if code.starts_with("OP4") => Self::Check,
-            code if code.starts_with("OP6") => Self::Against,
-            _ => Self::OtherCommands,
-        }
-    }
-}
+use opctl_model::diagnostic::{Diagnostic, ReportedBy};
 
 /// The diagnostics that no marker allows. `complete` are the codes for which `diagnostics` has all findings, so that a marker
 /// which silences nothing is reported as well.
@@ -41,7 +21,12 @@ pub fn without_allowed(
             silencing.for_each(|(number, _)| used[number] = true);
         }
     }
-    let idle = allows.iter().zip(used).filter(|(allow, used)| !used && Some(ReportedBy::of(&allow.code)) == complete);
+    // No command reports a code that does not exist.
+    let is_complete = |allow: &Allow| {
+        let code = super::diagnostics::find(&allow.code);
+        complete.is_some_and(|complete| code.is_none_or(|code| code.chapter.reported_by() == complete))
+    };
+    let idle = allows.iter().zip(used).filter(|(allow, used)| !used && is_complete(allow));
     let idle: Vec<Diagnostic> = idle.map(|(allow, _)| idle_marker(allow, &left)).collect();
     left.extend(idle);
     left
@@ -53,18 +38,17 @@ pub fn reason<'a>(allows: &'a [Allow], diagnostic: &Diagnostic) -> Option<&'a st
 }
 
 fn silences(allow: &Allow, diagnostic: &Diagnostic) -> bool {
-    diagnostic.code == allow.code
-        && (!diagnostic.is_error() || ReportedBy::of(diagnostic.code) != ReportedBy::OtherCommands)
+    diagnostic.code.name == allow.code
+        && (!diagnostic.is_error() || diagnostic.code.chapter.reported_by() != ReportedBy::OtherCommands)
         && diagnostic.span.as_ref().is_some_and(|(span, _)| allow.covers.contains(span))
 }
 
 fn idle_marker(allow: &Allow, left: &[Diagnostic]) -> Diagnostic {
     let code = &allow.code;
     let is_error = left.iter().any(|diagnostic| {
-        diagnostic.code == *code && diagnostic.span.as_ref().is_some_and(|(span, _)| allow.covers.contains(span))
+        diagnostic.code.name == code && diagnostic.span.as_ref().is_some_and(|(span, _)| allow.covers.contains(span))
     });
-    let warning =
-        Diagnostic::warning("OP419", format!("nothing here is reported as {code}")).at(allow.span.clone(), "");
+    let warning = OP419.warning(format!("nothing here is reported as {code}")).at(allow.span.clone(), "");
     match is_error {
         true => Diagnostic { message: format!("{code} is an error, which cannot be allowed"), ..warning }
             .help(format!("fix it: see `opctl explain {code}`")),

@@ -11,7 +11,9 @@ use super::Console;
 use super::chart::{self, Stale, spec_of};
 use super::create_api::{CreateApiArgs, api_of_resource};
 use super::error::{Diagnosed, Refusal, Refusals};
+use crate::commands::diagnostics::OP485;
 use crate::scaffold;
+use opctl_charts::ansible::diagnostics::OP486;
 use opctl_charts::ansible::{self, Content, Rules, Source};
 use opctl_charts::spec::{self, Known};
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
@@ -223,7 +225,7 @@ impl Operator {
         for role in ansible::missing_roles(content) {
             let message = format!("there is no role `{role}` in `roles`");
             let help = "create it, or name a role of a collection in `requirements.yml` as `namespace.collection.role`";
-            found.push(Diagnostic::error("OP486", message).help(help));
+            found.push(OP486.error(message).help(help));
         }
         let sample = spec::sample(&schema, &spec::required(&schema), ansible::WORDS);
         let schema = if self.scaffold.watch.is_some() { schema.opened() } else { schema };
@@ -337,7 +339,7 @@ fn stale_of(tree: &Tree, project: &ProjectFile, resource: &Resource, source: Sou
     let mut found = Vec::new();
     for missing in content.missing() {
         let message = format!("`{}` does not exist, and the controller of `{}` runs it", missing.path(), resource.kind);
-        found.push(Diagnostic::error("OP486", message).help("restore it from version control"));
+        found.push(OP486.error(message).help("restore it from version control"));
     }
     let new = text(&source, &ansible::permissions(&content, &chart::known(project, &[]), &mut found).text);
     let errors: Vec<Diagnostic> = found.iter().filter(|diagnostic| diagnostic.is_error()).cloned().collect();
@@ -346,6 +348,6 @@ fn stale_of(tree: &Tree, project: &ProjectFile, resource: &Resource, source: Sou
     }
     let at = Span { file: SourceFile::new(&path, &old), range: 0..old.lines().next().map_or(0, str::len) };
     let message = format!("the permissions are not those that `{what}` needs");
-    let diagnostic = Diagnostic::error("OP485", message).at(at, "").help("run `opctl check --fix`");
+    let diagnostic = OP485.error(message).at(at, "").help("run `opctl check --fix`");
     Ok(vec![Stale { diagnostic, fixed: Some((path, new)), notes: found }])
 }

@@ -12,6 +12,7 @@ use super::create_api::{CreateApiArgs, api_of_resource};
 use super::error::{Refusal, Refusals};
 use super::request::Request;
 use super::{Console, counted};
+use crate::commands::diagnostics::{OP480, OP481};
 use crate::compiled::documents;
 use crate::compiled::helm::{self, Files, HelmError, INSTALL, Source, Workspace};
 use crate::compiled::toolchain::ToolError;
@@ -19,7 +20,7 @@ use crate::scaffold;
 use opctl_charts::chart::{self, Chart, ChartError, Render};
 use opctl_charts::spec::{self, Known, Object, Words};
 use opctl_edit::plan::{ApplyError, checksum};
-use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
+use opctl_model::diagnostic::{Code, Diagnostic, SourceFile, Span};
 use opctl_model::names::{Group, Kind, Plural};
 use opctl_model::project::{ProjectFile, Resource, Tree};
 use opctl_source::emit;
@@ -537,8 +538,8 @@ pub fn changed(tree: &Tree, project: &ProjectFile) -> Vec<Diagnostic> {
     let changed = charts.filter_map(|(resource, folder)| {
         let changed = Changed::of(tree, resource, folder)?;
         Some(match &changed.files {
-            Ok(_) => changed.report("OP480", changed_message(folder), FIX),
-            Err(error) => changed.report("OP480", error.clone(), "repair the file"),
+            Ok(_) => changed.report(OP480, changed_message(folder), FIX),
+            Err(error) => changed.report(OP480, error.clone(), "repair the file"),
         })
     });
     changed.collect()
@@ -571,9 +572,8 @@ impl Changed {
         (!is_same).then_some(Self { path, at, files })
     }
 
-    fn report(&self, code: &'static str, message: String, help: &str) -> Diagnostic {
-        let diagnostic =
-            if code == "OP481" { Diagnostic::warning(code, message) } else { Diagnostic::error(code, message) };
+    fn report(&self, code: &'static Code, message: String, help: &str) -> Diagnostic {
+        let diagnostic = if code == OP481 { code.warning(message) } else { code.error(message) };
         diagnostic.at(self.at.clone(), "").help(help)
     }
 }
@@ -594,21 +594,21 @@ fn stale_of(tree: &Tree, project: &ProjectFile, resource: &Resource, folder: &st
         |code, message, help| Stale { diagnostic: changed.report(code, message, help), fixed: None, notes: Vec::new() };
     let files = match &changed.files {
         Ok(files) => files,
-        Err(error) => return Some(report("OP480", error.clone(), "repair the file")),
+        Err(error) => return Some(report(OP480, error.clone(), "repair the file")),
     };
     if let Err(refusal) = refuse_other_helm() {
         let message =
             format!("the chart `{folder}` has changed, and its permissions cannot be checked: {}", refusal.message);
-        return Some(report("OP481", message, INSTALL));
+        return Some(report(OP481, message, INSTALL));
     }
     match permissions_of(tree, project, resource, files, console) {
         Ok(markers) => {
             let fixed = Some((changed.path.clone(), text(folder, files, &markers)));
-            Some(Stale { fixed, ..report("OP480", changed_message(folder), FIX) })
+            Some(Stale { fixed, ..report(OP480, changed_message(folder), FIX) })
         }
         Err(error) => {
             let message = format!("the permissions of the chart `{folder}` cannot be checked: {error:#}");
-            Some(report("OP480", message, "fix the chart, then run `opctl check --fix`"))
+            Some(report(OP480, message, "fix the chart, then run `opctl check --fix`"))
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::allow::{ReportedBy, without_allowed};
+use super::allow::without_allowed;
 use super::ansible;
 use super::chart::{self, Stale};
 use super::decoding;
@@ -18,11 +18,13 @@ use super::{Console, Outcome, Task, carry_out, console::Verbosity, counted, lock
 use opctl_edit::plan::Plan;
 use opctl_edit::{self as edit, Edit, Function};
 use opctl_kustomize::{self as config, yaml::Node};
-use opctl_model::diagnostic::{Diagnostic, Span};
+use opctl_model::diagnostic::{Diagnostic, ReportedBy, Span};
 use opctl_model::project::{ProjectError, ProjectFile, Tree};
 use opctl_model::threads;
 use opctl_model::{Allow, Operator, RbacRule, Scope};
+use opctl_source::diagnostics::OP049;
 use opctl_source::emit::{self, CustomResourceDefinition};
+use opctl_source::grants::diagnostics::OP417;
 use opctl_source::grants::{self, Decision, Home, Missing};
 use opctl_source::{self as source, Source};
 
@@ -156,7 +158,7 @@ impl Examined {
     fn of(tree: &Tree, project: Option<&ProjectFile>) -> Self {
         let config = || (config::read(tree, ""), config::allows(tree, ""));
         let (((objects, config), allows), mut source) = threads::both(config, || source::read_requests(tree, ""));
-        let stops_manifests = |it: &Diagnostic| source::only_a_compiler_knows(it) || it.code == source::UNDECIDED;
+        let stops_manifests = |it: &Diagnostic| it.needs_compiler() || it.code == OP049;
         source.diagnostics.retain(|diagnostic| !stops_manifests(diagnostic));
         let is_sound = !source.diagnostics.iter().any(Diagnostic::is_error);
         let empty = Operator::default();
@@ -194,7 +196,7 @@ impl Examined {
         diagnostics.extend(self.decoding.iter().cloned());
         samples::check(&self.objects, self.crds.clone(), &mut diagnostics);
         let mut allows = [operator.allows.clone(), self.allows.clone()].concat();
-        allows.retain(|allow| allow.code != "OP417" || is_unused_known);
+        allows.retain(|allow| allow.code != OP417.name || is_unused_known);
         without_allowed(diagnostics, &allows, self.is_sound.then_some(ReportedBy::Check))
     }
 }

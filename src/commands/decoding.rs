@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::commands::diagnostics::{OP470, OP471};
 use opctl_model::Step;
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::reads::{Code, Integer, Parsed, Reads, Remedy, Tag};
@@ -59,7 +60,8 @@ fn unchecked(code: &Code, paths: &[String], field: Option<&Span>) -> Diagnostic 
     };
     let name = &code.name;
     let message = format!("{}{more}: opctl cannot determine which values `{name}` refuses", paths[0]);
-    let diagnostic = Diagnostic::warning("OP471", message)
+    let diagnostic = OP471
+        .warning(message)
         .help("limit the schema to the values that it reads, for example with `#[schemars(regex(pattern = \"…\"))]`")
         .help("if it reads every value that the schema accepts, add `// +opctl:allow:OP471 reason` above it");
     match code.span.as_ref().or(field) {
@@ -98,7 +100,7 @@ fn report(found: &[&Undecodable], takes_rule: &dyn Fn(&[Step], &str) -> bool) ->
             },
         ),
     };
-    let diagnostic = Diagnostic::warning("OP470", format!("{path}: {problem}")).help(help);
+    let diagnostic = OP470.warning(format!("{path}: {problem}")).help(help);
     match first.span {
         Some(span) => diagnostic.at(span.clone(), ""),
         None => diagnostic,

@@ -11,6 +11,7 @@ use super::allow::without_allowed;
 use super::error::Diagnosed;
 use super::manifests::ManifestOptions;
 use super::{Console, counted};
+use crate::compiled::diagnostics::{OP045, OP046};
 use crate::compiled::{self, Failure, Program};
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::project::{Features, Tree};
@@ -126,7 +127,7 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
     let (mut crds, problems) = emit::crds_and_problems(&source.operator.apis);
     let mut refused = Refused::default();
     if !errors.is_empty() {
-        let is_answerable = choice.engine == Engine::Auto && errors.iter().all(source::only_a_compiler_knows);
+        let is_answerable = choice.engine == Engine::Auto && errors.iter().all(Diagnostic::needs_compiler);
         let may_compile = is_answerable && (choice.may_compile || compiler.is_permitted()?);
         match may_compile.then(|| compiler.complete(&source, &kinds, &crds)) {
             Some(Ok(complete)) => crds = complete,
@@ -214,7 +215,7 @@ impl Compiler<'_> {
             .filter(|kind| !compiled.iter().any(|crd| kind_of(crd) == **kind))
             .map(|(group, kind)| {
                 let message = format!("`{}` does not print the CRD of `{kind}` in `{group}`", self.binary);
-                Diagnostic::error("OP045", message).help(format!("add `{kind}::crd()` to what it prints"))
+                OP045.error(message).help(format!("add `{kind}::crd()` to what it prints"))
             })
             .collect();
         sound(&missing, &[])?;
@@ -241,7 +242,7 @@ impl Compiler<'_> {
         if !self.options.descriptions.foreign {
             let message = "the compiled types do not show which descriptions belong to Kubernetes types";
             let help = "leave out `--no-foreign-descriptions` and PROJECT's `foreignDescriptions: false`, and use `maxDescription`";
-            return Err(Box::new(Diagnostic::error("OP046", message).help(help).into()));
+            return Err(Box::new(OP046.error(message).help(help).into()));
         }
         compiled::programs(&self.folder, self.binary, self.features)
     }

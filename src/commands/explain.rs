@@ -6,8 +6,8 @@ use clap::Args;
 use clap::builder::styling::Style;
 
 use super::error::Refusal;
-use super::{Console, Outcome};
-use opctl_model::diagnostic::{Diagnostic, PAGE};
+use super::{Console, Outcome, diagnostics};
+use opctl_model::diagnostic::Diagnostic;
 use opctl_model::names::nearest;
 
 /// Explain an error or warning code and how to fix it
@@ -44,7 +44,7 @@ pub fn run(args: &ExplainArgs, console: &Console) -> Outcome {
 
 /// Where to read more, below what `render` made.
 pub fn hint(diagnostics: &[Diagnostic]) -> Option<String> {
-    let mut codes: Vec<&str> = diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+    let mut codes: Vec<&str> = diagnostics.iter().map(|diagnostic| diagnostic.code.name).collect();
     codes.sort_unstable();
     codes.dedup();
     match codes[..] {
@@ -54,18 +54,11 @@ pub fn hint(diagnostics: &[Diagnostic]) -> Option<String> {
     }
 }
 
-/// A code and its entry, Markdown.
-fn entries() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let sections = PAGE.split("\n### ").skip(1);
-    // The last entry of a chapter is followed by the next chapter's heading.
-    sections.filter_map(|section| section.split("\n## ").next()?.split_once('\n'))
-}
-
-/// Every code with the first sentence of its entry.
+/// Every code with the first sentence of its explanation.
 fn list() -> String {
     let mut text = String::new();
-    for (code, entry) in entries() {
-        let paragraph = plain(&entry.trim().split("\n\n").next().unwrap_or_default().replace('\n', " "));
+    for code in diagnostics::all() {
+        let paragraph = plain(&code.explanation().trim().split("\n\n").next().unwrap_or_default().replace('\n', " "));
         let sentence = paragraph.split_once(". ").map_or(paragraph.trim_end_matches('.'), |(sentence, _)| sentence);
         let lines = wrapped(sentence, WIDTH - 7);
         let _ = writeln!(text, "{BOLD}{code}{BOLD:#}  {}", lines.join("\n       "));
@@ -76,12 +69,12 @@ fn list() -> String {
 fn explanation(code: &str) -> Result<String, Refusal> {
     let digits = code.trim_start_matches(['O', 'o']).trim_start_matches(['P', 'p']);
     let wanted = format!("OP{digits:0>3}");
-    match entries().find(|(code, _)| *code == wanted) {
-        Some((code, entry)) => Ok(format!("{BOLD}{code}{BOLD:#}\n\n{}", rendered(entry.trim()))),
+    match diagnostics::find(&wanted) {
+        Some(code) => Ok(format!("{BOLD}{code}{BOLD:#}\n\n{}", rendered(code.explanation().trim()))),
         None => {
             let refusal = Refusal::new(format!("there is no code `{code}`"));
             let one_off = |near: &&str| near.chars().zip(wanted.chars()).filter(|(a, b)| a == b).count() > 3;
-            let refusal = match nearest(&wanted, entries().map(|(code, _)| code)).filter(one_off) {
+            let refusal = match nearest(&wanted, diagnostics::all().iter().map(|code| code.name)).filter(one_off) {
                 Some(near) => refusal.help(format!("did you mean `{near}`?")),
                 None => refusal,
             };
@@ -160,11 +153,6 @@ mod tests {
 
     #[test]
     fn every_entry_has_a_line_that_stands_alone() {
-        assert!(entries().count() > 30);
-        for (code, entry) in entries() {
-            assert!(code.len() == 5 && code.starts_with("OP"), "{code}");
-            assert!(!entry.contains("\n# ") && !entry.contains("\n## "), "{code} runs into the next chapter");
-        }
         assert!(!list().contains("]("));
     }
 

@@ -7,7 +7,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::against::{self, Baseline};
-use super::allow::{ReportedBy, without_allowed};
+use super::allow::without_allowed;
 use super::engine::{self, Choice, Engine, Found, Kind, Part, Refused};
 use super::error::{Diagnosed, Refusal, Refusals};
 use super::features::FeatureArgs;
@@ -17,16 +17,19 @@ use super::{
     Console, Next, Outcome, Task, carry_out, carry_out_of, conflicts, console::Verbosity, counted, is_unreadable, lock,
     recover, resolve, resolve_part,
 };
+use crate::commands::diagnostics::OP350;
 use crate::compiled;
 use opctl_edit::Edit;
 use opctl_edit::plan::{Change, Plan, Step, Verdict};
-use opctl_model::diagnostic::{Diagnostic, Severity, SourceFile, Span};
+use opctl_model::diagnostic::{Diagnostic, ReportedBy, Severity, SourceFile, Span};
 use opctl_model::names::Namespace;
 use opctl_model::project::{Descriptions, PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
 use opctl_model::threads;
 use opctl_model::{Api, CrdLocation, External};
 use opctl_schema::apiserver::{self, Finding};
 use opctl_schema::compat;
+use opctl_schema::compat::diagnostics::OP601;
+use opctl_source::diagnostics::OP022;
 use opctl_source::emit::{self, CustomResourceDefinition, Manifest};
 use opctl_source::{self as source, Account, Source};
 
@@ -383,7 +386,7 @@ fn removed(
             let start = text.find(&format!("name: {name}")).map_or(0, |at| at + "name: ".len());
             let range = start..(start + name.len()).min(text.len());
             let span = Span { file: SourceFile::new(path, &text), range };
-            let warning = Diagnostic::warning("OP350", format!("the CRD `{name}` is removed from the manifests"));
+            let warning = OP350.warning(format!("the CRD `{name}` is removed from the manifests"));
             warnings
                 .push(warning.at(span, label).help(PRUNED).help("if it should stay, restore its kind in the source"));
         }
@@ -548,7 +551,7 @@ fn check(Found { source, crds, refused }: &mut Found, choice: &Choice) -> Vec<Di
     for (crd, lossy) in crds.iter().filter_map(|crd| Some((crd, loses_fields(crd)?))) {
         // Which is worse than what the source shows.
         let kind = format!("`{}` ", crd.spec.names.kind);
-        diagnostics.retain(|it| it.code != "OP022" || !it.message.starts_with(&kind));
+        diagnostics.retain(|it| it.code != OP022 || !it.message.starts_with(&kind));
         findings.push((crd, lossy));
     }
     let mut rejected = BTreeSet::new();
@@ -624,7 +627,7 @@ fn loses_fields(crd: &CustomResourceDefinition) -> Option<Finding> {
         format!("or add the field to `{stored}`, or stop serving `{version}`: `#[kube(served = false)]`"),
     ];
     let (location, help) = (CrdLocation::Kind, help.into());
-    Some(Finding { severity: Severity::Error, code: "OP601", message, version: Some(version), location, help })
+    Some(Finding { severity: Severity::Error, code: OP601, message, version: Some(version), location, help })
 }
 
 /// A finding of the API server, at its span in the source. Compiled types have none, so the message names their CRD.

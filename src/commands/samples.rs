@@ -1,8 +1,10 @@
 //! Checks the custom objects under `config/` against their CRDs: `apiserver` finds what is wrong with a value, `config` knows
 //! where the value is.
 
+use opctl_kustomize::diagnostics::OP447;
 use opctl_kustomize::yaml::{Node, Value};
 use opctl_model::diagnostic::{Diagnostic, Span};
+use opctl_schema::apiserver::diagnostics::{OP450, OP451};
 use opctl_schema::apiserver::{ObjectFinding, ObjectStep, check_object};
 use opctl_source::emit::CustomResourceDefinition;
 
@@ -18,7 +20,7 @@ pub fn check(objects: &[Node], mut crds: Vec<CustomResourceDefinition>, found: &
     }
     // An unknown version is already reported as an unknown name.
     let is_reported = |one: &Diagnostic, found: &[Diagnostic]| {
-        one.code == "OP450" && found.iter().any(|other| other.code == "OP447" && other.span == one.span)
+        one.code == OP450 && found.iter().any(|other| other.code == OP447 && other.span == one.span)
     };
     for object in objects {
         let group = object.text_at(&["apiVersion"]).and_then(|version| version.split_once('/')).map(|(group, _)| group);
@@ -37,7 +39,7 @@ fn kind_of(crd: &CustomResourceDefinition) -> (&str, &str) {
 
 fn to_diagnostic(ObjectFinding { severity, code, message, path, help }: ObjectFinding, object: &Node) -> Diagnostic {
     // What is wrong with a field that there should not be is its name.
-    let span = span(object, &path, code == "OP451");
+    let span = span(object, &path, code == OP451);
     Diagnostic { severity, code, message, span: Some((span, String::new())), help }
 }
 

@@ -8,6 +8,7 @@ use anstream::adapter::strip_str;
 use serde_json::Value;
 
 use super::Failure;
+use crate::compiled::diagnostics::{OP040, OP041, OP042, OP043, OP044};
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::names::nearest;
 use opctl_model::project::{Features, PROJECT};
@@ -30,11 +31,11 @@ pub fn programs(folder: &Path, name: &str, features: &Features) -> Result<Vec<Pr
     let output = Child::spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped())).and_then(Child::output);
     let output = output.map_err(not_started)?;
     if !output.status.success() {
-        let diagnostic = Diagnostic::error("OP040", "cargo cannot read the package");
+        let diagnostic = OP040.error("cargo cannot read the package");
         return Err(Box::new(Failure { diagnostic, stderr: text(&output.stderr) }));
     }
     let metadata: Value = serde_json::from_slice(&output.stdout)
-        .map_err(|error| Failure::from(Diagnostic::error("OP040", format!("cargo's answer is not JSON: {error}"))))?;
+        .map_err(|error| Failure::from(OP040.error(format!("cargo's answer is not JSON: {error}"))))?;
     let all = binaries(&metadata, folder, features);
     let found: Vec<Program> = all.iter().filter(|program| program.is(name)).cloned().collect();
     if found.is_empty() { Err(Box::new(no_binary(name, &all).into())) } else { Ok(found) }
@@ -63,9 +64,9 @@ fn cargo(folder: &Path) -> Command {
 
 fn not_started(error: io::Error) -> Box<Failure> {
     let diagnostic = if error.kind() == io::ErrorKind::NotFound {
-        Diagnostic::error("OP040", "cargo is not on the PATH").help("install Rust from https://rustup.rs")
+        OP040.error("cargo is not on the PATH").help("install Rust from https://rustup.rs")
     } else {
-        Diagnostic::error("OP040", format!("cargo does not run: {error}"))
+        OP040.error(format!("cargo does not run: {error}"))
     };
     Box::new(diagnostic.into())
 }
@@ -114,7 +115,7 @@ fn options(declared: &Value, required: impl Iterator<Item = String>, chosen: &Fe
 
 fn no_binary(name: &str, all: &[Program]) -> Diagnostic {
     let names: Vec<&str> = all.iter().map(|program| program.name.as_str()).collect();
-    let mut diagnostic = Diagnostic::error("OP041", format!("there is no binary `{name}` that could print the CRDs"));
+    let mut diagnostic = OP041.error(format!("there is no binary `{name}` that could print the CRDs"));
     if let Some(near) = nearest(name, names.iter().copied()) {
         diagnostic = diagnostic.help(format!("did you mean `--crdgen-bin {near}`?"));
     } else if !names.is_empty() {
@@ -139,13 +140,12 @@ impl Program {
         let output = child.and_then(Child::output).map_err(not_started)?;
         if !output.status.success() {
             let message = format!("`{}`, which should print the CRDs, fails", self.name);
-            let diagnostic =
-                Diagnostic::error("OP043", message).help(format!("try it by itself: `cargo run --bin {}`", self.name));
+            let diagnostic = OP043.error(message).help(format!("try it by itself: `cargo run --bin {}`", self.name));
             return Err(Box::new(Failure { diagnostic, stderr: text(&output.stderr) }));
         }
         String::from_utf8(output.stdout).map_err(|_| {
             let message = format!("what `{}` prints is not UTF-8", self.name);
-            Box::new(Diagnostic::error("OP044", message).into())
+            Box::new(OP044.error(message).into())
         })
     }
 
@@ -174,7 +174,7 @@ impl Program {
         }
         let message = format!("the crate does not compile, so `{}` cannot print the CRDs", self.name);
         let help = "fix the errors that cargo reports above";
-        Err(Box::new(Failure { diagnostic: Diagnostic::error("OP042", message).help(help), stderr: errors }))
+        Err(Box::new(Failure { diagnostic: OP042.error(message).help(help), stderr: errors }))
     }
 
     fn command(&self, folder: &Path, arguments: &[&str]) -> Command {

@@ -4,7 +4,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use serde_json::Value;
 
 use super::Failure;
-use opctl_model::diagnostic::Diagnostic;
+use crate::compiled::diagnostics::OP044;
 use opctl_model::yaml;
 
 const API: &str = "apiextensions.k8s.io/v1";
@@ -13,7 +13,7 @@ const API: &str = "apiextensions.k8s.io/v1";
 pub fn read(text: &str, program: &str) -> Result<Vec<CustomResourceDefinition>, Box<Failure>> {
     let refuse = |message: String| {
         let help = format!("it has to print CRDs to stdout, and nothing else: see `cargo run --bin {program}`");
-        Box::new(Failure::from(Diagnostic::error("OP044", message).help(help)))
+        Box::new(Failure::from(OP044.error(message).help(help)))
     };
     let values = values(text).map_err(|reason| refuse(format!("what `{program}` prints is not YAML: {reason}")))?;
     if values.is_empty() {

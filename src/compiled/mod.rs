@@ -6,6 +6,7 @@
 //! images; git, for the files of earlier releases; and it knows which programs are there.
 
 mod cargo;
+pub mod diagnostics;
 pub mod documents;
 pub mod git;
 pub mod helm;

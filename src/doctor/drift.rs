@@ -3,8 +3,8 @@
 use super::{Checks, Finding, ManifestSteps, Target};
 use opctl_edit::plan::Step;
 use opctl_model::counted;
-use opctl_model::diagnostic::Diagnostic;
-use opctl_source as source;
+use opctl_model::diagnostic::{Diagnostic, ReportedBy};
+use opctl_source::grants::diagnostics::OP415;
 
 pub fn examine(target: &Target, checks: &Checks) -> Vec<Finding> {
     let Ok(project) = &target.project else {
@@ -59,7 +59,7 @@ fn differ(steps: &[&Step], one: &str, several: &str) -> Option<String> {
 fn check_source(diagnostics: &[Diagnostic], here: &str) -> Finding {
     let errors: Vec<&Diagnostic> = diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).collect();
     let location = errors.iter().find_map(|error| error.span.as_ref()).map(|(span, _)| span.to_string());
-    let finding = match errors.iter().all(|error| source::only_a_compiler_knows(error)) {
+    let finding = match errors.iter().all(|error| error.needs_compiler()) {
         true => Finding::skipped("some kinds need a compiler, which the doctor does not run")
             .help(format!("opctl manifests{here} --check")),
         false => {
@@ -73,11 +73,11 @@ fn check_source(diagnostics: &[Diagnostic], here: &str) -> Finding {
 /// The findings that only `opctl check` reports; the source's own errors are reported elsewhere.
 fn check_permissions(diagnostics: &[Diagnostic], here: &str) -> Vec<Finding> {
     let (of_check, of_source): (Vec<&Diagnostic>, Vec<&Diagnostic>) =
-        diagnostics.iter().partition(|diagnostic| diagnostic.code.starts_with("OP4"));
+        diagnostics.iter().partition(|diagnostic| diagnostic.code.chapter.reported_by() == ReportedBy::Check);
     if of_source.iter().any(|diagnostic| diagnostic.is_error()) {
         return vec![Finding::skipped("permissions cannot be checked while the source has errors")];
     }
-    let (missing, others): (Vec<_>, Vec<_>) = of_check.into_iter().partition(|diagnostic| diagnostic.code == MISSING);
+    let (missing, others): (Vec<_>, Vec<_>) = of_check.into_iter().partition(|diagnostic| diagnostic.code == OP415);
     let (errors, warnings): (Vec<_>, Vec<_>) = others.into_iter().partition(|diagnostic| diagnostic.is_error());
     let first = |found: &[&Diagnostic]| found.iter().find_map(|it| Some(it.span.as_ref()?.0.to_string()));
     let mut found = Vec::new();
@@ -98,14 +98,13 @@ fn check_permissions(diagnostics: &[Diagnostic], here: &str) -> Vec<Finding> {
     found
 }
 
-/// No marker grants it; `opctl check --fix` adds one.
-const MISSING: &str = "OP415";
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use opctl_cluster::findings::Severity;
     use opctl_edit::plan::Verdict;
+    use opctl_source::diagnostics::{OP001, OP012, OP014, OP022};
+    use opctl_source::grants::diagnostics::OP416;
 
     fn step(path: &str, verdict: Verdict) -> Step {
         Step { path: path.into(), vendored: None, verdict, before: None, after: None }
@@ -140,16 +139,15 @@ mod tests {
 
     #[test]
     fn what_only_a_compiler_knows_is_no_error() {
-        let unknown = Diagnostic::error("OP014", "x");
+        let unknown = OP014.error("x");
         assert_eq!(check_source(std::slice::from_ref(&unknown), "").severity, Severity::Skipped);
-        let finding = check_source(&[unknown, Diagnostic::error("OP012", "y"), Diagnostic::warning("OP022", "z")], "");
+        let finding = check_source(&[unknown, OP012.error("y"), OP022.warning("z")], "");
         assert_eq!(lines(&[finding]), ["error 2 errors in the source, so no manifest can be made -> opctl manifests"]);
     }
 
     #[test]
     fn missing_markers_are_errors_that_fix_repairs() {
-        let found =
-            [Diagnostic::error("OP415", ""), Diagnostic::warning("OP416", ""), Diagnostic::warning("OP001", "")];
+        let found = [OP415.error(""), OP416.warning(""), OP001.warning("")];
         assert_eq!(
             lines(&check_permissions(&found, "")),
             [
@@ -157,7 +155,7 @@ mod tests {
                 "warning 1 warning of `opctl check` -> opctl check",
             ]
         );
-        let unsound = [Diagnostic::error("OP012", ""), Diagnostic::warning("OP416", "")];
+        let unsound = [OP012.error(""), OP416.warning("")];
         assert_eq!(check_permissions(&unsound, "")[0].severity, Severity::Skipped);
         assert_eq!(check_permissions(&[], "")[0].severity, Severity::Ok);
     }

@@ -39,7 +39,7 @@ fn the_api_server_says_the_same() {
                 .unwrap();
         }
         if said.accepted.contains(name) {
-            let unknown = findings.iter().filter(|finding| finding.code == "OP329");
+            let unknown = findings.iter().filter(|finding| finding.code.name == "OP329");
             formats.extend(unknown.map(|finding| finding.message.split('`').nth(3).unwrap().to_owned()));
         }
     }

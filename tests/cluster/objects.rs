@@ -87,7 +87,7 @@ fn their_verdicts(answer: &Value, rules: usize) -> Vec<Verdict> {
 fn our_verdicts(crd: &CustomResourceDefinition, object: &Value, rules: usize) -> Vec<Verdict> {
     let mut verdicts = vec![Verdict::Holds; rules];
     for finding in apiserver::check_object(crd, object) {
-        let verdict = match finding.code {
+        let verdict = match finding.code.name {
             "OP460" => Verdict::Refused,
             "OP461" => Verdict::Failed,
             "OP462" => Verdict::Unknown,
@@ -211,7 +211,7 @@ fn schemas(cluster: &ControlPlane, api: &mut Api) {
             total += 1;
             refused += usize::from(!theirs.is_empty());
             let all = findings(crd, &object);
-            let untold = all.iter().filter(|finding| finding.code == "OP459").map(field).collect::<Fields>();
+            let untold = all.iter().filter(|finding| finding.code.name == "OP459").map(field).collect::<Fields>();
             let all = all.iter().map(field).collect::<Vec<_>>();
             theirs.retain(|field| !untold.contains(field));
             let stopped = answer["message"].as_str().is_some_and(|message| message.contains("cannot be handled as a"));
@@ -276,7 +276,7 @@ fn our_fields(crd: &Value, object: &Value) -> Fields {
     let refused: Vec<&ObjectFinding> =
         findings.iter().filter(|finding| finding.severity == opctl_model::diagnostic::Severity::Error).collect();
     // The API server goes no further than to unknown fields.
-    let is_unknown = |finding: &&ObjectFinding| finding.code == "OP451";
+    let is_unknown = |finding: &&ObjectFinding| finding.code.name == "OP451";
     let stops = refused.iter().any(&is_unknown);
     refused.into_iter().filter(|finding| !stops || is_unknown(finding)).map(field).collect()
 }

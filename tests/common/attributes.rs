@@ -832,7 +832,7 @@ fn accepted_of_part(oracle: &Oracle, cases: &[Case]) -> BTreeSet<usize> {
     tree.lay_over("Cargo.lock", oracle.lock());
     tree.lay_over("src/main.rs", text);
     let lines = source::read(&tree, "").diagnostics.into_iter().filter_map(|diagnostic| {
-        let (span, _) = diagnostic.span.as_ref().filter(|_| CODES.contains(&diagnostic.code))?;
+        let (span, _) = diagnostic.span.as_ref().filter(|_| CODES.contains(&diagnostic.code.name))?;
         Some(starts.partition_point(|start| *start <= span.range.start))
     });
     without(&ranges, lines)

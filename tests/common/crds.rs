@@ -811,5 +811,5 @@ pub fn read(text: &str) -> Source {
 }
 
 pub fn codes(findings: &[Finding]) -> BTreeSet<&str> {
-    findings.iter().map(|finding| finding.code).collect()
+    findings.iter().map(|finding| finding.code.name).collect()
 }

@@ -84,7 +84,7 @@ impl Outcome {
                 differences.join("\n")
             }
             (_, Err(diagnostics)) => {
-                let codes: BTreeSet<&str> = diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+                let codes: BTreeSet<&str> = diagnostics.iter().map(|diagnostic| diagnostic.code.name).collect();
                 let wrong = codes.iter().any(|code| !NOT_DERIVABLE.contains(code));
                 let said = diagnostic::render(&diagnostics, false);
                 if env::var_os("OPCTL_RANDOM_REFUSED").is_some() {

@@ -97,7 +97,7 @@ fn evaluated(program: &Program) -> Result<Value, String> {
             println!("seed {}: {said}", program.seed);
         }
         assert!(
-            diagnostics.iter().all(source::only_a_compiler_knows),
+            diagnostics.iter().all(diagnostic::Diagnostic::needs_compiler),
             "seed {}: {said}\n{}",
             program.seed,
             own(program)

@@ -93,6 +93,6 @@ fn all_that_is_found_is_told() {
     assert_eq!(kinds, ["A", "H", "K", "L", "N"]);
     // B, F, G, I and M; nothing leads to O and P.
     assert_eq!(source.account, Account { found: 16, written: 5, refused: 7, left_out: 3, elsewhere: 1 });
-    let told: Vec<&str> = source.diagnostics.iter().map(|problem| problem.code).collect();
+    let told: Vec<&str> = source.diagnostics.iter().map(|problem| problem.code.name).collect();
     assert_eq!(told, ["OP021", "OP021", "OP021", "OP021", "OP010", "OP029", "OP029"]);
 }

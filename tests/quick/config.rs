@@ -24,7 +24,9 @@ fn said(root: &Path) -> (String, Vec<Diagnostic>) {
     found.retain(|one| {
         let (place, _) = one.span.as_ref().unwrap();
         let is_covered = |range: &std::ops::Range<usize>| range.contains(&place.range.start);
-        !allows.iter().any(|it| it.code == one.code && it.covers.file == place.file && is_covered(&it.covers.range))
+        !allows
+            .iter()
+            .any(|it| it.code == one.code.name && it.covers.file == place.file && is_covered(&it.covers.range))
     });
     (diagnostic::render(&found, false), found)
 }
@@ -79,7 +81,7 @@ fn renamed_names_are_noticed() {
                 let end = span.end - usize::from(text[..span.end].ends_with(['"', '\'']));
                 changed.lay_over(&path, [&text[..end], "x", &text[end..]].concat());
                 let found = config::check(&changed, "");
-                let codes: Vec<String> = found.iter().map(|it| it.code.to_owned()).collect();
+                let codes: Vec<String> = found.iter().map(|it| it.code.to_string()).collect();
                 let codes = if codes.is_empty() { "-".to_owned() } else { codes.join(" ") };
                 let short = path.strip_prefix("config/").unwrap();
                 writeln!(table, "{codes:14} {short} {place}{key}: {}", &text[span.clone()]).unwrap();

@@ -51,7 +51,7 @@ fn crds_equal_those_of_earlier_releases() {
         others.retain(|case, _| oracle.without().contains(case) && !case.starts_with("panics/"));
         for (case, derived) in derive(&oracle, &others) {
             let problems = derived.err().unwrap_or_default();
-            let codes: BTreeSet<&str> = problems.iter().map(|said| said.code).collect();
+            let codes: BTreeSet<&str> = problems.iter().map(|said| said.code.name).collect();
             let expected = match case.split('/').next().unwrap() {
                 "kube" | "kube_schema" => Some("OP005"),
                 "flatten" => Some("OP018"),
@@ -115,7 +115,7 @@ fn globs_that_lead_everywhere_come_to_an_end() {
     tree.lay_over("Cargo.toml", manifest("oracle"));
     tree.lay_over("src/lib.rs", format!("{modules}{spec}"));
     let diagnostics = source::read(&tree, "").diagnostics;
-    assert_eq!(diagnostics.iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>(), ["OP010"]);
+    assert_eq!(diagnostics.iter().map(|diagnostic| diagnostic.code.name).collect::<Vec<_>>(), ["OP010"]);
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn warns_of_served_versions_with_different_fields() {
         tree.lay_over("Cargo.toml", manifest("oracle"));
         tree.lay_over("src/lib.rs", text);
         let diagnostics = source::read(&tree, "").diagnostics;
-        diagnostics.iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>()
+        diagnostics.iter().map(|diagnostic| diagnostic.code.name).collect::<Vec<_>>()
     };
     assert!(codes(version("a", "v1alpha1", "x", true) + &version("b", "v1", "x", true)).is_empty());
     assert!(codes(version("a", "v1alpha1", "x", false) + &version("b", "v1", "y", true)).is_empty());
@@ -156,10 +156,10 @@ fn every_kind_that_an_error_stops_is_named() {
     tree.lay_over("Cargo.toml", manifest("oracle"));
     tree.lay_over("src/lib.rs", format!("{shared}{}", kinds.concat()));
     let source = source::read(&tree, "");
-    let codes: Vec<&str> = source.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+    let codes: Vec<&str> = source.diagnostics.iter().map(|diagnostic| diagnostic.code.name).collect();
     assert_eq!(codes, ["OP021", "OP013"]);
     let stopped = source.operator.underivable.iter().map(|stopped| {
-        let codes: Vec<&str> = stopped.reasons.iter().map(|reason| reason.code).collect();
+        let codes: Vec<&str> = stopped.reasons.iter().map(|reason| reason.code.name).collect();
         (stopped.kind.as_ref().map_or("", |(_, kind)| kind), codes.join(" "))
     });
     let stopped: Vec<(&str, String)> = stopped.collect();
@@ -275,7 +275,7 @@ fn no_custom_resource_is_overlooked() {
             tree.lay_over(*path, *text);
         }
         let source = source::read(&tree, "");
-        let said: Vec<&str> = source.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+        let said: Vec<&str> = source.diagnostics.iter().map(|diagnostic| diagnostic.code.name).collect();
         assert_eq!((source.operator.apis.len(), said), (kinds, codes), "{files:?}");
     }
 }
@@ -292,7 +292,7 @@ fn refuses_another_schemars() {
         tree.lay_over("Cargo.toml", lines.collect::<Vec<_>>().join("\n"));
         tree.lay_over("src/lib.rs", text);
         let diagnostics = source::read(&tree, "").diagnostics;
-        diagnostics.iter().filter(|said| said.is_error()).map(|said| said.code).collect::<Vec<_>>()
+        diagnostics.iter().filter(|said| said.is_error()).map(|said| said.code.name).collect::<Vec<_>>()
     };
     assert!(codes("schemars = \"1\"").is_empty());
     assert_eq!(codes("schemars = \"0.8.22\""), ["OP025"]);

@@ -142,7 +142,7 @@ fn version(files: &[(&str, &str)]) -> Result<String, String> {
     tree.lay_over("src/lib.rs", USER);
     let Source { operator, diagnostics, .. } = source::read(&tree, "");
     if let [said] = diagnostics.as_slice() {
-        assert_eq!(said.code, "OP017");
+        assert_eq!(said.code.name, "OP017");
         return Err(said.message.clone());
     }
     assert!(diagnostics.is_empty(), "{}", diagnostic::render(&diagnostics, false));
@@ -163,7 +163,7 @@ fn refuses_types_that_no_crd_can_have() {
         let mut tree = Tree::at("nowhere");
         tree.lay_over("Cargo.toml", manifest("oracle"));
         tree.lay_over("src/lib.rs", USER.replace("api::core::v1::PodSpec", ty));
-        source::read(&tree, "").diagnostics.iter().map(|said| said.code).collect::<Vec<_>>()
+        source::read(&tree, "").diagnostics.iter().map(|said| said.code.name).collect::<Vec<_>>()
     };
     // It contains itself.
     assert_eq!(code("apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps")[0], "OP015");

@@ -84,6 +84,7 @@ mod config;
 mod dashboards;
 mod delete;
 mod descriptions;
+mod diagnostics_reference;
 mod docs;
 mod edit;
 mod engine;

@@ -33,7 +33,7 @@ fn every_marker_of_go_is_told() {
     for go in GO_MARKERS {
         let name = if go.form == GoForm::Any { format!("{}:x", go.name) } else { go.name.to_owned() };
         for text in [format!("// +{name}"), format!("/// +{name}=1"), format!("/* +{name}=x */")] {
-            let said: Vec<_> = read(&text).diagnostics.into_iter().map(|said| (said.code, said.help)).collect();
+            let said: Vec<_> = read(&text).diagnostics.into_iter().map(|said| (said.code.name, said.help)).collect();
             let is_prose = go.form == GoForm::WithValue && !text.contains('=');
             let expected = if is_prose { vec![] } else { vec![("OP103", vec![go.rust.to_owned()])] };
             assert_eq!(said, expected, "{text}");

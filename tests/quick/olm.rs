@@ -360,7 +360,7 @@ fn found(bundle: &Bundle) -> Vec<(&'static str, String)> {
             finding.span.as_ref().map(|(span, _)| span.file.text[span.range.clone()].trim_matches('\'').to_owned());
         span.unwrap_or_default()
     };
-    bundle.findings.iter().map(|finding| (finding.code, place(finding))).collect()
+    bundle.findings.iter().map(|finding| (finding.code.name, place(finding))).collect()
 }
 
 #[test]

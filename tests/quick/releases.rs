@@ -58,7 +58,7 @@ fn the_lock_file_has_the_release() {
 fn other_releases_are_refused_once() {
     let said = |dependencies: &str, locked: Option<&[&str]>| {
         let said = crd(dependencies, locked, "").unwrap_err();
-        assert_eq!(said.iter().map(|said| said.code).collect::<Vec<_>>(), ["OP018"]);
+        assert_eq!(said.iter().map(|said| said.code.name).collect::<Vec<_>>(), ["OP018"]);
         assert!(said[0].help[0].contains("--engine cargo"));
         said[0].message.clone()
     };
@@ -75,7 +75,7 @@ fn other_releases_are_refused_once() {
 fn what_a_release_does_not_have_is_refused() {
     let said = |version: &str, arguments: &str| {
         let said = crd(&format!("kube = \"={version}\""), None, arguments).err()?;
-        assert_eq!(said.iter().map(|said| said.code).collect::<Vec<_>>(), ["OP005"]);
+        assert_eq!(said.iter().map(|said| said.code.name).collect::<Vec<_>>(), ["OP005"]);
         Some(said[0].message.clone())
     };
     let columns = ", printcolumn(name = \"A\", type_ = \"string\", json_path = \".spec.x\")";

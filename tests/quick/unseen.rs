@@ -16,7 +16,7 @@ fn read(dependencies: &str, main: &str) -> Source {
 }
 
 fn codes(source: &Source) -> Vec<&'static str> {
-    source.diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
+    source.diagnostics.iter().map(|diagnostic| diagnostic.code.name).collect()
 }
 
 /// `use`s that each case begins with.

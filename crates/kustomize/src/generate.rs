@@ -5,6 +5,7 @@ use super::kustomization::Kustomization;
 use super::object::Object;
 use super::render::{Render, Renderer};
 use super::yaml::{Node, Value};
+use crate::diagnostics::{OP432, OP437};
 
 pub fn maps(renderer: &mut Renderer, kustomization: &Kustomization, render: &mut Render) {
     for (field, kind) in [("configMapGenerator", "ConfigMap"), ("secretGenerator", "Secret")] {
@@ -17,7 +18,7 @@ pub fn maps(renderer: &mut Renderer, kustomization: &Kustomization, render: &mut
 fn map(renderer: &mut Renderer, kustomization: &Kustomization, kind: &str, entry: &Node, render: &mut Render) {
     let Some(name) = entry.get("name").filter(|name| name.as_text().is_some_and(|name| !name.is_empty())) else {
         render.is_closed = false;
-        renderer.problem("OP432", "a generator needs a `name`".into(), entry).help("it is the name of what is made");
+        renderer.problem(OP432, "a generator needs a `name`".into(), entry).help("it is the name of what is made");
         return;
     };
     let keys = keys(renderer, kustomization, entry, render);
@@ -53,7 +54,7 @@ fn map(renderer: &mut Renderer, kustomization: &Kustomization, kind: &str, entry
         if render.is_closed {
             render.is_closed = false;
             renderer
-                .problem("OP437", format!("there is no {id} to {behavior} with"), name)
+                .problem(OP437, format!("there is no {id} to {behavior} with"), name)
                 .help("take `behavior` out, so that it is created");
         }
         return;

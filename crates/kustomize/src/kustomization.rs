@@ -1,5 +1,6 @@
 //! Parses a kustomization file and reports fields that kustomize does not have.
 
+use crate::diagnostics::OP432;
 use crate::yaml::{Node, Value};
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::names::nearest;
@@ -87,8 +88,8 @@ pub fn check(node: &Node) -> (bool, Vec<Diagnostic>) {
     for entry in node.entries() {
         // Go's JSON does not tell cases apart.
         let Some((_, shape)) = FIELDS.iter().find(|(name, _)| name.eq_ignore_ascii_case(&entry.key)) else {
-            let problem = Diagnostic::error("OP432", format!("a kustomization has no field `{}`", entry.key))
-                .at(entry.key_span.clone(), "");
+            let problem =
+                OP432.error(format!("a kustomization has no field `{}`", entry.key)).at(entry.key_span.clone(), "");
             let near = nearest(&entry.key, FIELDS.iter().map(|(name, _)| *name));
             problems.push(match near {
                 Some(near) => problem.help(format!("did you mean `{near}`?")),
@@ -98,7 +99,7 @@ pub fn check(node: &Node) -> (bool, Vec<Diagnostic>) {
         };
         if let Some((span, wanted)) = misfit(&entry.value, *shape) {
             let message = format!("`{}` of a kustomization must be {wanted}", entry.key);
-            problems.push(Diagnostic::error("OP432", message).at(span, ""));
+            problems.push(OP432.error(message).at(span, ""));
         }
     }
     let kind = node.text_at(&["kind"]).unwrap_or("Kustomization");
@@ -107,20 +108,21 @@ pub fn check(node: &Node) -> (bool, Vec<Diagnostic>) {
         "Kustomization" => "kustomize.config.k8s.io/v1beta1",
         _ => {
             let place = node.get("kind").unwrap_or(node).span.clone();
-            let problem = Diagnostic::error("OP432", format!("`{kind}` is no kind of kustomization")).at(place, "");
+            let problem = OP432.error(format!("`{kind}` is no kind of kustomization")).at(place, "");
             problems.push(problem.help("it is `Kustomization`, or `Component` for an optional part"));
             return (false, problems);
         }
     };
     if let Some(said) = node.get("apiVersion").filter(|said| said.as_text().is_some_and(|text| text != version)) {
         let message = format!("the `apiVersion` of a `{kind}` is `{version}`");
-        problems.push(Diagnostic::error("OP432", message).at(said.span.clone(), ""));
+        problems.push(OP432.error(message).at(said.span.clone(), ""));
     }
     let says =
         |entry: &&super::yaml::Entry| !matches!(entry.key.as_str(), "apiVersion" | "kind") && !entry.value.is_null();
     if !node.entries().iter().any(|entry| says(&entry)) {
         problems.push(
-            Diagnostic::error("OP432", "this kustomization is empty")
+            OP432
+                .error("this kustomization is empty")
                 .at(node.span.clone(), "")
                 .help("kustomize refuses it; `resources: []` is enough"),
         );

@@ -5,6 +5,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+pub mod diagnostics;
 mod fields;
 mod follow;
 mod generate;
@@ -32,6 +33,7 @@ use self::render::{Render, Renderer};
 pub use self::transform::{Image, images_in};
 pub use self::watched::unwatched;
 use self::yaml::{Dialect, Node};
+use crate::diagnostics::{OP431, OP436, OP446, OP448};
 use opctl_model::Allow;
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 use opctl_model::project::{Tree, join};
@@ -255,11 +257,8 @@ fn ambiguous(node: &Node, found: &mut Vec<Diagnostic>) {
         let text = node.as_text().unwrap_or_default();
         let message = format!("`{text}` is a text to kustomize, and a boolean to `kubectl apply -f`");
         let is_true = text.eq_ignore_ascii_case("on") || text.starts_with(['y', 'Y']);
-        found.push(
-            Diagnostic::warning("OP448", message)
-                .at(node.span.clone(), "")
-                .help(format!("write `\"{text}\"`, or `{is_true}`")),
-        );
+        found
+            .push(OP448.warning(message).at(node.span.clone(), "").help(format!("write `\"{text}\"`, or `{is_true}`")));
     }
     node.items().iter().for_each(|item| ambiguous(item, found));
     node.entries().iter().for_each(|entry| ambiguous(&entry.value, found));
@@ -282,7 +281,8 @@ fn homeless(objects: &[Object]) -> Vec<Diagnostic> {
         let place = object.node.at(&["metadata", "namespace"]).unwrap_or(&object.node);
         let message = format!("nothing here makes the namespace `{namespace}`, which {} is in", object.id());
         found.push(
-            Diagnostic::warning("OP446", message)
+            OP446
+                .warning(message)
                 .at(place.span.clone(), "")
                 .help("add a Namespace of this name, or make it before the rest is applied"),
         );
@@ -299,7 +299,7 @@ fn unlisted(renderer: &Renderer, config: &str, files: &[String], folders: &BTree
     // Where a file is looked for in vain, it may be this one.
     let lacks =
         |folder: &str| {
-            renderer.problems.iter().filter(|problem| problem.code == "OP431").any(|problem| {
+            renderer.problems.iter().filter(|problem| problem.code == OP431).any(|problem| {
                 problem.span.as_ref().is_some_and(|(span, _)| kustomized(&span.file.path) == Some(folder))
             })
         };
@@ -323,7 +323,8 @@ fn unlisted(renderer: &Renderer, config: &str, files: &[String], folders: &BTree
         let entry = file.strip_prefix(&format!("{folder}/")).unwrap_or(file);
         let place = node.get("kind").unwrap_or(node).span.clone();
         found.push(
-            Diagnostic::warning("OP436", "no kustomization leads to this file, so it is never applied")
+            OP436
+                .warning("no kustomization leads to this file, so it is never applied")
                 .at(place, "")
                 .help(format!("add `{entry}` to `{}`, or remove the file", join(folder, FILE_NAMES[0]))),
         );
@@ -335,7 +336,7 @@ fn unlisted(renderer: &Renderer, config: &str, files: &[String], folders: &BTree
 fn in_order(mut all: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let place =
         |problem: &Diagnostic| problem.span.as_ref().map(|(Span { file, range }, _)| (file.path.clone(), range.start));
-    all.sort_by(|one, two| (place(one), one.code, &one.message).cmp(&(place(two), two.code, &two.message)));
+    all.sort_by(|one, two| (place(one), one.code.name, &one.message).cmp(&(place(two), two.code.name, &two.message)));
     all.dedup_by(|one, two| one.code == two.code && one.message == two.message && place(one) == place(two));
     all
 }

@@ -7,7 +7,7 @@ use super::select::Selector;
 use super::transform::{near_name, selects_nothing};
 use super::yaml::{self, Node, Value};
 use super::{json_patch, merge};
-use opctl_model::diagnostic::Diagnostic;
+use crate::diagnostics::{OP432, OP437, OP438};
 use opctl_model::project::builtin;
 
 /// An entry of `patches` or `patchesJson6902`.
@@ -23,13 +23,13 @@ pub fn entry(renderer: &mut Renderer, kustomization: &Kustomization, entry: &Nod
         (None, Some(inline)) => inside(renderer, inline),
         (Some(_), Some(both)) => {
             renderer
-                .problem("OP432", "a patch is given by `path` or by `patch`, not by both".into(), both)
+                .problem(OP432, "a patch is given by `path` or by `patch`, not by both".into(), both)
                 .help("take one of them out");
             None
         }
         (None, None) => {
             renderer
-                .problem("OP432", "a patch needs a `path` or a `patch`".into(), entry)
+                .problem(OP432, "a patch needs a `path` or a `patch`".into(), entry)
                 .help("name a file, or write the patch here");
             None
         }
@@ -44,7 +44,7 @@ pub fn entry(renderer: &mut Renderer, kustomization: &Kustomization, entry: &Nod
             render.is_closed = false;
             let place = Node { value: Value::Null, span: span.clone() };
             renderer
-                .problem("OP438", "a JSON patch needs a `target`".into(), &place)
+                .problem(OP438, "a JSON patch needs a `target`".into(), &place)
                 .help("add `target:` with `kind` and `name` to the entry");
             return;
         };
@@ -103,7 +103,7 @@ fn selector(renderer: &mut Renderer, target: &Node, render: &mut Render) -> Opti
         let place = Node { value: Value::Null, span: entry.key_span.clone() };
         render.is_closed = false;
         renderer
-            .problem("OP432", format!("a `target` has no field `{}`", entry.key), &place)
+            .problem(OP432, format!("a `target` has no field `{}`", entry.key), &place)
             .help(format!("it has `{}`", known.join("`, `")));
         return None;
     }
@@ -136,7 +136,7 @@ fn strategic(renderer: &mut Renderer, patch: &Node, allowed: Allowed, render: &m
     let near = near_name(&id, render);
     let same_name =
         render.objects.iter().flat_map(Object::ids).find(|other| other.name == id.name && other.kind == id.kind);
-    renderer.problem("OP437", format!("no object matches the target of this patch: {id}"), place).help(
+    renderer.problem(OP437, format!("no object matches the target of this patch: {id}"), place).help(
         match (same_name, near) {
             (Some(other), _) if other.effective_namespace() != id.effective_namespace() => {
                 format!("it must name the namespace of the object as its file does: `{}`", other.effective_namespace())
@@ -204,8 +204,7 @@ fn json(renderer: &mut Renderer, operations: &[Node], target: &Node, render: &mu
         let name = object.id().to_string();
         let old = object.node.clone();
         if let Err((span, message)) = json_patch::apply(&mut object.node, operations, &mut doubts) {
-            problem =
-                Some(Diagnostic::error("OP438", format!("this patch does not fit {name}: {message}")).at(span, ""));
+            problem = Some(OP438.error(format!("this patch does not fit {name}: {message}")).at(span, ""));
         }
         // A patch may take away what makes it an object.
         if object.node.text_at(&["metadata", "name"]).is_none() || object.node.text_at(&["kind"]).is_none() {
@@ -215,7 +214,7 @@ fn json(renderer: &mut Renderer, operations: &[Node], target: &Node, render: &mu
     }
     doubts.dedup();
     for (span, message) in doubts {
-        let doubt = Diagnostic::warning("OP438", message).at(span, "");
+        let doubt = OP438.warning(message).at(span, "");
         renderer.problems.push(doubt.help("write `add` if that is meant; else correct the path"));
     }
     if let Some(problem) = problem {

@@ -13,7 +13,8 @@ use super::kustomization::{self, FILE_NAMES, Kustomization};
 use super::object::{Id, Object};
 use super::yaml::{self, Dialect, Node, Value};
 use super::{follow, generate, patch, path, replace, transform};
-use opctl_model::diagnostic::{Diagnostic, SourceFile};
+use crate::diagnostics::{OP431, OP432, OP433, OP434, OP435};
+use opctl_model::diagnostic::{Code, Diagnostic, SourceFile};
 use opctl_model::names::nearest;
 use opctl_model::project::{Tree, is_unreadable, join};
 
@@ -111,7 +112,8 @@ impl<'a> Renderer<'a> {
         let path = paths.next()?;
         if let Some(other) = paths.next().filter(|_| is_new) {
             self.problems.push(
-                Diagnostic::error("OP432", format!("`{folder}` has two kustomizations: `{path}` and `{other}`"))
+                OP432
+                    .error(format!("`{folder}` has two kustomizations: `{path}` and `{other}`"))
                     .help("kustomize reads neither; keep one"),
             );
         }
@@ -203,7 +205,7 @@ impl<'a> Renderer<'a> {
         for field in ["resources", "bases"] {
             for (entry, place) in kustomization.texts(field) {
                 if !listed.insert(path::normal(folder, entry).unwrap_or_else(|| entry.into())) {
-                    self.problem("OP434", format!("`{entry}` is listed twice"), place).help("remove one of them");
+                    self.problem(OP434, format!("`{entry}` is listed twice"), place).help("remove one of them");
                     continue;
                 }
                 self.resource(kustomization, entry, place, &mut render, above);
@@ -287,7 +289,7 @@ impl<'a> Renderer<'a> {
             render.is_closed = false;
             let at = above.iter().position(|other| *other == folder).unwrap_or(0);
             let way: Vec<String> = above[at..].iter().chain([&folder]).map(|folder| format!("`{folder}`")).collect();
-            self.problem("OP435", format!("this kustomization leads back to itself: {}", way.join(" → ")), place)
+            self.problem(OP435, format!("this kustomization leads back to itself: {}", way.join(" → ")), place)
                 .help("kustomize refuses a cycle; take one of them out of the other's `resources`");
             return;
         }
@@ -297,7 +299,7 @@ impl<'a> Renderer<'a> {
         };
         if below.is_component {
             render.is_closed = false;
-            self.problem("OP432", format!("`{entry}` is a component"), place).help("list it under `components`");
+            self.problem(OP432, format!("`{entry}` is a component"), place).help("list it under `components`");
             return;
         }
         let made = self.accumulate(&below, Render::default(), &[], above);
@@ -316,7 +318,7 @@ impl<'a> Renderer<'a> {
             // Another kind than both was told.
             let is_kustomization = matches!(component.text("kind"), "" | "Kustomization");
             if let Some(place) = place.filter(|_| is_kustomization) {
-                self.problem("OP432", format!("`{folder}` is no component"), place)
+                self.problem(OP432, format!("`{folder}` is no component"), place)
                     .help("list it under `resources`, or give it `kind: Component`");
             }
             return;
@@ -349,12 +351,12 @@ impl<'a> Renderer<'a> {
         }
         render.is_closed = false;
         if self.tree.has_file(&target) {
-            self.problem("OP431", format!("`{entry}` is outside of this folder"), place).help(
+            self.problem(OP431, format!("`{entry}` is outside of this folder"), place).help(
                 "kustomize reads files below the kustomization only; list the folder of the file, which has a \
                  kustomization of its own",
             );
         } else if self.tree.has_folder(&target) {
-            self.problem("OP431", format!("`{entry}` has no kustomization"), place)
+            self.problem(OP431, format!("`{entry}` has no kustomization"), place)
                 .help(format!("add `{}`, or list its files one by one", join(&target, FILE_NAMES[0])));
         } else {
             self.absent(entry, &target, place);
@@ -373,7 +375,7 @@ impl<'a> Renderer<'a> {
         let names: BTreeSet<String> = files.iter().filter_map(|file| below(file)).collect();
         let near = nearest(name, names.iter().map(String::as_str).filter(|near| *near != name));
         let near = near.map(|near| format!("{}{near}", entry.strip_suffix(name).unwrap_or_default()));
-        let problem = self.problem("OP431", format!("there is no `{target}`"), place);
+        let problem = self.problem(OP431, format!("there is no `{target}`"), place);
         match near {
             Some(near) => problem.help(format!("did you mean `{near}`?")),
             None => problem.help("add it, or take this line out"),
@@ -392,7 +394,7 @@ impl<'a> Renderer<'a> {
             return None;
         }
         if path::inside(&kustomization.folder, entry).is_none() {
-            self.problem("OP431", format!("`{entry}` is outside of this folder"), place)
+            self.problem(OP431, format!("`{entry}` is outside of this folder"), place)
                 .help("kustomize reads files below the kustomization only; move it there");
             return None;
         }
@@ -461,7 +463,7 @@ impl<'a> Renderer<'a> {
                 } else {
                     format!("{name} must be a text")
                 };
-                let problem = Diagnostic::error("OP433", message).at(place(path), "");
+                let problem = OP433.error(message).at(place(path), "");
                 let is_kustomization = node.text_at(&["kind"]).is_some_and(|kind| kind == "Kustomization");
                 self.problems.push(if is_kustomization {
                     problem.help("a kustomization is listed by its folder, not by its file")
@@ -501,15 +503,15 @@ impl<'a> Renderer<'a> {
             };
             let first = first.name_node().span.to_string();
             render.is_closed = false;
-            self.problem("OP434", format!("{id} is in this twice"), object.name_node())
+            self.problem(OP434, format!("{id} is in this twice"), object.name_node())
                 .help(format!("the first is at {first}; kustomize refuses both, so rename or remove one"));
         }
     }
 
     /// An error at the place of a node, to which help can be added.
-    pub(super) fn problem(&mut self, code: &'static str, message: String, place: &Node) -> Problem<'_> {
+    pub(super) fn problem(&mut self, code: &'static Code, message: String, place: &Node) -> Problem<'_> {
         let known = self.problems.len();
-        self.problems.push(Diagnostic::error(code, message).at(place.span.clone(), ""));
+        self.problems.push(code.error(message).at(place.span.clone(), ""));
         Problem(&mut self.problems[known])
     }
 }

@@ -5,6 +5,7 @@ use super::render::{Render, Renderer};
 use super::select::Selector;
 use super::transform::selects_nothing;
 use super::yaml::{Node, Value};
+use crate::diagnostics::{OP437, OP438};
 use opctl_model::diagnostic::Span;
 
 /// An entry: a replacement, or the file that holds some.
@@ -54,7 +55,7 @@ fn replace(renderer: &mut Renderer, replacement: &Node, render: &mut Render) {
             if render.is_closed {
                 render.is_closed = false;
                 renderer
-                    .problem("OP438", format!("there is no `{text}` in {id}"), path)
+                    .problem(OP438, format!("there is no `{text}` in {id}"), path)
                     .help("write the path of a field that is there, or set `options.create`");
             }
         } else if !is_used && render.is_closed {
@@ -85,7 +86,7 @@ fn source(renderer: &mut Renderer, replacement: &Node, render: &Render) -> Optio
     let Some(object) = found.next() else {
         if render.is_closed {
             renderer
-                .problem("OP437", "the source of this replacement is not here".into(), &place)
+                .problem(OP437, "the source of this replacement is not here".into(), &place)
                 .help("name an object that this kustomization makes");
         }
         return None;
@@ -94,7 +95,7 @@ fn source(renderer: &mut Renderer, replacement: &Node, render: &Render) -> Optio
         if render.is_closed {
             let both = format!("the source of this replacement is {} and {}", object.id(), other.id());
             renderer
-                .problem("OP437", both, &place)
+                .problem(OP437, both, &place)
                 .help("add what distinguishes them: `kind`, `name`, `group`, `namespace`");
         }
         return None;
@@ -104,7 +105,7 @@ fn source(renderer: &mut Renderer, replacement: &Node, render: &Render) -> Optio
         if render.is_closed {
             let place = source.get("fieldPath").unwrap_or(source);
             renderer
-                .problem("OP438", format!("there is no `{path}` in {}", object.id()), place)
+                .problem(OP438, format!("there is no `{path}` in {}", object.id()), place)
                 .help("write the path of a field that is there");
         }
         return None;

@@ -9,6 +9,7 @@ use super::object::{CRD, Id, Object};
 use super::render::{Render, Renderer};
 use super::yaml::{self, Dialect, Node, Value};
 use super::{patch, replace};
+use crate::diagnostics::{OP434, OP437};
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 use opctl_model::names::nearest;
 
@@ -83,7 +84,7 @@ fn set_namespace(renderer: &mut Renderer, namespace: &Node, render: &mut Render)
             let first = render.objects[*other].name_node().span.to_string();
             render.is_closed = false;
             renderer
-                .problem("OP434", format!("{id} is in this twice, now that all are in one namespace"), &place)
+                .problem(OP434, format!("{id} is in this twice, now that all are in one namespace"), &place)
                 .help(format!("the other is at {first}; kustomize refuses both, so rename one"));
         }
         ids.entry(id.normal()).or_insert(at);
@@ -157,7 +158,7 @@ fn replicas(renderer: &mut Renderer, entry: &Node, render: &mut Render) {
     let names: Vec<String> = render.objects.iter().filter(scales).map(|object| object.first_id().name).collect();
     let near = nearest(text, names.iter().map(String::as_str)).map(str::to_owned);
     renderer
-        .problem("OP437", format!("`replicas` names `{text}`, but there is no such Deployment or StatefulSet"), name)
+        .problem(OP437, format!("`replicas` names `{text}`, but there is no such Deployment or StatefulSet"), name)
         .help(meant(near.as_deref()));
 }
 
@@ -185,7 +186,7 @@ fn image(renderer: &mut Renderer, entry: &Node, render: &mut Render) {
     }
     let near = nearest(text, found.iter().map(String::as_str));
     let message = format!("`images` names `{text}`, but no container has this image");
-    let problem = Diagnostic::warning("OP437", message).at(name.span.clone(), "");
+    let problem = OP437.warning(message).at(name.span.clone(), "");
     renderer.problems.push(problem.help(meant(near)));
 }
 
@@ -265,6 +266,6 @@ pub(super) fn near_name(id: &Id, render: &Render) -> Option<String> {
 /// A warning: kustomize passes over what selects nothing.
 pub(super) fn selects_nothing(renderer: &mut Renderer, what: &str, span: Span) {
     let message = format!("this {what} selects nothing here");
-    let problem = Diagnostic::warning("OP437", message).at(span, "");
+    let problem = OP437.warning(message).at(span, "");
     renderer.problems.push(problem.help("kustomize passes over it silently; check kind, name, group and namespace"));
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::fields;
 use super::yaml::Node;
+use crate::diagnostics::OP145;
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::names::Namespace;
 
@@ -32,7 +33,7 @@ pub fn unwatched(objects: &[Node], namespaces: &[Namespace]) -> Option<Diagnosti
     };
     let place = node.get("value").or_else(|| node.get("name")).unwrap_or(node);
     let list = Vec::from_iter(granted).join(",");
-    let problem = Diagnostic::warning("OP145", "the operator watches other namespaces than its Roles are in");
+    let problem = OP145.warning("the operator watches other namespaces than its Roles are in");
     let help = format!(
         "set WATCH_NAMESPACE to `{list}`, or change `namespaces` under `manifests` in PROJECT and run `opctl manifests`"
     );

@@ -4,6 +4,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod diagnostic;
+pub mod diagnostics;
 pub mod lexer;
 pub mod names;
 pub mod project;

@@ -9,8 +9,8 @@ use super::draft::{Draft, Fate};
 use super::files::is_sample;
 use super::object::{Object, list, text};
 use super::{Options, base};
+use crate::diagnostics::OP509;
 use opctl_kustomize::yaml::Node;
-use opctl_model::diagnostic::Diagnostic;
 use opctl_model::names;
 
 /// What was made of the objects.
@@ -38,7 +38,7 @@ pub fn assemble(
     if !names::is_dns_subdomain(&name) || name.len() > 63 {
         let message = format!("`{name}` cannot be the name of a CSV");
         let help = "it has at most 63 lower-case letters, digits, `-` and `.`: use a shorter `--package`";
-        draft.findings.push(Diagnostic::error("OP509", message).help(help));
+        draft.findings.push(OP509.error(message).help(help));
     }
     let converts = parts.webhooks.iter().any(|webhook| text(webhook, "/type") == "ConversionWebhook");
     let mut csv = base.value.clone();
@@ -186,10 +186,10 @@ fn install_modes(draft: &mut Draft, base: &Object, spec: &mut Value, converts: b
     if modes.is_empty() {
         spec["installModes"] = base::install_modes(false);
     } else if converts && modes.iter().any(|mode| (mode["type"] == "AllNamespaces") != (mode["supported"] == true)) {
-        let error =
-            Diagnostic::error("OP509", "a conversion webhook requires that `AllNamespaces` is the only install mode")
-                .at(base.span("/spec/installModes"), "OLM refuses the bundle with others")
-                .help("set `supported: true` for `AllNamespaces`, and `false` for all others");
+        let error = OP509
+            .error("a conversion webhook requires that `AllNamespaces` is the only install mode")
+            .at(base.span("/spec/installModes"), "OLM refuses the bundle with others")
+            .help("set `supported: true` for `AllNamespaces`, and `false` for all others");
         draft.findings.push(error);
     }
 }

@@ -8,7 +8,7 @@ use super::CERTIFICATES;
 use super::draft::{Draft, Fate};
 use super::object::{Object, text};
 use super::webhooks::Webhooks;
-use opctl_model::diagnostic::Diagnostic;
+use crate::diagnostics::{OP500, OP501, OP505};
 
 /// The Deployments, and what they have in common.
 #[derive(Debug, Default)]
@@ -43,7 +43,8 @@ pub fn containers_mut(spec: &mut Value) -> Vec<&mut Value> {
 pub fn find<'a>(draft: &mut Draft<'a>) -> Deployments<'a> {
     let mut found = Deployments { all: draft.all("apps", "Deployment").collect(), ..Deployments::default() };
     let Some((_, first)) = found.all.first() else {
-        let error = Diagnostic::error("OP505", "there is no Deployment, so a bundle would install nothing")
+        let error = OP505
+            .error("there is no Deployment, so a bundle would install nothing")
             .help("list the manifests of the operator in the kustomization, e.g. `../manager`");
         draft.findings.push(error);
         return found;
@@ -53,7 +54,8 @@ pub fn find<'a>(draft: &mut Draft<'a>) -> Deployments<'a> {
         if deployment.namespace() != found.namespace {
             let message =
                 format!("the Deployments are in two namespaces: {} and {}", first.title(), deployment.title());
-            let error = Diagnostic::error("OP505", message)
+            let error = OP505
+                .error(message)
                 .at(deployment.span("/metadata/namespace"), "OLM installs an operator in one namespace")
                 .help("set `namespace` in the kustomization");
             draft.findings.push(error);
@@ -91,12 +93,10 @@ pub fn specs(draft: &mut Draft, deployments: &Deployments, webhooks: &Webhooks) 
     for (at, deployment) in &deployments.all {
         draft.went(*at, Fate::Csv("deployments"));
         if deployment.value["metadata"]["annotations"].as_object().is_some_and(|all| !all.is_empty()) {
-            let finding =
-                Diagnostic::warning("OP501", format!("`annotations` of {} are not in the bundle", deployment.title()))
-                    .at(deployment.span("/metadata/annotations"), "OLM creates the Deployment with its labels only")
-                    .help(
-                        "set annotations in the pod template, `spec.template.metadata.annotations`, or in the base CSV",
-                    );
+            let finding = OP501
+                .warning(format!("`annotations` of {} are not in the bundle", deployment.title()))
+                .at(deployment.span("/metadata/annotations"), "OLM creates the Deployment with its labels only")
+                .help("set annotations in the pod template, `spec.template.metadata.annotations`, or in the base CSV");
             draft.findings.push(finding);
         }
         let mut spec = deployment.value["spec"].clone();
@@ -173,7 +173,7 @@ fn remove_certificates(
             } else if remove_metrics_certificate(container, &path) {
                 certificate.instead = Some(Fate::Operator("issues the certificate of its metrics"));
             } else {
-                let finding = Diagnostic::warning("OP500", format!("{} is not in the bundle", certificate.object.title()))
+                let finding = OP500.warning(format!("{} is not in the bundle", certificate.object.title()))
                     .at(certificate.object.name_span(), format!("{} mounts its Secret at `{path}`", deployment.title()))
                     .help("OLM issues certificates of webhooks only, so the volume was removed: have the program do without it")
                     .help("or mount a Secret that the users of the bundle create");

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::deployments::Deployments;
 use super::draft::{Draft, Fate};
 use super::object::Object;
-use opctl_model::diagnostic::{Diagnostic, Span};
+use crate::diagnostics::{OP500, OP501, OP502, OP504, OP508};
+use opctl_model::diagnostic::Span;
 use opctl_model::yaml;
 
 /// The kinds that OLM takes from files, beside CRDs, roles and bindings; whether they are in a namespace; and whether every cluster has
@@ -70,14 +71,16 @@ pub fn others(draft: &mut Draft, deployments: &Deployments) {
         let kind = object.kind();
         let known = KINDS.iter().find(|(known, ..)| *known == kind).filter(|_| GROUPS.contains(&object.group()));
         let Some((_, is_namespaced, is_everywhere)) = known else {
-            let finding = Diagnostic::warning("OP500", format!("{} is not in the bundle", object.title()))
+            let finding = OP500
+                .warning(format!("{} is not in the bundle", object.title()))
                 .at(object.name_span(), "OLM does not install objects of this kind")
                 .help(instead(object));
             draft.drop(at, finding);
             continue;
         };
         if *is_namespaced && !object.namespace().is_empty() && object.namespace() != deployments.namespace {
-            let finding = Diagnostic::warning("OP502", format!("{} is not in the bundle", object.title()))
+            let finding = OP502
+                .warning(format!("{} is not in the bundle", object.title()))
                 .at(object.span("/metadata/namespace"), "OLM creates objects in the operator's namespace only")
                 .help("have the users of the bundle apply it beside the bundle");
             draft.drop(at, finding);
@@ -148,10 +151,10 @@ fn without_authority(draft: &mut Draft, monitor: &Object, value: &mut Value) {
         }
         let at = monitor.span(&format!("/spec/endpoints/{number}/tlsConfig"));
         endpoint["tlsConfig"] = json!({ "insecureSkipVerify": true });
-        let finding =
-            Diagnostic::warning("OP501", format!("the authority of {} is not in the bundle", monitor.title()))
-                .at(at, "in a Secret of cert-manager")
-                .help("the operator signs the certificate of its metrics itself, and Prometheus does not verify it");
+        let finding = OP501
+            .warning(format!("the authority of {} is not in the bundle", monitor.title()))
+            .at(at, "in a Secret of cert-manager")
+            .help("the operator signs the certificate of its metrics itself, and Prometheus does not verify it");
         draft.findings.push(finding);
     }
 }
@@ -178,11 +181,13 @@ fn instead(object: &Object) -> &'static str {
 fn may_be_refused(draft: &mut Draft, object: &Object, is_everywhere: bool) {
     let kind = object.kind();
     let finding = if kind == "NetworkPolicy" {
-        Diagnostic::warning("OP504", format!("{} may be refused", object.title()))
+        OP504
+            .warning(format!("{} may be refused", object.title()))
             .at(object.name_span(), "OLM takes NetworkPolicies since 2025, and some catalogs do not")
             .help("leave it out in the overlay for OLM if the bundle is for such a catalog")
     } else if !is_everywhere {
-        Diagnostic::warning("OP504", format!("{} cannot be installed in every cluster", object.title()))
+        OP504
+            .warning(format!("{} cannot be installed in every cluster", object.title()))
             .at(object.name_span(), format!("where there is no CRD of {kind}, OLM installs nothing of the bundle"))
             .help("leave it out in the overlay for OLM, or say in `spec.description` of the CSV what the bundle needs")
     } else {
@@ -213,7 +218,7 @@ fn fixed_namespaces(draft: &mut Draft, deployments: &Deployments) {
     }
     found.dedup();
     for span in found {
-        let finding = Diagnostic::warning("OP508", format!("the namespace `{namespace}` is fixed here"))
+        let finding = OP508.warning(format!("the namespace `{namespace}` is fixed here"))
             .at(span, "the users of the bundle choose the namespace")
             .help("in a Deployment, take it from a variable with `fieldRef: {fieldPath: metadata.namespace}`: `$(VARIABLE)` in arguments")
             .help(format!("or have the bundle installed in `{namespace}` only, and say so in `spec.description` of the CSV"));

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::deployments::{Deployments, containers, containers_mut};
 use super::draft::Draft;
 use super::object::{list, text};
-use opctl_model::diagnostic::Diagnostic;
+use crate::diagnostics::OP507;
 
 /// The digest of each image: `sha256:…` by its reference.
 pub type Digests = BTreeMap<String, String>;
@@ -32,7 +32,7 @@ pub fn related(
                 let image = text(variable, "/value");
                 if image.is_empty() {
                     let message = format!("`{PREFIX}…` names an image, and this variable has no value");
-                    let error = Diagnostic::error("OP507", message).at(place, "").help("set `value` to the image");
+                    let error = OP507.error(message).at(place, "").help("set `value` to the image");
                     draft.findings.push(error);
                     continue;
                 }
@@ -41,7 +41,7 @@ pub fn related(
                         let message =
                             format!("`{}` is the name of two images: `{other}` and `{image}`", text(variable, "/name"));
                         let help = "give one of the variables another name";
-                        draft.findings.push(Diagnostic::error("OP507", message).at(place, "").help(help));
+                        draft.findings.push(OP507.error(message).at(place, "").help(help));
                     }
                     _ => drop(named.insert(name, image.to_owned())),
                 }
@@ -89,7 +89,7 @@ fn pin(draft: &mut Draft, deployments: &Deployments, specs: &mut [Value], digest
             }
             missing.extend(images.into_iter().filter(|(_, image)| !image.is_empty() && pinned(image, digests).is_none()).map(
                 |(pointer, image)| {
-                    Diagnostic::error("OP507", format!("the digest of `{image}` is not known"))
+                    OP507.error(format!("the digest of `{image}` is not known"))
                         .at(deployment.span(&format!("/spec{pointer}")), "")
                         .help(format!("add `{image}: sha256:…` to the file of `--digests`; `crane digest {image}` prints the digest"))
                 },

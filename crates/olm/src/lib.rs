@@ -12,6 +12,7 @@ pub mod catalog;
 mod csv;
 mod deployments;
 mod descriptors;
+pub mod diagnostics;
 mod draft;
 mod files;
 mod images;

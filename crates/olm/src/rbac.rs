@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::deployments::Deployments;
 use super::draft::{Draft, Fate};
 use super::object::{Object, text};
-use opctl_model::diagnostic::Diagnostic;
+use crate::diagnostics::{OP501, OP502, OP503};
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
@@ -63,7 +63,7 @@ impl Split<'_, '_> {
         let is_watched = is_elsewhere && self.deployments.watched.contains(binding.namespace());
         let role = self.role(binding);
         if is_elsewhere && !is_watched {
-            let finding = Diagnostic::warning("OP502", format!("{} is not in the bundle", binding.title()))
+            let finding = OP502.warning(format!("{} is not in the bundle", binding.title()))
                 .at(binding.span("/metadata/namespace"), "OLM grants permissions in the namespaces of the operator only")
                 .help("bind the role with a ClusterRoleBinding if the operator may have its permissions in all namespaces")
                 .help("or have the users of the bundle apply it beside the bundle, and say so in `spec.description` of the CSV");
@@ -82,10 +82,10 @@ impl Split<'_, '_> {
         };
         if is_watched {
             let namespace = binding.namespace();
-            let finding =
-                Diagnostic::warning("OP502", format!("{} becomes a permission in other namespaces", binding.title()))
-                    .at(binding.span("/metadata/namespace"), "under OLM, the OperatorGroup lists the namespaces")
-                    .help(format!("create the OperatorGroup with `{namespace}` in `targetNamespaces`"));
+            let finding = OP502
+                .warning(format!("{} becomes a permission in other namespaces", binding.title()))
+                .at(binding.span("/metadata/namespace"), "under OLM, the OperatorGroup lists the namespaces")
+                .help(format!("create the OperatorGroup with `{namespace}` in `targetNamespaces`"));
             self.draft.findings.push(finding);
         }
         for account in own {
@@ -124,7 +124,8 @@ impl Split<'_, '_> {
                 let used: Vec<String> = self.accounts.iter().map(|name| format!("`{name}`")).collect();
                 let message =
                     format!("{} grants permissions to the account `{name}`, which no Deployment uses", binding.title());
-                let finding = Diagnostic::warning("OP503", message)
+                let finding = OP503
+                    .warning(message)
                     .at(binding.span("/subjects"), format!("the Deployments run as {}", used.join(", ")))
                     .help(format!("set `serviceAccountName: {name}` in the Deployment, or bind its account"))
                     .help(format!("for Pods that the operator creates: `--extra-service-accounts {name}`"));
@@ -138,18 +139,16 @@ impl Split<'_, '_> {
         let home = &self.deployments.namespace;
         if let Some(subject) = subjects.iter().position(|subject| text(subject, "/namespace") == home) {
             let name = binding.text("/roleRef/name");
-            let finding =
-                Diagnostic::warning("OP503", format!("{} is right in the namespace `{home}` only", binding.title()))
-                    .at(
-                        binding.span(&format!("/subjects/{subject}/namespace")),
-                        "OLM does not change the namespace of a subject",
-                    )
-                    .help(format!(
-                        "install the bundle in `{home}`, which `operatorframework.io/suggested-namespace` suggests"
-                    ))
-                    .help(format!(
-                        "or copy the rules of `{name}` to a role of the project, so that they are in the CSV"
-                    ));
+            let finding = OP503
+                .warning(format!("{} is right in the namespace `{home}` only", binding.title()))
+                .at(
+                    binding.span(&format!("/subjects/{subject}/namespace")),
+                    "OLM does not change the namespace of a subject",
+                )
+                .help(format!(
+                    "install the bundle in `{home}`, which `operatorframework.io/suggested-namespace` suggests"
+                ))
+                .help(format!("or copy the rules of `{name}` to a role of the project, so that they are in the CSV"));
             self.draft.findings.push(finding);
         }
         let mut value = binding.value.clone();
@@ -181,7 +180,8 @@ impl Split<'_, '_> {
         };
         let selected = self.draft.all(GROUP, "ClusterRole").filter(|(_, other)| is_selected(other));
         let rules = selected.flat_map(|(_, other)| other.list("/rules").to_vec()).collect();
-        let finding = Diagnostic::warning("OP501", format!("the aggregation of {} is not in the bundle", role.title()))
+        let finding = OP501
+            .warning(format!("the aggregation of {} is not in the bundle", role.title()))
             .at(role.span("/aggregationRule"), "the CSV has the rules of the roles in the project only")
             .help("list the rules in the role itself");
         self.draft.findings.push(finding);
@@ -198,7 +198,8 @@ impl Split<'_, '_> {
                 }
                 if kind == "Role" && role.namespace() != self.deployments.namespace {
                     if !self.consumed.contains(&at) {
-                        let finding = Diagnostic::warning("OP502", format!("{} is not in the bundle", role.title()))
+                        let finding = OP502
+                            .warning(format!("{} is not in the bundle", role.title()))
                             .at(
                                 role.span("/metadata/namespace"),
                                 "OLM creates objects in the operator's namespace only",
@@ -231,11 +232,11 @@ impl Split<'_, '_> {
             ];
             for (pointer, _) in lost.into_iter().filter(|(_, is_lost)| *is_lost) {
                 let field = pointer.rsplit('/').next().unwrap_or_default();
-                let finding =
-                    Diagnostic::warning("OP501", format!("`{field}` of {} is not in the bundle", account.title()))
-                        .at(account.span(pointer), "OLM creates the account with its name alone")
-                        .help("set what Pods need in the pod template of the Deployment")
-                        .help("or have the users of the bundle change the account after the installation");
+                let finding = OP501
+                    .warning(format!("`{field}` of {} is not in the bundle", account.title()))
+                    .at(account.span(pointer), "OLM creates the account with its name alone")
+                    .help("set what Pods need in the pod template of the Deployment")
+                    .help("or have the users of the bundle change the account after the installation");
                 self.draft.findings.push(finding);
             }
         }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use super::deployments::{Deployments, containers};
 use super::draft::{Draft, Fate};
 use super::object::{Object, list, text};
+use crate::diagnostics::{OP501, OP506};
 use opctl_model::diagnostic::Diagnostic;
 
 /// What the CSV has of webhooks.
@@ -124,7 +125,8 @@ fn lost_fields(draft: &mut Draft, configuration: &Object, pointer: &str, webhook
     let name = text(webhook, "/name").to_owned();
     let mut lost = |field: &str, label: &str, help: &str| {
         let pointer = format!("{pointer}/{}", field.replace('.', "/"));
-        let finding = Diagnostic::warning("OP501", format!("`{field}` of the webhook `{name}` is not in the bundle"))
+        let finding = OP501
+            .warning(format!("`{field}` of the webhook `{name}` is not in the bundle"))
             .at(configuration.span(&pointer), label)
             .help(help);
         draft.findings.push(finding);
@@ -163,7 +165,7 @@ fn followed(
     pointer: &str,
 ) -> Result<Target, Box<Diagnostic>> {
     let refuse = |at: &Object, place: &str, message: String, help: &str| {
-        Err(Box::new(Diagnostic::error("OP506", message).at(at.span(place), "").help(help)))
+        Err(Box::new(OP506.error(message).at(at.span(place), "").help(help)))
     };
     let place = format!("{pointer}/service");
     let Some(reference) = object.value.pointer(&place) else {

@@ -11,6 +11,7 @@ use super::Source;
 use super::modules::{Modules, mentions};
 use super::package::Package;
 use super::skim::{self, KindAttribute};
+use crate::diagnostics::{OP001, OP006, OP021, OP029};
 use opctl_model::diagnostic::{Diagnostic, Severity, SourceFile, Span};
 use opctl_model::lexer::{Lexer, Token};
 use opctl_model::project::{ReadError, join};
@@ -28,9 +29,6 @@ pub struct Account {
     /// They belong to other projects.
     pub elsewhere: usize,
 }
-
-/// Nothing is read of a file with such an error.
-const UNREADABLE: &[&str] = &["OP001", "OP006"];
 
 enum Fate {
     Written,
@@ -108,7 +106,9 @@ impl Source {
             let around = around(&file.text, kind);
             self.diagnostics.iter().any(|problem| match &problem.span {
                 Some((span, _)) if span.file.path == file.path => {
-                    UNREADABLE.contains(&problem.code) || around.iter().any(|around| around.contains(&span.range.start))
+                    // Nothing is read of a file with one of these.
+                    matches!(problem.code, OP001 | OP006)
+                        || around.iter().any(|around| around.contains(&span.range.start))
                 }
                 _ => false,
             })
@@ -168,7 +168,8 @@ fn around(text: &str, kind: &KindAttribute) -> Vec<Range<usize>> {
 }
 
 fn passed_over(file: &Arc<SourceFile>, range: Range<usize>) -> Diagnostic {
-    Diagnostic::error("OP021", "the custom resource here is in no module that opctl reads")
+    OP021
+        .error("the custom resource here is in no module that opctl reads")
         .at(Span { file: file.clone(), range }, "")
         .help("move it to a module, or print the CRDs from the compiled types")
 }
@@ -184,10 +185,12 @@ fn unread_kind(file: &Arc<SourceFile>, range: Range<usize>, modules: &Modules) -
     });
     let message = format!("the custom resource in `{}` is not read", file.path);
     match calls.next() {
-        Some(call) => Diagnostic::error("OP021", message)
+        Some(call) => OP021
+            .error(message)
             .at(span, format!("the macro in {call} may declare this module"))
             .help("declare the module without a macro, or print the CRDs from the compiled types"),
-        None => Diagnostic::warning("OP029", message)
+        None => OP029
+            .warning(message)
             .at(span, "no `mod` leads to this file")
             .help("declare the file with `mod`, or remove it"),
     }

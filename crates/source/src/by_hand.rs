@@ -9,7 +9,8 @@ use super::known::Shape;
 use super::modules::name;
 use super::types::{Derived, Deriver, Refused, Scope};
 use super::values::{Hint, Value};
-use opctl_model::diagnostic::{Diagnostic, Span};
+use crate::diagnostics::{OP013, OP014};
+use opctl_model::diagnostic::Span;
 
 impl Deriver<'_> {
     /// `impl JsonSchema` by hand.
@@ -64,14 +65,14 @@ impl Deriver<'_> {
                 return Ok(Schema::try_from(schema).expect("tried").into());
             }
             // What it is made of has no schema for a reason of its own.
-            Some(Value::Unknown(reasons)) if reasons.iter().any(|reason| reason.code != "OP014") => {
+            Some(Value::Unknown(reasons)) if reasons.iter().any(|reason| reason.code != OP014) => {
                 return self.known(Value::Unknown(reasons)).and(Err(Refused));
             }
             Some(Value::Unknown(reasons)) => reasons.into_iter().find_map(|reason| reason.span),
             _ => None,
         };
         let (place, label) = place.unwrap_or((span, String::new()));
-        self.refuse(Diagnostic::error("OP013", message).at(place, label).help(help))
+        self.refuse(OP013.error(message).at(place, label).help(help))
     }
 }
 

@@ -17,8 +17,8 @@ use super::known::{Hole, Shape, with_holes};
 use super::modules::name;
 use super::types::{Derived, Deriver, Scope, all};
 use super::values::Value;
+use crate::diagnostics::{OP004, OP013, OP014, OP018};
 use opctl_model::Enumeration;
-use opctl_model::diagnostic::Diagnostic;
 
 /// A schema that is not finished: extensions come last, whatever is added in between.
 struct Draft {
@@ -121,7 +121,7 @@ impl Deriver<'_> {
     pub fn repr_enum(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<Shape> {
         let syn::Data::Enum(data) = &input.data else {
             let span = self.span(scope, &input.ident);
-            return self.refuse(Diagnostic::error("OP004", "`JsonSchema_repr` is for enums").at(span, ""));
+            return self.refuse(OP004.error("`JsonSchema_repr` is for enums").at(span, ""));
         };
         let variants = data.variants.iter();
         let values = all(variants.map(|variant| {
@@ -234,7 +234,7 @@ impl Deriver<'_> {
         let message = format!("{schemars} flattens this enum in its own way, which opctl does not know");
         let help =
             "update schemars: `cargo update -p schemars`, or let the compiled types print the CRDs: `--engine cargo`";
-        self.refuse(Diagnostic::error("OP018", message).at(span, "").help(help))
+        self.refuse(OP018.error(message).at(span, "").help(help))
     }
 
     /// The value that serde fills in, as JSON; `None`: it is skipped, or its type cannot be serialized.
@@ -272,12 +272,10 @@ impl Deriver<'_> {
             }
             let span = self.span(context.scope, with);
             return self.refuse(
-                Diagnostic::error(
-                    "OP014",
-                    "the default of this field is written by a function of its own: only a compiler can run it",
-                )
-                .at(span, "")
-                .help("remove the default, or set the schema's: `#[schemars(!default, extend(\"default\" = …))]`"),
+                OP014
+                    .error("the default of this field is written by a function of its own: only a compiler can run it")
+                    .at(span, "")
+                    .help("remove the default, or set the schema's: `#[schemars(!default, extend(\"default\" = …))]`"),
             );
         }
         let json = self.default_json(value.clone(), &ty, skip, context.generics, field.original)?;
@@ -449,7 +447,8 @@ impl Deriver<'_> {
         if let Some(transform) = common.transforms.first() {
             let span = self.span(scope, transform);
             return self.refuse(
-                Diagnostic::error("OP013", "`transform` changes the schema by code that only a compiler can run")
+                OP013
+                    .error("`transform` changes the schema by code that only a compiler can run")
                     .at(span, "")
                     .help("write the change as data: `#[schemars(extend(\"key\" = value))]`"),
             );

@@ -16,7 +16,8 @@ use super::attributes::value;
 use super::kinds::Resource;
 use super::modules::{ModuleId, TypeDecl, name};
 use super::types::{Derived, Deriver, Refused, Scope, all};
-use opctl_model::diagnostic::{Diagnostic, Span};
+use crate::diagnostics::{OP005, OP013, OP018, OP019, OP021, OP028};
+use opctl_model::diagnostic::Span;
 use opctl_model::names::{default_plural, nearest};
 use opctl_model::versions::{Kube as Release, range};
 use opctl_model::{Api, Scope as ApiScope, Underivable};
@@ -131,7 +132,7 @@ impl Deriver<'_> {
         let message = format!("`{}` has `#[kube(…)]`, and does not derive kube's `CustomResource`", input.ident);
         let help =
             "derive `kube::CustomResource`, or print the CRDs from the compiled types, if a macro makes the kind";
-        self.refuse(Diagnostic::error("OP021", message).at(span, "").help(help))
+        self.refuse(OP021.error(message).at(span, "").help(help))
     }
 
     /// `None`: the kind of another project, whose CRD is not made here.
@@ -148,7 +149,7 @@ impl Deriver<'_> {
         if !missing.is_empty() {
             let message = format!("`#[kube(…)]` does not set {}", missing.join(", "));
             let help = "write `#[kube(group = \"…\", version = \"…\", kind = \"…\")]`";
-            return self.refuse(Diagnostic::error("OP005", message).at(span, "").help(help));
+            return self.refuse(OP005.error(message).at(span, "").help(help));
         }
         let text = |key: &str| kube.text.get(key).map(LitStr::value);
         let required = |key: &str| text(key).expect("checked above");
@@ -161,26 +162,26 @@ impl Deriver<'_> {
         let root = text("root").unwrap_or_else(|| kind.clone());
         if name(&input.ident) == root {
             let message = format!("kube generates the type `{root}`, so this type cannot have that name");
-            return self
-                .refuse(Diagnostic::error("OP005", message).at(span, "").help(format!("rename it to `{root}Spec`")));
+            return self.refuse(OP005.error(message).at(span, "").help(format!("rename it to `{root}Spec`")));
         }
         if !syn::parse_str::<syn::Ident>(&root).is_ok_and(|ident| name(&ident) == root) {
             let message = format!("kube generates the type `{root}`, which is not a name that a Rust type can have");
             let help = "use UpperCamelCase, such as `kind = \"MyWidget\"`";
-            return self.refuse(Diagnostic::error("OP005", message).at(span, "").help(help));
+            return self.refuse(OP005.error(message).at(span, "").help(help));
         }
         let singular = text("singular").unwrap_or_else(|| kind.to_ascii_lowercase());
         let plural = match text("plural") {
             Some(plural) => plural,
             None if singular == "y" => {
                 let message = "kube-derive panics when it makes the plural of `y`";
-                return self.refuse(Diagnostic::error("OP005", message).at(span, "").help("add `plural = \"ys\"`"));
+                return self.refuse(OP005.error(message).at(span, "").help("add `plural = \"ys\"`"));
             }
             None => default_plural(&singular),
         };
         if let (Some((_, span)), None) = (&kube.scale, &kube.status) {
             self.diagnostics.push(
-                Diagnostic::warning("OP028", "`scale` has no effect: kube drops it where there is no `status`")
+                OP028
+                    .warning("`scale` has no effect: kube drops it where there is no `status`")
                     .at(span.clone(), "")
                     .help("add `status = \"…Status\"` with the replicas in it"),
             );
@@ -215,7 +216,7 @@ impl Deriver<'_> {
     /// Combinations that kube's derive refuses.
     fn check_flags(&mut self, input: &DeriveInput, kube: &Kube, scope: &Scope) -> Derived<()> {
         let is_set = |flag: &str| kube.flags.get(flag).copied().unwrap_or(false);
-        let error = |message: String, span: Span| Diagnostic::error("OP005", message).at(span, "");
+        let error = |message: String, span: Span| OP005.error(message).at(span, "");
         if is_set("cel") && kube.text.get("schema").is_some_and(|mode| mode.value() != "derived") {
             let message = "`cel` requires a schema that kube derives".into();
             let diagnostic = error(message, self.span(scope, &input.ident));
@@ -251,7 +252,7 @@ impl Deriver<'_> {
         }
         let span = self.span(scope, &input.ident);
         let message = format!("`{root}` has no schema that kube derives");
-        self.refuse(Diagnostic::error("OP019", message).at(span, "").help("specify it: `#[schemars(with = \"…\")]`"))
+        self.refuse(OP019.error(message).at(span, "").help("specify it: `#[schemars(with = \"…\")]`"))
     }
 
     /// The names of a custom resource, as far as they are sound; what is wrong with them is said where it is derived.
@@ -301,12 +302,12 @@ impl Deriver<'_> {
                 None => {
                     let message =
                         format!("with `schema = \"manual\"`, `{root}` needs an `impl JsonSchema` that opctl can find");
-                    return self.refuse(Diagnostic::error("OP013", message).at(span, ""));
+                    return self.refuse(OP013.error(message).at(span, ""));
                 }
             },
             _ => {
                 let message = format!("`schema = \"{mode}\"` is not `derived`, `manual` or `disabled`");
-                return self.refuse(Diagnostic::error("OP005", message).at(span, ""));
+                return self.refuse(OP005.error(message).at(span, ""));
             }
         };
         // As `into_root_schema_for`: the root's name is its title, unless it has one.
@@ -374,14 +375,14 @@ impl Deriver<'_> {
                 let message =
                     format!("{package} uses kube {version}, and opctl knows the CRDs of kube {}", range("kube"));
                 let help = "update kube or opctl, or let the compiled types print the CRDs: `--engine cargo`";
-                self.refuse(Diagnostic::error("OP018", message).help(help))
+                self.refuse(OP018.error(message).help(help))
             }
         }
     }
 
     /// What the user's kube does not take, as kube's derive would say.
     pub fn not_in_release<T>(&mut self, what: &str, kube: Release, span: Span, help: &str) -> Derived<T> {
-        self.refuse(Diagnostic::error("OP005", format!("{kube} has no {what}")).at(span, "").help(help))
+        self.refuse(OP005.error(format!("{kube} has no {what}")).at(span, "").help(help))
     }
 
     /// The arguments of all `#[name(…)]`; `#[name]` has none.
@@ -403,14 +404,14 @@ impl Deriver<'_> {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => format!("it takes {}", known.join(", ")),
         };
-        self.refuse(Diagnostic::error("OP005", message).at(span, "").help(help))
+        self.refuse(OP005.error(message).at(span, "").help(help))
     }
 
     fn read_kube(&mut self, kube: &mut Kube, meta: Meta, scope: &Scope) -> Derived<()> {
         let span = self.span(scope, &meta);
         let key = path_text(meta.path());
         if !is_list(&key) && !kube.seen.insert(key.clone()) {
-            return self.refuse(Diagnostic::error("OP005", format!("`{key}` is set twice")).at(span, ""));
+            return self.refuse(OP005.error(format!("`{key}` is set twice")).at(span, ""));
         }
         if !kube.release.has_argument(&key) {
             return self.not_in_release(&format!("attribute `{key}`"), kube.release, span, "remove it, or update kube");
@@ -419,9 +420,9 @@ impl Deriver<'_> {
         let string = |deriver: &mut Self, meta: Meta| -> Derived<LitStr> {
             match value(meta) {
                 Ok(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => Ok(text),
-                _ => deriver.refuse(
-                    Diagnostic::error("OP005", format!("`{key}` takes a string: `{key} = \"…\"`")).at(span.clone(), ""),
-                ),
+                _ => {
+                    deriver.refuse(OP005.error(format!("`{key}` takes a string: `{key} = \"…\"`")).at(span.clone(), ""))
+                }
             }
         };
         if let Some(known) = find(TEXT) {
@@ -436,8 +437,7 @@ impl Deriver<'_> {
         } else if let Some(known) = find(FLAGS) {
             let on = flag(&meta);
             let Some(on) = on else {
-                return self
-                    .refuse(Diagnostic::error("OP005", format!("`{known}` takes `true` or `false`")).at(span, ""));
+                return self.refuse(OP005.error(format!("`{known}` takes `true` or `false`")).at(span, ""));
             };
             kube.flags.insert(known, on);
         } else if let Some(known) = find(LISTS) {
@@ -458,9 +458,7 @@ impl Deriver<'_> {
                         .and_then(|list| list.parse_args_with(Punctuated::<LitStr, Token![,]>::parse_terminated));
                     let pair: Vec<String> = self.parsed(scope, pair)?.iter().map(LitStr::value).collect();
                     let [name, value] = pair.as_slice() else {
-                        return self.refuse(
-                            Diagnostic::error("OP005", format!("write `{key}(\"name\", \"value\")`")).at(span, ""),
-                        );
+                        return self.refuse(OP005.error(format!("write `{key}(\"name\", \"value\")`")).at(span, ""));
                     };
                     let known = if key == "label" { "label" } else { "annotation" };
                     kube.pairs.entry(known).or_default().insert(name.clone(), value.clone());
@@ -472,7 +470,7 @@ impl Deriver<'_> {
                     if ["derive", "serde", "schemars"].iter().any(|refused| meta.path().is_ident(refused)) {
                         let message = format!("`attr` does not accept `{}`", path_text(meta.path()));
                         let help = "kube sets these itself; write `derive = \"…\"` for another derive";
-                        return self.refuse(Diagnostic::error("OP005", message).at(span, "").help(help));
+                        return self.refuse(OP005.error(message).at(span, "").help(help));
                     }
                     // The derives of the root object see the attributes that `cfg_attr` expands to.
                     let mut attributes: Vec<syn::Attribute> = vec![syn::parse_quote!(#[#meta])];
@@ -480,7 +478,7 @@ impl Deriver<'_> {
                     if !package.is_none_or(|(_, cfg)| cfg.expand(&mut attributes)) {
                         let message = "cannot evaluate the `cfg_attr` in `attr`: a build script decides it";
                         let help = "write the attribute without `cfg_attr`";
-                        return self.refuse(Diagnostic::error("OP013", message).at(span, "").help(help));
+                        return self.refuse(OP013.error(message).at(span, "").help(help));
                     }
                     kube.attributes.extend(attributes.into_iter().map(|attribute| attribute.meta));
                 }
@@ -544,7 +542,7 @@ impl Deriver<'_> {
                 }
                 _ => {
                     let message = "this is neither a list of values nor a JSON object";
-                    return self.refuse(Diagnostic::error("OP005", message).at(span, ""));
+                    return self.refuse(OP005.error(message).at(span, ""));
                 }
             },
         };
@@ -553,14 +551,12 @@ impl Deriver<'_> {
             // kube took several objects before 3.1.
             Err(error) if several::<T>(&meta) => {
                 let help = "repeat the argument for each of them: `printcolumn = …, printcolumn = …`";
-                self.refuse(
-                    Diagnostic::error("OP005", error.to_string()).at(span, "these are several objects").help(help),
-                )
+                self.refuse(OP005.error(error.to_string()).at(span, "these are several objects").help(help))
             }
             Err(error) => {
                 let help =
                     format!("it takes {}", T::KEYS.iter().map(|key| crd_key(key)).collect::<Vec<_>>().join(", "));
-                self.refuse(Diagnostic::error("OP005", error.to_string()).at(span, "").help(help))
+                self.refuse(OP005.error(error.to_string()).at(span, "").help(help))
             }
         }
     }
@@ -589,14 +585,14 @@ impl Deriver<'_> {
                 Some(value) => Ok((key, value, span)),
                 None => {
                     let form = if key == "priority" { "a number, negative ones in quotes" } else { "a string" };
-                    self.refuse(Diagnostic::error("OP005", format!("`{key}` takes {form}")).at(span, ""))
+                    self.refuse(OP005.error(format!("`{key}` takes {form}")).at(span, ""))
                 }
             }
         });
         let mut object = Map::new();
         for (key, value, span) in all(read)? {
             if object.insert(crd_key(&key), value).is_some() {
-                return self.refuse(Diagnostic::error("OP005", format!("`{key}` is set twice")).at(span, ""));
+                return self.refuse(OP005.error(format!("`{key}` is set twice")).at(span, ""));
             }
         }
         Ok(object)
@@ -614,7 +610,7 @@ impl Deriver<'_> {
             }
             if !seen.insert(key.clone()) {
                 let span = self.span(scope, &member);
-                return self.refuse(Diagnostic::error("OP005", format!("`{key}` is set twice")).at(span, ""));
+                return self.refuse(OP005.error(format!("`{key}` is set twice")).at(span, ""));
             }
             let path = path(member);
             self.parsed(scope, path).map(|_| ())

@@ -9,7 +9,7 @@ use super::constants::{Function, Owner};
 use super::modules::{ModuleId, name};
 use super::types::{Derived, Deriver, Resolved, Scope, Typed, all};
 use super::values::{Data, Hint, Value, default_of_std, is_pointer};
-use opctl_model::diagnostic::Diagnostic;
+use crate::diagnostics::OP014;
 
 impl Deriver<'_> {
     /// The value that the function at `path` returns.
@@ -176,7 +176,8 @@ impl Deriver<'_> {
         }
         let span = self.span(scope, function);
         self.refuse(
-            Diagnostic::error("OP014", "whether the default is skipped is not evident from the source")
+            OP014
+                .error("whether the default is skipped is not evident from the source")
                 .at(span, "")
                 .help("use `Option::is_none`, `Vec::is_empty`, or a function that is one comparison"),
         )

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use super::features::{self, Enabled};
 use super::lock::Lock;
 use super::package::{Dependency, Package};
+use crate::diagnostics::OP011;
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::project::{Located, Sources, Tree, join};
 
@@ -87,7 +88,7 @@ pub fn not_fetched(missing: &BTreeSet<Missing>) -> Option<Diagnostic> {
         2 | 3 => format!("{listed} are not on disk, and types depend on them"),
         more => format!("{listed} and {} other packages are not on disk, and types depend on them", more - 3),
     };
-    Some(Diagnostic::error("OP011", message).help("run `cargo fetch`"))
+    Some(OP011.error(message).help("run `cargo fetch`"))
 }
 
 impl Foreign {

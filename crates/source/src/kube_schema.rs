@@ -12,7 +12,7 @@ use super::attributes::value;
 use super::custom_resource::{flag, path_text};
 use super::known::Shape;
 use super::types::{Derived, Deriver, Scope, all};
-use opctl_model::diagnostic::Diagnostic;
+use crate::diagnostics::{OP004, OP005, OP013, OP027};
 use opctl_model::versions::Kube as Release;
 
 /// The arguments of `#[x_kube(…)]` on a struct, and on its fields.
@@ -46,7 +46,8 @@ impl Deriver<'_> {
         if !matches!(&input.data, syn::Data::Struct(data) if matches!(data.fields, syn::Fields::Named(_))) {
             let span = self.span(scope, &input.ident);
             return self.refuse(
-                Diagnostic::error("OP004", "`KubeSchema` is for structs with named fields")
+                OP004
+                    .error("`KubeSchema` is for structs with named fields")
                     .at(span, "")
                     .help("derive `schemars::JsonSchema` instead"),
             );
@@ -139,7 +140,8 @@ impl Deriver<'_> {
             ([.., "StructMerge", _], None) => {
                 let span = self.span(scope, &expr);
                 self.diagnostics.push(
-                    Diagnostic::warning("OP027", "`StructMerge` has no effect: kube loses it on the way to the CRD")
+                    OP027
+                        .warning("`StructMerge` has no effect: kube loses it on the way to the CRD")
                         .at(span, "")
                         .help("write `MapMerge::Atomic`, which is for structs, too; granular they are anyway"),
                 );
@@ -175,7 +177,7 @@ impl Deriver<'_> {
         all(metas.iter().map(|meta| {
             let span = self.span(scope, meta);
             let name = path_text(meta.path());
-            let error = |message: String| Diagnostic::error("OP005", message).at(span.clone(), "");
+            let error = |message: String| OP005.error(message).at(span.clone(), "");
             if !known.contains(&name.as_str()) {
                 let elsewhere = [CONTAINER, FIELD].iter().any(|known| known.contains(&name.as_str()));
                 let place = if known == FIELD { "a field" } else { "a struct" };
@@ -299,7 +301,7 @@ impl Deriver<'_> {
     fn not_a_rule<T>(&mut self, expr: &Expr, scope: &Scope) -> Derived<T> {
         let span = self.span(scope, expr);
         self.refuse(
-            Diagnostic::error("OP013", "this rule or merge strategy is made by code that only a compiler can run")
+            OP013.error("this rule or merge strategy is made by code that only a compiler can run")
                 .at(span, "")
                 .help("write it as `\"rule\"`, `(\"rule\", \"message\")`, `Rule::new(\"…\").message(\"…\")`, `ListMerge::Map(vec![…])`, …"),
         )

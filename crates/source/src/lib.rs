@@ -17,6 +17,7 @@ mod decoders;
 mod defaults;
 pub mod dependencies;
 mod derives;
+pub mod diagnostics;
 pub mod emit;
 mod features;
 mod foreign;
@@ -59,6 +60,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::diagnostics::{OP021, OP022};
+use crate::markers::diagnostics::OP131;
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 use opctl_model::project::{PROJECT, ReadError, Tree, is_unreadable, join};
 use opctl_model::threads;
@@ -67,7 +70,7 @@ use opctl_model::{Api, Authority, AuthorityFrom, Conversion, Enumeration, Metric
 pub use account::Account;
 use foreign::Missing;
 use modules::{Modules, Reading};
-pub use ownership::{UNDECIDED, generated_before};
+pub use ownership::generated_before;
 use package::Package;
 use types::Deriver;
 
@@ -99,16 +102,6 @@ impl Default for Options {
     }
 }
 
-/// Errors about code that may well be sound: it compiles, and the compiled types have a schema. All others are mistakes
-/// that a compiler, kube or the API server would refuse as well.
-const ONLY_A_COMPILER_KNOWS: &[&str] =
-    &["OP010", "OP011", "OP013", "OP014", "OP017", "OP018", "OP019", "OP021", "OP023", "OP024", "OP025"];
-
-/// Whether a compiler can give the answer that the source alone does not.
-pub fn only_a_compiler_knows(diagnostic: &Diagnostic) -> bool {
-    ONLY_A_COMPILER_KNOWS.contains(&diagnostic.code)
-}
-
 /// Reads the package in `folder` (where its Cargo.toml is; `""` is the root), whole.
 pub fn read(tree: &Tree, folder: &str) -> Source {
     read_with(tree, folder, &Options::default())
@@ -137,7 +130,7 @@ pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     source.operator.underivable = underivable;
     let mut passed_over = source.account(&packages, &modules, &left_out, &foreign);
     passed_over.extend(made_kinds(&source.tree, &modules));
-    let unnamed = in_files.into_iter().chain(passed_over.iter().cloned()).filter(only_a_compiler_knows);
+    let unnamed = in_files.into_iter().chain(passed_over.iter().cloned()).filter(Diagnostic::needs_compiler);
     let unnamed = unnamed.map(|reason| Underivable { kind: None, span: None, reasons: vec![reason] });
     source.operator.underivable.splice(..0, unnamed);
     source.diagnostics.extend(passed_over);
@@ -176,7 +169,7 @@ impl Part {
     /// found.
     fn blame(&mut self, error: &Diagnostic) {
         let follows =
-            |said: &Diagnostic| said.is_error() && (said.code == "OP021" || said.help.first() == error.help.first());
+            |said: &Diagnostic| said.is_error() && (said.code == OP021 || said.help.first() == error.help.first());
         let mut following = self.diagnostics.iter().filter(|said| follows(said));
         let (Some(first), Some(_)) = (following.next(), following.next()) else { return };
         let span = first.span.clone().map(|(span, _)| (span, "needed here, among other places".into()));
@@ -230,7 +223,7 @@ fn derive_all(source: &Source, modules: &Modules, options: &Options) -> Part {
 /// Reads only the permissions: what a package's markers say, whatever its types are.
 pub fn read_markers(tree: &Tree, folder: &str) -> Source {
     let (packages, modules, mut source) = read_modules(tree, folder);
-    source.diagnostics.retain(|diagnostic| !only_a_compiler_knows(diagnostic));
+    source.diagnostics.retain(|diagnostic| !diagnostic.needs_compiler());
     source.add_markers(&packages, &modules);
     source
 }
@@ -339,7 +332,8 @@ fn kinds_made_in(tree: &Tree, folder: &str) -> Result<Vec<Diagnostic>, ReadError
         let file = SourceFile::new(path.clone(), tree.read(&path)?.unwrap_or_default());
         let message = "a procedural macro makes custom resources, and opctl does not run macros";
         made.extend(skim::kind_made_in(&file.text).map(|range| {
-            Diagnostic::error("OP021", message)
+            OP021
+                .error(message)
                 .at(Span { file, range }, "")
                 .help("write the types out, or print the CRDs from the compiled types")
         }));
@@ -352,9 +346,10 @@ impl Source {
         let files = modules.files();
         for file in &files {
             let removes = |at| modules.removes(file, at);
+            let is_code = |name: &str| self.tree.is_code(name);
             let mut markers = match modules.package_of(file).filter(|(package, _)| package.name == runtime::PACKAGE) {
-                Some((package, _)) => markers::read_but(&runtime::for_operator(file, &package.name), removes),
-                None => markers::read_but(file, removes),
+                Some((package, _)) => markers::read_but(&runtime::for_operator(file, &package.name), removes, is_code),
+                None => markers::read_but(file, removes, is_code),
             };
             self.markers.0 += markers.count;
             self.markers.1 += usize::from(markers.count > 0);
@@ -374,8 +369,7 @@ impl Source {
 
     /// There is one authority. Its file is read here.
     fn trust(&mut self, mut authority: Authority) {
-        let refuse =
-            |message: String, help: &str| Diagnostic::error("OP131", message).at(authority.span.clone(), "").help(help);
+        let refuse = |message: String, help: &str| OP131.error(message).at(authority.span.clone(), "").help(help);
         if let Some(other) = &self.operator.authority {
             let message = format!("two markers set the CA of the webhooks; the other is at {}", other.span);
             return self.diagnostics.push(refuse(message, "remove one of them"));
@@ -418,7 +412,7 @@ fn different_versions(pair: &[Api], conversions: &[Conversion]) -> Option<Diagno
     let (kind, versions) = (&first.kind, format!("{} and {}", first.version, second.version));
     let message = format!("`{kind}` {versions} have different fields, and nothing converts between them");
     Some(
-        Diagnostic::warning("OP022", message)
+        OP022.warning(message)
             .at(second.span.clone(), format!("the other version is at {}", first.span))
             .help("keep their fields equal, or serve only one: `#[kube(served = false)]`")
             .help("where a webhook converts: `// +opctl:conversion:group=…,kind=…`; `opctl create webhook --conversion` makes one"),

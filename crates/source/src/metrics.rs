@@ -10,6 +10,7 @@ use syn::{
 };
 
 use super::modules::{Modules, span_of};
+use crate::diagnostics::OP490;
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
 use opctl_model::{Metric, MetricForm};
 
@@ -96,7 +97,7 @@ impl Search<'_> {
     }
 
     fn warn(&mut self, call: &ExprMethodCall, why: &str, help: &str) {
-        let warning = Diagnostic::warning("OP490", "a metric is missing from the dashboard".to_owned());
+        let warning = OP490.warning("a metric is missing from the dashboard".to_owned());
         self.warnings.push(warning.at(span_of(self.file, call), why).help(help));
     }
 

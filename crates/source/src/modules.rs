@@ -31,6 +31,7 @@ use super::made::Makes;
 use super::package::{self, Dependency, Kind, Package, normalize};
 use super::runtime::{self, Runtime};
 use super::skim;
+use crate::diagnostics::{OP001, OP002, OP006, OP007, OP013, OP021, OP023, OP029};
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 use opctl_model::lexer::{self, Excess, Lexer};
 use opctl_model::project::{Tree, join};
@@ -137,13 +138,11 @@ const MODULES: usize = 128;
 fn endless(file: &Arc<SourceFile>, declared: Span, around: &[Arc<SourceFile>]) -> Option<Diagnostic> {
     if around.iter().any(|outer| Arc::ptr_eq(outer, file)) {
         let message = format!("`{}` is the file of a module in itself", file.path);
-        return Some(
-            Diagnostic::error("OP007", message).at(declared, "").help("fix its `#[path]`, or remove this line"),
-        );
+        return Some(OP007.error(message).at(declared, "").help("fix its `#[path]`, or remove this line"));
     }
     (around.len() >= MODULES).then(|| {
         let message = format!("there are more than {MODULES} modules within each other");
-        Diagnostic::error("OP007", message).at(declared, "").help("declare this module in an outer one")
+        OP007.error(message).at(declared, "").help("declare this module in an outer one")
     })
 }
 
@@ -983,7 +982,7 @@ impl Modules {
             Contents::Root(root) => {
                 let text = self.text(krate, &root).unwrap_or_else(|| {
                     let missing = format!("the crate's root file `{root}` does not exist");
-                    self.report(Diagnostic::error("OP002", missing).help("check the paths in Cargo.toml"));
+                    self.report(OP002.error(missing).help("check the paths in Cargo.toml"));
                     String::new()
                 });
                 let folder = parent(&root).to_string();
@@ -993,7 +992,8 @@ impl Modules {
                 let found = candidates.iter().find_map(|path| Some((path, self.text(krate, path)?)));
                 let Some((path, text)) = found else {
                     self.report(
-                        Diagnostic::error("OP002", format!("no file for module `{stem}`"))
+                        OP002
+                            .error(format!("no file for module `{stem}`"))
                             .at(declared.clone(), format!("neither {} exists", list(&candidates)))
                             .help(format!("create `{}`, or remove this line", candidates[0])),
                     );
@@ -1110,14 +1110,11 @@ impl Modules {
             let (line, column) = span.line_column();
             let invisible = invisible(&span);
             let diagnostic = match krate.foreign.is_some() || self.tree.is_inside(&file.path) {
-                true => Diagnostic::error("OP001", format!("this is not Rust: {error}")).at(span, ""),
+                true => OP001.error(format!("this is not Rust: {error}")).at(span, ""),
                 // Through a link or a path out of the project: the text may not be meant for those who read messages.
                 false => {
                     let place = format!("{}:{line}:{column}", file.path);
-                    Diagnostic::error(
-                        "OP001",
-                        format!("`{place}`, a file outside of the project, is not Rust: {error}"),
-                    )
+                    OP001.error(format!("`{place}`, a file outside of the project, is not Rust: {error}"))
                 }
             };
             let details = "run `cargo check` for details; opctl does not compile, but the source must parse";
@@ -1403,9 +1400,7 @@ impl Reader<'_> {
 
     fn refuse_kind(&self, span: Span, message: &str) {
         self.modules.report(
-            Diagnostic::error("OP021", message)
-                .at(span, "")
-                .help("write the type out, or print the CRDs from the compiled types"),
+            OP021.error(message).at(span, "").help("write the type out, or print the CRDs from the compiled types"),
         );
     }
 
@@ -1462,7 +1457,8 @@ impl Reader<'_> {
             return self.refuse_kind(span.clone(), "a build script makes a custom resource, and opctl does not run it");
         }
         self.modules.report(
-            Diagnostic::warning("OP029", "opctl does not read what is included here")
+            OP029
+                .warning("opctl does not read what is included here")
                 .at(span.clone(), "a custom resource in it gets no CRD")
                 .help("keep custom resources in files of their own, or print the CRDs from the compiled types"),
         );
@@ -1498,7 +1494,7 @@ impl Reader<'_> {
             if file.text.get(range).is_some_and(skim::may_declare_kind) {
                 let message = format!("an attribute macro may change the custom resources in `{}`", module.ident);
                 let help = "write out what it makes, or print the CRDs from the compiled types";
-                self.modules.report(Diagnostic::error("OP013", message).at(span.clone(), "").help(help));
+                self.modules.report(OP013.error(message).at(span.clone(), "").help(help));
             }
             self.leave_out(module);
             let path = UsePath::of(attribute.path());
@@ -1679,7 +1675,8 @@ fn excess(file: &Arc<SourceFile>) -> Option<Diagnostic> {
     let Excess { range, reason } = lexer::excess(&file.text)?;
     let span = Span { file: file.clone(), range };
     Some(
-        Diagnostic::error("OP006", format!("`{}` {reason}", file.path))
+        OP006
+            .error(format!("`{}` {reason}", file.path))
             .at(span, "the limit is reached here")
             .help("split the type or the expression, for example with a `type`, a `let` or a function"),
     )
@@ -1687,7 +1684,8 @@ fn excess(file: &Arc<SourceFile>) -> Option<Diagnostic> {
 
 /// What is not known without running a build script.
 pub fn undecided(span: Span, label: &str) -> Diagnostic {
-    Diagnostic::error("OP023", "a build script decides whether this is compiled, and opctl does not run it")
+    OP023
+        .error("a build script decides whether this is compiled, and opctl does not run it")
         .at(span, label)
         .help("choose by a cargo feature instead, or print the CRDs from the compiled types")
 }

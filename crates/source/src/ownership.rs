@@ -13,13 +13,12 @@ use super::modules::Modules;
 use super::package::Package;
 use super::runtime;
 use super::skim;
+use crate::diagnostics::{OP030, OP049};
+use crate::markers::diagnostics::OP115;
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 use opctl_model::project::widespread::project_of;
 use opctl_model::project::{Origin, ProjectFile, ReadError, join};
 use opctl_model::{Api, External, Underivable};
-
-/// The code of an error about a kind with unclear ownership.
-pub const UNDECIDED: &str = "OP049";
 
 /// Group and kind.
 type Kind = (String, String);
@@ -105,7 +104,7 @@ impl Source {
             if !names.any(|name| marker.covers.contains(name)) {
                 let message = "there is no custom resource below this marker";
                 let help = "put it right above the type with `#[kube(…)]`, or remove it";
-                self.diagnostics.push(Diagnostic::warning("OP115", message).at(marker.span.clone(), "").help(help));
+                self.diagnostics.push(OP115.warning(message).at(marker.span.clone(), "").help(help));
             }
         }
     }
@@ -451,17 +450,16 @@ const IF_EXTERNAL: &str = "write `// +opctl:external` above the type";
 const IF_OWN: &str = "write `// +opctl:owned` above the type";
 
 fn probably_external(group: &str, kind: &str, declared: &Declared, why: String) -> Diagnostic {
-    Diagnostic::warning(
-        "OP030",
-        format!("no CRD is generated for `{kind}` of `{group}`, which belongs to another project"),
-    )
-    .at(attribute(declared), why)
-    .help(format!("if that is right, {IF_EXTERNAL} to confirm it"))
-    .help(format!("if the CRD is this crate's own, {IF_OWN}"))
+    OP030
+        .warning(format!("no CRD is generated for `{kind}` of `{group}`, which belongs to another project"))
+        .at(attribute(declared), why)
+        .help(format!("if that is right, {IF_EXTERNAL} to confirm it"))
+        .help(format!("if the CRD is this crate's own, {IF_OWN}"))
 }
 
 fn unclear(group: &str, kind: &str, declared: &Declared, why: String) -> Diagnostic {
-    Diagnostic::error(UNDECIDED, format!("the CRD of `{kind}` of `{group}` may belong to another project"))
+    OP049
+        .error(format!("the CRD of `{kind}` of `{group}` may belong to another project"))
         .at(attribute(declared), why)
         .help(format!("if the CRD is this crate's own, {IF_OWN}"))
         .help(format!("if it is another project's, {IF_EXTERNAL}: opctl generates no CRD then"))
@@ -472,7 +470,7 @@ pub fn generated_before(external: &External, path: &str) -> Diagnostic {
     let External { group, kind, warning, .. } = external;
     let message = format!("`{path}` was generated for `{kind}` of `{group}`, which belongs to another project");
     let span = warning.as_ref().and_then(|warning| warning.span.clone());
-    let error = Diagnostic { span, ..Diagnostic::error(UNDECIDED, message) };
+    let error = Diagnostic { span, ..OP049.error(message) };
     error
         .help(format!("if the CRD is this crate's own, {IF_OWN}"))
         .help(format!("if it is another project's, {IF_EXTERNAL}: opctl removes the file then"))

@@ -8,6 +8,7 @@ use toml_edit::{Document, Item, TableLike};
 
 use super::cfg;
 use opctl_model::diagnostic::Diagnostic;
+use opctl_model::diagnostics::OP003;
 use opctl_model::project::{self, CargoToml, Features, ReadError, Tree, Workspaces, inherits, join};
 use opctl_model::versions::Requirement;
 
@@ -129,7 +130,8 @@ impl Package {
         let packages = workspace.members.iter().map(read);
         let packages = packages.collect::<Result<Vec<_>, _>>()?;
         if packages.is_empty() {
-            return Err(Diagnostic::error("OP003", "this Cargo.toml has no `[package]` and no workspace members")
+            return Err(OP003
+                .error("this Cargo.toml has no `[package]` and no workspace members")
                 .at(root.span(None), "")
                 .help("pass the folder of a package: `opctl manifests --path DIR`"));
         }
@@ -183,11 +185,13 @@ impl Package {
 /// The manifest of the package in a folder, and the root of its workspace.
 fn found(workspaces: &Workspaces, folder: &str) -> Result<(Rc<CargoToml>, Option<Rc<CargoToml>>), Diagnostic> {
     let Some(manifest) = workspaces.manifest(folder)? else {
-        return Err(Diagnostic::error("OP003", format!("there is no `{}`", join(folder, "Cargo.toml")))
+        return Err(OP003
+            .error(format!("there is no `{}`", join(folder, "Cargo.toml")))
             .help("run opctl in the folder of a Rust package, or name it: `opctl manifests --path DIR`"));
     };
     if !manifest.has_package() {
-        return Err(Diagnostic::error("OP003", format!("`{}` has no `[package]`", manifest.file.path))
+        return Err(OP003
+            .error(format!("`{}` has no `[package]`", manifest.file.path))
             .at(manifest.span(None), "")
             .help("pass the folder of a package: `opctl manifests --path DIR`"));
     }
@@ -203,7 +207,7 @@ fn known(chosen: Option<&Features>, packages: &[Package], manifest: &CargoToml) 
     let mut known: Vec<&str> = names().map(String::as_str).filter(|name| *name != "default").collect();
     known.sort_unstable();
     known.dedup();
-    let error = Diagnostic::error("OP003", format!("there is no feature `{unknown}`")).at(manifest.span(None), "");
+    let error = OP003.error(format!("there is no feature `{unknown}`")).at(manifest.span(None), "");
     Err(match known[..] {
         [] => error.help("leave out `--features`: this crate has none"),
         _ => error.help(format!("the features are `{}`", known.join("`, `"))),

@@ -7,6 +7,7 @@ use super::derives;
 use super::foreign::Missing;
 use super::known;
 use super::modules::{DependencyName, External, ModuleId, Modules, Reach, UsePath, undecided};
+use crate::diagnostics::{OP013, OP024};
 use opctl_model::diagnostic::Diagnostic;
 
 /// What a path names.
@@ -227,9 +228,7 @@ impl Search<'_> {
         if let Some((span, false)) = made.filter(|_| is_there) {
             let message = format!("a macro may make another `{name}`, and opctl does not run macros");
             let help = format!("import `{name}` with a `use` of its own, or call the macro in another module");
-            return hidden(
-                Diagnostic::error("OP024", message).at(span, "the names that it makes are not known").help(help),
-            );
+            return hidden(OP024.error(message).at(span, "the names that it makes are not known").help(help));
         }
         found.or_else(|| {
             let span = module.undecided.get("*")?;
@@ -310,11 +309,13 @@ impl Search<'_> {
 }
 
 pub fn changed_by_macro(name: &str) -> Diagnostic {
-    Diagnostic::error("OP013", format!("an attribute macro may change `{name}`, and opctl does not run macros"))
+    OP013
+        .error(format!("an attribute macro may change `{name}`, and opctl does not run macros"))
         .help("write out what it makes, or print the CRDs from the compiled types")
 }
 
 pub fn made_by_macro(name: &str) -> Diagnostic {
-    Diagnostic::error("OP024", format!("a macro makes the type `{name}`, and opctl does not run macros"))
+    OP024
+        .error(format!("a macro makes the type `{name}`, and opctl does not run macros"))
         .help("write the type out, or specify its schema: `#[schemars(with = \"…\")]`")
 }

@@ -19,6 +19,7 @@ use super::markers;
 use super::modules::Modules;
 use super::package::Package;
 use super::skim;
+use crate::markers::diagnostics::{OP113, OP114};
 use opctl_model::RbacRule;
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 use opctl_model::lexer::{Token, behind_group, code, excess};
@@ -69,7 +70,7 @@ pub fn needs(modules: &Modules, packages: &[Package]) -> Permissions {
 
 fn unknown(missing: &Missing) -> Diagnostic {
     let (why, help) = missing.explained();
-    let error = Diagnostic::error("OP113", format!("the permissions that `{PACKAGE}` needs are unknown: {why}"));
+    let error = OP113.error(format!("the permissions that `{PACKAGE}` needs are unknown: {why}"));
     match missing {
         Missing::Folder { .. } => error.help(help).help(RESTORE),
         Missing::Library { .. } => error.help(RESTORE),
@@ -88,7 +89,7 @@ impl Permissions {
             }
             let file = for_operator(&file, operator);
             let tokens = code(&file.text);
-            let found = markers::read_but(&file, |at| runtime.cfg.removes(&file.text, at));
+            let found = markers::read_but(&file, |at| runtime.cfg.removes(&file.text, at), |_| true);
             for rule in found.operator.rbac {
                 match item_below(&file.text, &tokens, rule.span.range.start) {
                     Some(item)
@@ -113,7 +114,8 @@ impl Permissions {
 
 fn unattached(span: Span) -> Diagnostic {
     let path = span.file.path.clone();
-    Diagnostic::error("OP114", format!("a marker of `{PACKAGE}` belongs to no public item"))
+    OP114
+        .error(format!("a marker of `{PACKAGE}` belongs to no public item"))
         .at(span, "no code can name what it is for")
         .help("move it above a public item, or above an `impl` of a public type")
         .help(format!("or undo the edit: `opctl init --runtime vendored --overwrite {path}`"))
@@ -145,7 +147,7 @@ impl Runtime {
             let Some((path, text)) = candidates.into_iter().find_map(&mut read) else {
                 let module = folder.rsplit('/').next().unwrap_or_default();
                 let message = format!("`{PACKAGE}` lacks the file of its module `{module}`");
-                problems.push(Diagnostic::error("OP113", message).help(RESTORE));
+                problems.push(OP113.error(message).help(RESTORE));
                 continue;
             };
             for module in self.modules(&text) {

@@ -12,7 +12,7 @@ use syn::{DeriveInput, GenericParam, Generics, Type, TypeParamBound, TypePath, W
 use super::modules::name;
 use super::types::{Derived, Deriver, Resolved, Scope, Typed};
 use super::values::{Data, Value, size_of_json};
-use opctl_model::diagnostic::Diagnostic;
+use crate::diagnostics::OP014;
 
 impl Deriver<'_> {
     /// Whether schemars can write values of the type: it asks where the derive stands, so that a type parameter of the
@@ -172,7 +172,7 @@ impl Deriver<'_> {
         let message =
             format!("the default is a `{ident}`, which is written by code of its own, and only a compiler can run it");
         let help = "derive `Serialize`, or set the schema's default: `#[schemars(!default, extend(\"default\" = …))]`";
-        self.refuse(Diagnostic::error("OP014", message).at(span, "").help(help))
+        self.refuse(OP014.error(message).at(span, "").help(help))
     }
 
     fn serialized_data(&mut self, data: Data) -> Derived<Json> {

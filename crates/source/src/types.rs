@@ -24,6 +24,7 @@ use super::modules::{ModuleId, Modules, TypeDecl, UsePath, mentions, name, span_
 use super::resolve::{Foreign, Namespace, Target, follow, made_by_macro, resolve};
 use super::shadows::Shadows;
 use super::values::Local;
+use crate::diagnostics::{OP009, OP010, OP011, OP012, OP013, OP015, OP017, OP019, OP025, OP026};
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::versions::{Release, Requirement, is_known};
 use opctl_model::{Enumeration, Underivable};
@@ -285,10 +286,9 @@ impl<'a> Deriver<'a> {
         let mut result = Ok(());
         for Problem { span, message, help, code } in problems.into_vec() {
             let span = self.span(scope, &span);
-            let is_warning = code == "OP009";
-            let diagnostic =
-                if is_warning { Diagnostic::warning } else { Diagnostic::error }(code, message).at(span, "");
-            let diagnostic = help.into_iter().fold(diagnostic, Diagnostic::help);
+            let is_warning = code == OP009;
+            let diagnostic = if is_warning { code.warning(message) } else { code.error(message) };
+            let diagnostic = help.into_iter().fold(diagnostic.at(span, ""), Diagnostic::help);
             if !is_warning {
                 result = self.refuse(diagnostic);
             } else if !self.diagnostics.contains(&diagnostic) {
@@ -360,7 +360,7 @@ impl<'a> Deriver<'a> {
         let ty = if text.len() <= 60 { format!("type `{text}`") } else { "this type".into() };
         let help =
             "end the circle if the type leads back to itself; otherwise keep a part of it as `serde_json::Value`";
-        let excess = Diagnostic::error("OP026", format!("{ty} {excess}")).at(span, "").help(help);
+        let excess = OP026.error(format!("{ty} {excess}")).at(span, "").help(help);
         self.excess = Some(excess.clone());
         self.refuse(excess)
     }
@@ -419,7 +419,7 @@ impl<'a> Deriver<'a> {
                 if parameters.len() < entry.parameters() {
                     let span = self.span(scope, ty);
                     let message = format!("`{}` needs {} type parameters", path.join("::"), entry.parameters());
-                    return self.refuse(Diagnostic::error("OP010", message).at(span, ""));
+                    return self.refuse(OP010.error(message).at(span, ""));
                 }
                 let mut shape =
                     entry.shape(parameters).or_else(|problem| self.refuse_known(problem, &path, ty, scope))?;
@@ -442,7 +442,7 @@ impl<'a> Deriver<'a> {
                     None => {
                         let span = self.span(scope, ty);
                         let message = "a tuple of more than 16 elements has no schema: schemars knows 1 to 16";
-                        self.refuse(Diagnostic::error("OP012", message).at(span, "").help("use a struct"))
+                        self.refuse(OP012.error(message).at(span, "").help("use a struct"))
                     }
                 }
             }
@@ -460,7 +460,7 @@ impl<'a> Deriver<'a> {
                 length => {
                     let span = self.span(scope, ty);
                     let message = format!("an array of {length} elements has no schema: schemars knows 0 to 32");
-                    self.refuse(Diagnostic::error("OP012", message).at(span, "").help("use a `Vec`"))
+                    self.refuse(OP012.error(message).at(span, "").help("use a `Vec`"))
                 }
             },
         }
@@ -550,7 +550,7 @@ impl<'a> Deriver<'a> {
             let message =
                 format!("`{}` contains itself, which a CRD cannot express: it has no references", input.ident);
             let help = "break the circle: keep the inner part as `serde_json::Value` with `#[schemars(schema_with = …)]`, or give it a fixed depth";
-            return self.refuse(Diagnostic::error("OP015", message).at(span, label).help(help));
+            return self.refuse(OP015.error(message).at(span, label).help(help));
         }
         self.open.push(identity.clone());
         let before = self.reasons.len();
@@ -617,7 +617,7 @@ impl<'a> Deriver<'a> {
                         input.ident
                     );
                     let help = "derive `schemars::JsonSchema`, or specify the schema at the field: `#[schemars(with = \"…\")]`";
-                    return self.refuse(Diagnostic::error("OP013", message).at(span, "").help(help));
+                    return self.refuse(OP013.error(message).at(span, "").help(help));
                 }
                 let message = format!("`{}` has no schema: it does not derive `JsonSchema`", input.ident);
                 let help = if self.modules.is_foreign(module) {
@@ -625,13 +625,11 @@ impl<'a> Deriver<'a> {
                 } else {
                     "add `schemars::JsonSchema` to its `#[derive(…)]`"
                 };
-                self.refuse(Diagnostic::error("OP019", message).at(span, "used in a custom resource").help(help))
+                self.refuse(OP019.error(message).at(span, "used in a custom resource").help(help))
             }
             _ => {
                 let message = format!("`{}` has a `JsonSchema` of its own for each of its arguments", input.ident);
-                self.refuse(
-                    Diagnostic::error("OP013", message).at(span, "").help("write one for all of them, or derive it"),
-                )
+                self.refuse(OP013.error(message).at(span, "").help("write one for all of them, or derive it"))
             }
         }
     }
@@ -672,7 +670,7 @@ impl<'a> Deriver<'a> {
                 };
                 let message =
                     format!("`{}` has a schema for schemars {version}, and {takes} that of schemars 1", input.ident);
-                self.refuse(Diagnostic::error("OP025", message).at(span, "used in a custom resource").help(help))
+                self.refuse(OP025.error(message).at(span, "used in a custom resource").help(help))
             }
             _ => Ok(()),
         }
@@ -689,7 +687,7 @@ impl<'a> Deriver<'a> {
         let span = self.span(scope, attribute);
         let message = format!("an attribute macro may change `{}` before its schema is derived", input.ident);
         let help = "put it after `#[derive(…)]` if it is a helper of a derive; else write out what it makes";
-        self.refuse(Diagnostic::error("OP013", message).at(span, "").help(help))
+        self.refuse(OP013.error(message).at(span, "").help(help))
     }
 
     fn is_attribute_macro(&self, path: &syn::Path, module: ModuleId) -> bool {
@@ -758,9 +756,7 @@ impl<'a> Deriver<'a> {
                 let span = self.span(scope, ty);
                 let message = "a type of this form cannot be derived from source";
                 self.refuse(
-                    Diagnostic::error("OP012", message)
-                        .at(span, "")
-                        .help("name the type, or use a struct, `Vec`, `Option` or map"),
+                    OP012.error(message).at(span, "").help("name the type, or use a struct, `Vec`, `Option` or map"),
                 )
             }
         }
@@ -885,7 +881,8 @@ impl<'a> Deriver<'a> {
             format!("no type `{}` is found from here", segments.join("::"))
         };
         self.refuse(
-            Diagnostic::error("OP010", message)
+            OP010
+                .error(message)
                 .at(span, "")
                 .help("opctl follows modules and `use`; a type that a macro or a build script makes is not seen"),
         )
@@ -913,7 +910,8 @@ impl<'a> Deriver<'a> {
         let message =
             format!("no type `{}` is found in the source of `{}`{version}", foreign.path.join("::"), foreign.path[0]);
         self.refuse(
-            Diagnostic::error("OP010", message)
+            OP010
+                .error(message)
                 .at(span, "")
                 .help("a type that a macro or a build script makes is not seen; a feature may have to be enabled"),
         )
@@ -926,24 +924,21 @@ impl<'a> Deriver<'a> {
         let (label, help) = missing.map_or(("opctl has no schema for it".into(), wrap.into()), Missing::explained);
         let message =
             format!("the schema of `{}` is not known: it comes from the crate `{}`", path.join("::"), path[0]);
-        self.refuse(Diagnostic::error("OP011", message).at(span, label).help(help))
+        self.refuse(OP011.error(message).at(span, label).help(help))
     }
 
     fn refuse_known<T>(&mut self, problem: NoSchema, path: &[String], ty: &Type, scope: &Scope) -> Derived<T> {
         let span = self.span(scope, ty);
         let path = path.join("::");
         self.refuse(match problem {
-            NoSchema::Recursive => Diagnostic::error(
-                "OP015",
-                format!("`{path}` contains itself, which a CRD cannot express: it has no references"),
-            )
-            .at(span, "")
-            .help("keep it as `serde_json::Value` with `#[schemars(schema_with = …)]`"),
-            NoSchema::NotImplemented => {
-                Diagnostic::error("OP019", format!("`{path}` has no schema: it does not implement `JsonSchema`"))
-                    .at(span, "used in a custom resource")
-                    .help("specify the schema: `#[schemars(with = \"…\")]`")
-            }
+            NoSchema::Recursive => OP015
+                .error(format!("`{path}` contains itself, which a CRD cannot express: it has no references"))
+                .at(span, "")
+                .help("keep it as `serde_json::Value` with `#[schemars(schema_with = …)]`"),
+            NoSchema::NotImplemented => OP019
+                .error(format!("`{path}` has no schema: it does not implement `JsonSchema`"))
+                .at(span, "used in a custom resource")
+                .help("specify the schema: `#[schemars(with = \"…\")]`"),
         })
     }
 
@@ -967,7 +962,7 @@ impl<'a> Deriver<'a> {
         scope: &Scope,
     ) -> Derived<T> {
         // One mistake in Cargo.toml; its other places are no news.
-        if let Some(said) = self.diagnostics.iter().find(|said| said.code == "OP017") {
+        if let Some(said) = self.diagnostics.iter().find(|said| said.code == OP017) {
             return self.refuse(said.clone());
         }
         let span = self.span(scope, ty);
@@ -975,7 +970,7 @@ impl<'a> Deriver<'a> {
             let (label, help) = missing.explained();
             (label, Some(help))
         });
-        let mut diagnostic = Diagnostic::error("OP017", unclear.to_string()).at(span, label);
+        let mut diagnostic = OP017.error(unclear.to_string()).at(span, label);
         diagnostic.help.extend(fetch);
         self.refuse(diagnostic.help(unclear.help()))
     }

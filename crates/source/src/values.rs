@@ -40,6 +40,7 @@ use super::constants::Function;
 use super::modules::{ModuleId, name};
 use super::numbers::common;
 use super::types::{Derived, Deriver, Resolved, Scope, Typed, all};
+use crate::diagnostics::OP014;
 use opctl_model::diagnostic::Diagnostic;
 
 /// A value of Rust. References and smart pointers are what they point to.
@@ -242,7 +243,8 @@ impl Deriver<'_> {
     pub fn not_evident<T>(&mut self, node: &impl syn::spanned::Spanned, scope: &Scope) -> Derived<T> {
         let span = self.span(scope, node);
         self.refuse(
-            Diagnostic::error("OP014", "the value of this expression is not evident from the source")
+            OP014
+                .error("the value of this expression is not evident from the source")
                 .at(span, "")
                 .help("use a literal, a constant, a constructor of std, or a function whose body is one of these"),
         )

@@ -143,7 +143,7 @@ fn report(findings: &[Finding], passed: bool, output: Output) -> Value {
             let place = span.as_ref().map_or_else(String::new, |(span, _)| format!("{span}: "));
             return json!({"type": kind, "message": format!("{place}{message}")});
         }
-        let mut entry = json!({"type": kind, "message": message, "rule": finding.rule.id, "code": code, "source": finding.rule.source.name(), "help": help});
+        let mut entry = json!({"type": kind, "message": message, "rule": finding.rule.id, "code": code.name, "source": finding.rule.source.name(), "help": help});
         if let Some((span, _)) = span {
             let (line, column) = span.line_column();
             entry["file"] = span.file.path.clone().into();

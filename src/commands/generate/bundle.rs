@@ -19,6 +19,7 @@ use opctl_kustomize::yaml::Node;
 use opctl_model::diagnostic::{Diagnostic, Severity};
 use opctl_model::names::Image;
 use opctl_model::project::{ProjectFile, ReadError, Tree, join};
+use opctl_olm::diagnostics::OP509;
 use opctl_olm::{self as olm, Bundle, Digests, Fate, Input, Labels, Options};
 use opctl_source::emit;
 
@@ -227,7 +228,8 @@ fn base(tree: &Tree, package: &str, overlay: &str, objects: &[Node]) -> anyhow::
             .help("`opctl generate kustomize manifests` writes one")
             .into()),
         [first, second, ..] => {
-            let error = Diagnostic::error("OP509", "there are two base CSVs")
+            let error = OP509
+                .error("there are two base CSVs")
                 .at(second.span.clone(), "")
                 .help(format!("keep this one or the one in `{}`", first.span.file.path));
             Err(Diagnosed::from(vec![error]).into())

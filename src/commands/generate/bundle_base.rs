@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use super::super::error::Refusal;
 use super::super::{Console, Next, Outcome, Task, carry_out, lock, project_folder, tree};
 use super::bundle::MANIFESTS;
+use crate::commands::diagnostics::OP510;
 use opctl_edit::plan::{Mode, Plan};
-use opctl_model::diagnostic::{Diagnostic, Span};
+use opctl_model::diagnostic::{Chapter, Diagnostic, Span};
 use opctl_model::project::{Manifest, Origin, Package, ProjectFile, Resource, Tree, builtin, is_unreadable};
 use opctl_model::{Api, CrdLocation, Displayed, Operator, Step};
 use opctl_olm::{self as olm, DescriptorHint, KindHints, Metadata};
@@ -200,8 +201,9 @@ pub fn hints(tree: &Tree, project: &ProjectFile) -> (Hints, Vec<Diagnostic>) {
         }
     }
     // What a wrong marker should say is missing in the bundle.
-    let is_of_marker =
-        |problem: &&Diagnostic| problem.is_error() && (problem.code.starts_with("OP1") || is_unreadable(problem));
+    let is_of_marker = |problem: &&Diagnostic| {
+        problem.is_error() && (problem.code.chapter == Chapter::Markers || is_unreadable(problem))
+    };
     let mut problems: Vec<Diagnostic> = requests.diagnostics.iter().filter(is_of_marker).cloned().collect();
     let displayed = &requests.operator.displayed;
     if displayed.is_empty() {
@@ -243,7 +245,7 @@ pub fn hints(tree: &Tree, project: &ProjectFile) -> (Hints, Vec<Diagnostic>) {
         }
     }
     let unused = displayed.iter().zip(used).filter(|(_, used)| !used).map(|(marker, _)| {
-        Diagnostic::error("OP510", "this marker is about no kind and no field of one")
+        OP510.error("this marker is about no kind and no field of one")
             .at(marker.span.clone(), "")
             .help("write it right above the type with `#[derive(CustomResource)]`, or with `type=spec` or `type=status` above a field of it")
     });

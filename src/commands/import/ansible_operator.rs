@@ -11,6 +11,7 @@ use super::project::{self, SdkProject};
 use super::target;
 use super::watches::Subject;
 use crate::commands::ansible::{self, Files};
+use crate::commands::diagnostics::{OP482, OP483};
 use crate::commands::error::Refusal;
 use crate::commands::request::Request;
 use crate::commands::{Console, Outcome};
@@ -105,7 +106,7 @@ fn copy(dir: &Path, found: &mut Vec<Diagnostic>) -> Result<Files, Refusal> {
                 Err(_) => {
                     let message = format!("`{}` is not text, and was not copied", dir.join(&path).display());
                     let help = format!("copy it after the import, to `{path}`");
-                    found.push(Diagnostic::warning("OP483", message).help(help));
+                    found.push(OP483.warning(message).help(help));
                 }
             }
         }
@@ -117,7 +118,7 @@ fn copy(dir: &Path, found: &mut Vec<Diagnostic>) -> Result<Files, Refusal> {
 fn place(source: &SdkProject, runs: &Runs, files: &mut Files, found: &mut Vec<Diagnostic>) -> Option<Source> {
     let mut wrong = |message: String| {
         let help = "correct the path, from the folder of watches.yaml";
-        found.push(Diagnostic::error("OP482", message).at(runs.span.clone(), "").help(help));
+        found.push(OP482.error(message).at(runs.span.clone(), "").help(help));
         None
     };
     match &runs.source {
@@ -138,7 +139,7 @@ fn place(source: &SdkProject, runs: &Runs, files: &mut Files, found: &mut Vec<Di
                 }
                 let message = format!("`{path}` is `{target}` in the new project");
                 let help = "correct the paths in it that are relative to its folder";
-                found.push(Diagnostic::warning("OP483", message).at(runs.span.clone(), "").help(help));
+                found.push(OP483.warning(message).at(runs.span.clone(), "").help(help));
                 Some(Source::Playbook(target))
             }
             Err(error) => wrong(project::below(&source.dir, error).to_string()),
@@ -261,7 +262,7 @@ fn compare(source: &SdkProject, rules: &Rules, own: &BTreeSet<&str>, found: &mut
                     format!("no task needs `{verbs}` on `{resources}` of `{group}`, so it was not carried over");
                 let marker = format!("// +kubebuilder:rbac:groups={group},resources={resources},verbs={verbs}");
                 let help = format!("if one does, add a marker to its controller: `{marker}`");
-                found.push(Diagnostic::warning("OP483", message).at(rule.span.clone(), "").help(help));
+                found.push(OP483.warning(message).at(rule.span.clone(), "").help(help));
             }
         }
     }
@@ -274,9 +275,7 @@ fn leftovers(source: &SdkProject, found: &mut Vec<Diagnostic>) {
     {
         if source.dir.join(name).exists() {
             let message = format!("`{}` was not imported", source.dir.join(name).display());
-            found.push(
-                Diagnostic::warning("OP483", message).help("copy it, and add it to the Dockerfile, if it is needed"),
-            );
+            found.push(OP483.warning(message).help("copy it, and add it to the Dockerfile, if it is needed"));
         }
     }
     let Some(file) = project::read(&source.tree, "requirements.yml", found) else { return };
@@ -293,6 +292,6 @@ fn leftovers(source: &SdkProject, found: &mut Vec<Diagnostic>) {
         let message = format!("the collection `{name}` was not imported");
         let help = "if a role needs it, add it to requirements.yml, and its checksum to requirements.sha256: `make .venv` prints it";
         let at = Span { ..collection.span.clone() };
-        found.push(Diagnostic::warning("OP483", message).at(at, "").help(help));
+        found.push(OP483.warning(message).at(at, "").help(help));
     }
 }

@@ -10,6 +10,7 @@ use super::project::SdkProject;
 use super::target;
 use super::watches::{self, Subject, Watch};
 use crate::commands::chart::{self, Imported};
+use crate::commands::diagnostics::OP482;
 use crate::commands::error::{Refusal, Refusals};
 use crate::commands::request::Request;
 use crate::commands::{Console, Outcome};
@@ -68,7 +69,7 @@ fn requests(
             let message =
                 format!("`{}` is cluster-scoped ({}), and a release needs a namespace", subject.kind, crd.path);
             let help = "no object of it can have had a release: make it namespaced, or remove the watch";
-            found.push(Diagnostic::error("OP482", message).at(subject.span.clone(), "").help(help));
+            found.push(OP482.error(message).at(subject.span.clone(), "").help(help));
             continue;
         }
         let folder = folder(source, watch, &mut charts, found);
@@ -105,7 +106,7 @@ fn folder(
     let path = source.dir.join(&watch.chart);
     let name = path.file_name().map(|name| name.to_string_lossy().trim_end_matches(".tgz").to_owned());
     let mut wrong = |message: String, help: &str| {
-        found.push(Diagnostic::error("OP482", message).at(watch.chart_span.clone(), "").help(help));
+        found.push(OP482.error(message).at(watch.chart_span.clone(), "").help(help));
         None
     };
     let root = source.dir.canonicalize().unwrap_or_else(|_| source.dir.clone());

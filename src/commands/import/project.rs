@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::watches::Subject;
+use crate::commands::diagnostics::{OP482, OP483};
 use crate::commands::error::Refusal;
 use crate::compiled::documents;
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
@@ -95,7 +96,7 @@ impl SdkProject {
     /// The names in the CRD of a watch; what does not fit is added to `found`.
     pub fn crd(&self, watch: &Subject, found: &mut Vec<Diagnostic>) -> Option<Crd> {
         let mut wrong = |message: String, help: &str| {
-            found.push(Diagnostic::error("OP482", message).at(watch.span.clone(), "").help(help));
+            found.push(OP482.error(message).at(watch.span.clone(), "").help(help));
         };
         let is_it = |crd: &&(String, Value)| {
             crd.1["spec"]["group"] == watch.group.as_str() && crd.1["spec"]["names"]["kind"] == watch.kind.as_str()
@@ -115,13 +116,13 @@ impl SdkProject {
         } else if !others.is_empty() {
             let message = format!("the CRD of `{}` ({path}) has more versions: {}", watch.kind, others.join(", "));
             let help = "`opctl create api --version VERSION --controller=false` adds them; the API server keeps versions of stored objects";
-            found.push(Diagnostic::warning("OP483", message).at(watch.span.clone(), "").help(help));
+            found.push(OP483.warning(message).at(watch.span.clone(), "").help(help));
         }
         let of_spec = "/schema/openAPIV3Schema/properties/spec/properties";
         if versions.iter().any(|it| it["name"] == watch.version.as_str() && it.pointer(of_spec).is_some()) {
             let message = format!("the fields that {path} has for the spec of `{}` were not imported", watch.kind);
             let help = "the type takes any value; give fields types where the API server should check them";
-            found.push(Diagnostic::warning("OP483", message).at(watch.span.clone(), "").help(help));
+            found.push(OP483.warning(message).at(watch.span.clone(), "").help(help));
         }
         let texts = |value: &Value| -> Vec<String> {
             value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
@@ -179,7 +180,7 @@ fn parsed<T, E: std::fmt::Display>(
 ) -> Option<T> {
     let report = |error: E| {
         let at = Span { file: file.clone(), range: 0..0 };
-        found.push(Diagnostic::error("OP482", format!("cannot read this file: {error}")).at(at, "").help("correct it"));
+        found.push(OP482.error(format!("cannot read this file: {error}")).at(at, "").help("correct it"));
     };
     result.map_err(report).ok()
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::project::{Crd, SdkProject};
 use super::watches::Subject;
 use crate::commands::create_api::{self, CreateApiArgs, api_of_resource};
+use crate::commands::diagnostics::OP482;
 use crate::commands::error::{Diagnosed, Refusal, Refusals};
 use crate::commands::init::{self, InitArgs};
 use crate::commands::request::Request;
@@ -83,7 +84,7 @@ fn new_project(source: &SdkProject, subjects: &[&Subject], found: &mut Vec<Diagn
     if let (None, Some(subject)) = (domain, subjects.first()) {
         let message = "the groups of the watches have no domain in common";
         let help = "create a project for each domain with `opctl init`, and import the watches of each group there";
-        found.push(Diagnostic::error("OP482", message).at(subject.group_span.clone(), "").help(help));
+        found.push(OP482.error(message).at(subject.group_span.clone(), "").help(help));
     }
     if found.iter().any(Diagnostic::is_error) {
         return Err(Diagnosed::from(std::mem::take(found)).into());
@@ -138,7 +139,7 @@ pub fn samples(source: &SdkProject, subject: &Subject, resource: &Resource) -> (
 }
 
 pub fn at(span: &Span, refusal: Refusal) -> Diagnostic {
-    let diagnostic = Diagnostic::error("OP482", refusal.message).at(span.clone(), "");
+    let diagnostic = OP482.error(refusal.message).at(span.clone(), "");
     refusal.help.into_iter().fold(diagnostic, Diagnostic::help)
 }
 

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::commands::diagnostics::{OP482, OP483};
 use opctl_kustomize::yaml::{self, Dialect, Entry, Node, Value};
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 
@@ -93,11 +94,11 @@ impl Reader<'_> {
     }
 
     pub fn wrong(&mut self, at: &Span, message: &str, help: &str) {
-        self.found.push(Diagnostic::error("OP482", message).at(at.clone(), "").help(help));
+        self.found.push(OP482.error(message).at(at.clone(), "").help(help));
     }
 
     pub fn dropped(&mut self, at: &Span, message: &str, help: &str) {
-        self.found.push(Diagnostic::warning("OP483", message).at(at.clone(), "").help(help));
+        self.found.push(OP483.warning(message).at(at.clone(), "").help(help));
     }
 
     fn watch(&mut self, node: &Node) -> Option<Watch> {

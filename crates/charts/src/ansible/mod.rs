@@ -3,6 +3,7 @@
 //! [`Content`] has the files, [`spec()`] are the parameters that they take, and [`permissions()`] those that their tasks need. What cannot
 //! be read or derived is a [`Diagnostic`] at its place.
 
+pub mod diagnostics;
 mod modules;
 mod parameters;
 mod permissions;
@@ -11,6 +12,7 @@ mod tasks;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::ansible::diagnostics::OP486;
 use crate::spec::Words;
 use opctl_kustomize::yaml::{self, Dialect, Node};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
@@ -107,7 +109,7 @@ impl Content {
             Ok(documents) => documents,
             Err(error) => {
                 let Diagnostic { message, span, .. } = *error;
-                let error = Diagnostic::error("OP486", message).help("correct it");
+                let error = OP486.error(message).help("correct it");
                 found.push(Diagnostic { span, ..error });
                 Vec::new()
             }

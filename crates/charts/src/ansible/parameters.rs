@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 
 use super::tasks::roles_of_playbook;
 use super::{Content, Source};
+use crate::ansible::diagnostics::{OP486, OP487};
 use crate::spec::{Field, Kind, MOST_FIELDS, Object, Range, Schema, keys};
 use opctl_kustomize::yaml::{Entry, Node, Shared, Value};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
@@ -178,7 +179,7 @@ fn kind_of(option: &Node, found: &mut Vec<Diagnostic>) -> Kind {
             let at = node.unwrap_or(option).span.clone();
             let message = format!("an option has no type `{}`", other.unwrap_or_default());
             let help = "the types are str, int, float, bool, list, dict, path, raw, json, bytes and bits";
-            found.push(Diagnostic::error("OP486", message).at(at, "").help(help));
+            found.push(OP486.error(message).at(at, "").help(help));
             Kind::Any
         }
     }
@@ -203,7 +204,7 @@ fn choice(choices: &Node, found: &mut Vec<Diagnostic>) -> Kind {
             None => {
                 let message = "this choice is no text, and its option is one";
                 let help = "put it in quotes: YAML reads `yes`, `no`, `on` and `off` as booleans";
-                found.push(Diagnostic::error("OP486", message).at(choice.span.clone(), "").help(help));
+                found.push(OP486.error(message).at(choice.span.clone(), "").help(help));
             }
         }
     }
@@ -222,7 +223,7 @@ fn fields(parameters: Vec<Parameter<'_>>, found: &mut Vec<Diagnostic>) -> Vec<Fi
     if let Some(first) = parameters.get(MOST_FIELDS) {
         let message = format!("more than {MOST_FIELDS} parameters do not fit into a CRD");
         let help = "put them into a mapping that is one parameter";
-        found.push(Diagnostic::error("OP486", message).at(first.key.key_span.clone(), "").help(help));
+        found.push(OP486.error(message).at(first.key.key_span.clone(), "").help(help));
         return fields;
     }
     for Parameter { key, mut schema, is_required } in parameters {
@@ -233,7 +234,7 @@ fn fields(parameters: Vec<Parameter<'_>>, found: &mut Vec<Diagnostic>) -> Vec<Fi
             let message =
                 format!("the spec gets no field for `{}`: keys of a spec become variables in snake case", key.key);
             let help = "rename the variable, e.g. from `fooBar` to `foo_bar`";
-            found.push(Diagnostic::warning("OP487", message).at(key.key_span.clone(), "").help(help));
+            found.push(OP487.warning(message).at(key.key_span.clone(), "").help(help));
             continue;
         };
         if let (Kind::Integer(_), choices @ [_, ..]) = (&schema.kind, key.value.items_at(&["choices"])) {

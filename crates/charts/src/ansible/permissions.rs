@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 use super::modules::{Module, module, verbs_of_state};
 use super::tasks::{self, Task};
 use super::{Content, is_in_collection, role_path};
+use crate::ansible::diagnostics::{OP484, OP488};
 use crate::spec::{Known, group, written};
 use opctl_kustomize::yaml::{Node, Value};
 use opctl_model::diagnostic::{Diagnostic, Span};
@@ -27,15 +28,13 @@ pub fn permissions(content: &Content, known: &Known, found: &mut Vec<Diagnostic>
     let mut others = Vec::new();
     tasks::visit(content, &mut others, &mut |task| deriver.task(task));
     let mut unclear = deriver.unclear;
-    let (followed, others) = others.into_iter().partition(|it| it.code == "OP484");
+    let (followed, others) = others.into_iter().partition(|it| it.code == OP484);
     unclear.extend::<Vec<_>>(followed);
     found.extend::<Vec<_>>(others);
     for role in content.roles(&mut unclear) {
         if is_in_collection(&role) && !content.has_role(&role) {
             let message = format!("the role `{role}` is not in the project, so its permissions cannot be derived");
-            unclear.push(
-                Diagnostic::warning("OP484", message).help(format!("add markers to the controller, such as {MARKER}")),
-            );
+            unclear.push(OP484.warning(message).help(format!("add markers to the controller, such as {MARKER}")));
         }
     }
     let text = print(&deriver.rules, &deriver.files, &unclear);
@@ -69,7 +68,7 @@ impl Deriver<'_> {
                 Module::Opaque => self.unclear(at, &format!("the requests of `{name}` are not in its arguments")),
                 Module::Replaced(help) => {
                     let message = format!("`{name}` works in operator-sdk only");
-                    self.unclear.push(Diagnostic::warning("OP488", message).at(at.clone(), "").help(help));
+                    self.unclear.push(OP488.warning(message).at(at.clone(), "").help(help));
                 }
                 Module::Command => {
                     let text = arguments.as_text().or(arguments.text_at(&["cmd"])).unwrap_or_default();
@@ -298,7 +297,7 @@ impl Deriver<'_> {
 
     fn unclear(&mut self, at: &Span, why: &str) {
         let message = format!("permissions cannot be derived: {why}");
-        let diagnostic = Diagnostic::warning("OP484", message).at(at.clone(), "");
+        let diagnostic = OP484.warning(message).at(at.clone(), "");
         let diagnostic = diagnostic.help(format!("add a marker for it to the controller, such as {MARKER}"));
         if !self.unclear.contains(&diagnostic) {
             self.unclear.push(diagnostic);
@@ -368,7 +367,7 @@ fn print(rules: &Rules, files: &BTreeMap<(String, String), BTreeSet<String>>, un
         let group = if group.is_empty() { "core" } else { group };
         text += &format!("// +kubebuilder:rbac:groups={group},resources={},verbs={verbs}\n", resources.join(";"));
     }
-    let unclear: Vec<_> = unclear.iter().filter(|it| it.code == "OP484").collect();
+    let unclear: Vec<_> = unclear.iter().filter(|it| it.code == OP484).collect();
     if !unclear.is_empty() {
         text += "\n// Not derived; add markers for these to the controller:\n";
         for diagnostic in unclear {

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::{Content, Source, is_in_collection, role_path};
+use crate::ansible::diagnostics::{OP484, OP486};
 use opctl_kustomize::yaml::{Node, Value};
 use opctl_model::diagnostic::{Diagnostic, Span};
 
@@ -150,7 +151,7 @@ pub fn visit(content: &Content, found: &mut Vec<Diagnostic>, visitor: &mut dyn F
             for file in content.yaml_below(&format!("{}/{folder}/", role_path(&role))) {
                 for document in content.read(file, found) {
                     if !matches!(document.value, Value::List(_)) {
-                        let error = Diagnostic::error("OP486", "this is no list of tasks");
+                        let error = OP486.error("this is no list of tasks");
                         found.push(error.at(document.span.clone(), "").help("begin each task with `- name:`"));
                     }
                     walk(document.items(), Some(&role), &vars, visitor);
@@ -170,7 +171,7 @@ fn plays(content: &Content, path: &str, found: &mut Vec<Diagnostic>) -> Vec<Node
         let file = content.file(&path).filter(|_| known.insert(path.clone())).into_iter();
         for document in file.flat_map(|file| content.read(file, found)).collect::<Vec<_>>() {
             let Value::List(items) = document.value else {
-                let error = Diagnostic::error("OP486", "this is no list of plays");
+                let error = OP486.error("this is no list of plays");
                 found.push(error.at(document.span, "").help("begin each play with `- hosts: localhost`"));
                 continue;
             };
@@ -199,9 +200,7 @@ fn beside(content: &Content, path: &str, name: &str) -> Option<String> {
 
 fn not_followed(at: &Span, what: &str) -> Diagnostic {
     let message = format!("permissions cannot be derived: this {what} is computed, or not in the project");
-    Diagnostic::warning("OP484", message)
-        .at(at.clone(), "")
-        .help("add markers for what its tasks need to the controller")
+    OP484.warning(message).at(at.clone(), "").help("add markers for what its tasks need to the controller")
 }
 
 /// The files with tasks that a task of a playbook includes.
@@ -291,7 +290,7 @@ fn included(task: &Task, found: &mut Vec<Diagnostic>) -> Vec<String> {
             None => {
                 let message = "the role that this task includes is computed, so its permissions cannot be derived";
                 let help = "write its name, or add markers for what it needs to the controller";
-                found.push(Diagnostic::warning("OP484", message).at(at.clone(), "").help(help));
+                found.push(OP484.warning(message).at(at.clone(), "").help(help));
             }
         }
     }

@@ -9,10 +9,11 @@ mod webhooks;
 
 use serde_json::Value as Json;
 
+use crate::diagnostics::OP447;
 use crate::fields::pod_spec;
 use crate::object::{Id, Object};
 use crate::yaml::{Node, Value};
-use opctl_model::diagnostic::{Diagnostic, Severity};
+use opctl_model::diagnostic::{Code, Diagnostic, Severity};
 use opctl_model::names::nearest;
 use opctl_model::project::builtin;
 
@@ -39,7 +40,7 @@ struct Pods<'a> {
 
 /// A reference by name, and the object that it must resolve to.
 struct Reference<'a> {
-    code: &'static str,
+    code: &'static Code,
     severity: Severity,
     group: &'a str,
     kind: &'a str,
@@ -107,7 +108,7 @@ impl<'a> Names<'a> {
         let names: Vec<String> = of_kind.map(|object| self.written_name(object, reference.is_followed)).collect();
         let near = nearest(name, names.iter().map(String::as_str));
         let message = format!("{} names the {} `{name}`, which is not here", reference.by, reference.kind);
-        let problem = Diagnostic { severity: reference.severity, ..Diagnostic::error(reference.code, message) };
+        let problem = Diagnostic { severity: reference.severity, ..reference.code.error(message) };
         let problem = problem.at(reference.name.span.clone(), "");
         self.problems.push(match (elsewhere, near, reference.namespace) {
             (Some(other), _, Some(namespace)) => {
@@ -164,7 +165,7 @@ impl<'a> Names<'a> {
         if !versions.is_empty() {
             if is_stable || id.version.starts_with(versions[0]) {
                 let message = format!("Kubernetes has no version `{}` of `{}`", id.version, id.kind);
-                let problem = Diagnostic::error("OP447", message).at(place("apiVersion"), "");
+                let problem = OP447.error(message).at(place("apiVersion"), "");
                 self.problems.push(problem.help(format!("there is: `{}`", versions.join("`, `"))));
             }
             return;
@@ -173,7 +174,7 @@ impl<'a> Names<'a> {
         let kinds = builtin::in_group(group).map(|known| known.kind);
         if let Some(near) = nearest(&id.kind, kinds).filter(|_| is_stable) {
             let message = format!("Kubernetes has no kind `{}` in `{group}`", id.kind);
-            let problem = Diagnostic::error("OP447", message).at(place("kind"), "");
+            let problem = OP447.error(message).at(place("kind"), "");
             self.problems.push(problem.help(format!("did you mean `{near}`?")));
         }
     }
@@ -191,7 +192,7 @@ impl<'a> Names<'a> {
             let kinds: Vec<&str> = crds.iter().map(|crd| text(crd, &["spec", "names", "kind"])).collect();
             let place = object.node.get("kind").unwrap_or(&object.node);
             let message = format!("no CRD here defines the kind `{}` of `{}`", id.kind, id.group);
-            let problem = Diagnostic::error("OP447", message).at(place.span.clone(), "");
+            let problem = OP447.error(message).at(place.span.clone(), "");
             self.problems.push(problem.help(match nearest(&id.kind, kinds.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("there is: `{}`", kinds.join("`, `")),
@@ -206,7 +207,7 @@ impl<'a> Names<'a> {
         }
         let place = object.node.get("apiVersion").unwrap_or(&object.node);
         let message = format!("the CRD of `{}` has no served version `{}`", id.kind, id.version);
-        let problem = Diagnostic::error("OP447", message).at(place.span.clone(), "");
+        let problem = OP447.error(message).at(place.span.clone(), "");
         self.problems.push(problem.help(format!("write `{}/{}`", id.group, names.join("`, or `"))));
     }
 }

@@ -1,6 +1,7 @@
 //! Checks what a pod references: its service account, ConfigMaps, Secrets, claims, volumes and ports.
 
 use super::{Names, Pods, Reference, first_label, hindrance, is_restrictive, selects};
+use crate::diagnostics::{OP440, OP441, OP442, OP443};
 use crate::fields::pod_spec;
 use crate::yaml::Node;
 use opctl_model::diagnostic::{Diagnostic, Severity};
@@ -20,7 +21,7 @@ impl Names<'_> {
         let id = pods.object.id();
         let by = format!("this {}", id.kind);
         let reference = |kind: &'static str, severity, name| Reference {
-            code: "OP440",
+            code: OP440,
             severity,
             group: "",
             kind,
@@ -59,12 +60,12 @@ impl Names<'_> {
         let selector = pods.object.node.at(&["spec", "selector"]).filter(|_| id.group == "apps");
         if let Some(selector) = selector.filter(|selector| !selects(selector, pods.labels)) {
             let message = format!("this {} does not select the pods of its own template", id.kind);
-            let problem = Diagnostic::error("OP441", message).at(first_label(selector).span.clone(), "");
+            let problem = OP441.error(message).at(first_label(selector).span.clone(), "");
             let why = hindrance(selector, [pods.labels].into_iter()).filter(|_| is_restrictive(selector));
             self.problems.push(problem.help(why.unwrap_or_else(|| "give the template these labels".into())));
         }
         if let Some(name) = pods.object.node.at(&["spec", "serviceName"]).filter(|_| id.kind == "StatefulSet") {
-            self.look_up(Reference { code: "OP443", ..reference("Service", Severity::Error, name) });
+            self.look_up(Reference { code: OP443, ..reference("Service", Severity::Error, name) });
         }
     }
 
@@ -72,7 +73,7 @@ impl Names<'_> {
     pub(super) fn secret(&mut self, namespace: &str, name: &Node, by: &str) {
         if !self.is_issued(namespace, name.as_text().unwrap_or_default()) {
             self.look_up(Reference {
-                code: "OP440",
+                code: OP440,
                 severity: Severity::Warning,
                 group: "",
                 kind: "Secret",
@@ -108,7 +109,7 @@ impl Names<'_> {
             }
             let name = source.name.as_text().unwrap_or_default();
             let message = format!("the {} `{name}` has no key `{text}`", source.kind);
-            let problem = Diagnostic::error("OP440", message).at(key.span.clone(), "");
+            let problem = OP440.error(message).at(key.span.clone(), "");
             self.problems.push(problem.help(match nearest(text, keys.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("it has `{}`", keys.join("`, `")),
@@ -124,7 +125,7 @@ impl Names<'_> {
             let Some(name) = mount.get("name") else { continue };
             let Some(text) = name.as_text().filter(|text| !names.contains(text)) else { continue };
             let message = format!("this container mounts the volume `{text}`, which the pod does not have");
-            let problem = Diagnostic::error("OP440", message).at(name.span.clone(), "");
+            let problem = OP440.error(message).at(name.span.clone(), "");
             self.problems.push(problem.help(match nearest(text, names.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "add it to the `volumes` of the pod".into(),
@@ -141,7 +142,7 @@ impl Names<'_> {
         let names: Vec<&str> = pods.containers().filter_map(|container| container.text_at(&["name"])).collect();
         let Some(text) = said.as_text().filter(|text| !names.contains(text)) else { return };
         let message = format!("kubectl is to take the container `{text}`, which the pod does not have");
-        let problem = Diagnostic::warning("OP440", message).at(said.span.clone(), "");
+        let problem = OP440.warning(message).at(said.span.clone(), "");
         self.problems.push(match nearest(text, names.iter().copied()) {
             Some(near) => problem.help(format!("did you mean `{near}`?")),
             None => problem.help(format!("there is: `{}`", names.join("`, `"))),
@@ -169,7 +170,7 @@ impl Names<'_> {
 
 /// A port that is called by a name that nothing has.
 pub(super) fn missing_port(message: String, text: &str, place: &Node, names: &[&str]) -> Diagnostic {
-    let problem = Diagnostic::error("OP442", message).at(place.span.clone(), "");
+    let problem = OP442.error(message).at(place.span.clone(), "");
     match nearest(text, names.iter().copied()) {
         Some(near) => problem.help(format!("did you mean `{near}`?")),
         None if names.is_empty() => problem.help("give a port this name"),

@@ -1,8 +1,9 @@
 //! Checks the role and the service accounts that a binding references.
 
 use super::{Names, Reference};
+use crate::diagnostics::OP439;
 use crate::object::Object;
-use opctl_model::diagnostic::{Diagnostic, Severity};
+use opctl_model::diagnostic::Severity;
 
 /// ClusterRoles that every cluster has, beside those of `system:`.
 const CLUSTER_ROLES: [&str; 4] = ["admin", "cluster-admin", "edit", "view"];
@@ -18,7 +19,7 @@ impl Names<'_> {
                 || is_role && id.namespace == "kube-system" && text == "extension-apiserver-authentication-reader";
             if !is_brought {
                 self.look_up(Reference {
-                    code: "OP439",
+                    code: OP439,
                     severity: Severity::Error,
                     group: "rbac.authorization.k8s.io",
                     kind: if is_role { "Role" } else { "ClusterRole" },
@@ -36,7 +37,7 @@ impl Names<'_> {
             };
             let Some(namespace) = subject.text_at(&["namespace"]) else {
                 let message = "a ServiceAccount that is bound needs a `namespace`";
-                let problem = Diagnostic::error("OP439", message).at(name.span.clone(), "");
+                let problem = OP439.error(message).at(name.span.clone(), "");
                 self.problems.push(problem.help("API servers refuse the binding without; add the account's own"));
                 continue;
             };
@@ -47,7 +48,7 @@ impl Names<'_> {
             // Accounts of other namespaces are others', unless one of this name is here.
             if text != "default" && (is_ours || is_here()) {
                 self.look_up(Reference {
-                    code: "OP439",
+                    code: OP439,
                     severity: if is_ours { Severity::Error } else { Severity::Warning },
                     group: "",
                     kind: "ServiceAccount",

@@ -2,6 +2,7 @@
 
 use super::pods::missing_port;
 use super::{Names, Pods, Reference, effective, first_label, hindrance, is_restrictive, selects};
+use crate::diagnostics::{OP441, OP442, OP443, OP444};
 use crate::object::Object;
 use crate::yaml::{Node, Value};
 use opctl_model::diagnostic::{Diagnostic, Severity};
@@ -70,7 +71,7 @@ impl<'a> Names<'a> {
                 return;
             }
             let message = "this ServiceMonitor selects no Service by its labels";
-            let problem = Diagnostic::error("OP441", message).at(first_label(selector).span.clone(), "");
+            let problem = OP441.error(message).at(first_label(selector).span.clone(), "");
             let why = hindrance(selector, services.iter().map(labels));
             self.problems.push(problem.help(why.unwrap_or_else(|| "there is no Service in its namespace".into())));
             return;
@@ -97,7 +98,7 @@ impl<'a> Names<'a> {
             let text = name.as_text().unwrap_or_default();
             let Some(found) = self.find("", "Service", Some(&id.namespace), text) else {
                 self.look_up(Reference {
-                    code: "OP443",
+                    code: OP443,
                     severity: Severity::Error,
                     group: "",
                     kind: "Service",
@@ -122,7 +123,7 @@ impl<'a> Names<'a> {
         let api_version = target.text_at(&["apiVersion"]).unwrap_or_default();
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
         self.look_up(Reference {
-            code: "OP444",
+            code: OP444,
             severity: Severity::Error,
             group,
             kind,
@@ -145,7 +146,7 @@ impl<'a> Names<'a> {
             return Some(pods);
         }
         let message = format!("this {} selects no pods: no pod template here has these labels", id.kind);
-        let problem = Diagnostic { severity, ..Diagnostic::error("OP441", message) };
+        let problem = Diagnostic { severity, ..OP441.error(message) };
         let problem = problem.at(first_label(selector).span.clone(), "");
         self.problems.push(problem.help(why.unwrap_or_else(|| "there are no pods in its namespace".into())));
         None
@@ -177,7 +178,7 @@ impl<'a> Names<'a> {
         if !ports.contains(&text) {
             let message =
                 format!("{by} asks the port {text} of the Service `{}`, which it does not have", service.id().name);
-            let problem = Diagnostic::error("OP442", message).at(port.span.clone(), "");
+            let problem = OP442.error(message).at(port.span.clone(), "");
             self.problems.push(problem.help(format!("it has {}", ports.join(", "))));
         }
     }

@@ -1,9 +1,10 @@
 //! Checks the Services and certificates that webhook configurations and CRDs reference.
 
 use super::{Names, Reference};
+use crate::diagnostics::{OP442, OP443, OP445};
 use crate::object::Object;
 use crate::yaml::Node;
-use opctl_model::diagnostic::{Diagnostic, Severity};
+use opctl_model::diagnostic::Severity;
 
 impl Names<'_> {
     pub(super) fn webhooks(&mut self, object: &Object) {
@@ -30,7 +31,7 @@ impl Names<'_> {
         let namespace = service.text_at(&["namespace"]).unwrap_or_default();
         let Some(found) = self.find("", "Service", Some(namespace), name.as_text().unwrap_or_default()) else {
             self.look_up(Reference {
-                code: "OP443",
+                code: OP443,
                 severity: Severity::Error,
                 group: "",
                 kind: "Service",
@@ -51,7 +52,7 @@ impl Names<'_> {
         {
             let message =
                 format!("{by} asks the port 443 of the Service `{}`, which it does not have", found.id().name);
-            let problem = Diagnostic::error("OP442", message).at(name.span.clone(), "");
+            let problem = OP442.error(message).at(name.span.clone(), "");
             self.problems.push(problem.help("set the `port` next to `name`; the default is 443"));
         }
     }
@@ -62,7 +63,7 @@ impl Names<'_> {
         let Some(text) = said.as_text().filter(|text| !text.contains("$(")) else { return };
         let Some((namespace, name)) = text.split_once('/') else {
             let message = format!("`{text}` names no Certificate: it must be `namespace/name`");
-            self.problems.push(Diagnostic::error("OP445", message).at(said.span.clone(), ""));
+            self.problems.push(OP445.error(message).at(said.span.clone(), ""));
             return;
         };
         if self.find("cert-manager.io", "Certificate", Some(namespace), name).is_some() {
@@ -74,7 +75,7 @@ impl Names<'_> {
             .map(|id| format!("{}/{}", super::effective(&id.namespace), id.name))
             .collect();
         let message = format!("the CA comes from the Certificate `{text}`, which is not here");
-        let problem = Diagnostic::error("OP445", message).at(said.span.clone(), "");
+        let problem = OP445.error(message).at(said.span.clone(), "");
         self.problems.push(match known.as_slice() {
             [] => problem.help("add the Certificate to what kustomize renders"),
             known => problem.help(format!("there is: `{}`; kustomize does not rename it here", known.join("`, `"))),
@@ -89,7 +90,7 @@ impl Names<'_> {
         // ClusterIssuers and those of other makers belong to the cluster.
         if let Some(name) = issuer.get("name").filter(|_| kind == "Issuer" && group == "cert-manager.io") {
             self.look_up(Reference {
-                code: "OP445",
+                code: OP445,
                 severity: Severity::Error,
                 group,
                 kind,

@@ -16,6 +16,7 @@ use serde_json::Number;
 
 use self::block::Origin;
 pub use self::shared::Shared;
+use crate::diagnostics::OP430;
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 
 /// A value, and where it stands: the scalar itself, or the first line of a mapping or sequence.
@@ -232,7 +233,7 @@ type Problem = (Range<usize>, String);
 
 fn read(text: &str, places: &Origin, dialect: Dialect) -> Result<Vec<Node>, Box<Diagnostic>> {
     read_text(text, places, dialect)
-        .map_err(|(range, message)| Box::new(Diagnostic::error("OP430", message).at(places.span(range), "")))
+        .map_err(|(range, message)| Box::new(OP430.error(message).at(places.span(range), "")))
 }
 
 fn read_text(text: &str, places: &Origin, dialect: Dialect) -> Result<Vec<Node>, Problem> {

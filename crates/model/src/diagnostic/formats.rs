@@ -10,7 +10,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{Diagnostic, PAGE_URL, Severity, Span, render};
+use super::{Diagnostic, Severity, Span, render};
 
 impl Severity {
     fn name(self) -> &'static str {
@@ -81,7 +81,7 @@ fn rustc(diagnostic: &Diagnostic, root: &Path) -> Value {
     json!({
         "$message_type": "diagnostic",
         "message": diagnostic.message,
-        "code": { "code": diagnostic.code, "explanation": null },
+        "code": { "code": diagnostic.code.name, "explanation": null },
         "level": diagnostic.severity.name(),
         "spans": diagnostic.span.iter().map(|(span, label)| rustc_span(span, label, root)).collect::<Vec<_>>(),
         "children": diagnostic.help.iter().map(child).collect::<Vec<_>>(),
@@ -129,10 +129,7 @@ pub fn github(diagnostics: &[Diagnostic], path: impl Fn(&str) -> String) -> Stri
 pub fn sarif(diagnostics: &[Diagnostic], path: impl Fn(&str) -> String) -> String {
     let codes: BTreeMap<&str, Value> = diagnostics
         .iter()
-        .map(|Diagnostic { code, .. }| {
-            let url = format!("{PAGE_URL}#{}", code.to_lowercase());
-            (*code, json!({ "id": code, "helpUri": url }))
-        })
+        .map(|Diagnostic { code, .. }| (code.name, json!({ "id": code.name, "helpUri": code.url() })))
         .collect();
     let result = |diagnostic: &Diagnostic| {
         let (file, region) = match &diagnostic.span {
@@ -146,7 +143,7 @@ pub fn sarif(diagnostics: &[Diagnostic], path: impl Fn(&str) -> String) -> Strin
         };
         let uri = path(file).replace('%', "%25").replace(' ', "%20");
         json!({
-            "ruleId": diagnostic.code,
+            "ruleId": diagnostic.code.name,
             "level": diagnostic.severity.name(),
             "message": { "text": diagnostic.text() },
             "locations": [{
@@ -176,26 +173,27 @@ pub fn sarif(diagnostics: &[Diagnostic], path: impl Fn(&str) -> String) -> Strin
 mod tests {
     use super::*;
     use crate::diagnostic::SourceFile;
+    use crate::diagnostics::{OP031, OP032};
 
     fn diagnostics() -> Vec<Diagnostic> {
         let file = SourceFile::new("src/a b.rs", "fn é() {\n    x: 100%,\n}\n");
         let range = file.text.find("x:").unwrap()..file.text.find(",\n").unwrap();
         vec![
-            Diagnostic::error("OP014", "a, b: 100%").at(Span { file, range }, "here").help("do this\nthen that"),
-            Diagnostic::warning("OP018", "no place"),
+            OP031.error("a, b: 100%").at(Span { file, range }, "here").help("do this\nthen that"),
+            OP032.warning("no place"),
         ]
     }
 
     #[test]
     fn one_line_each() {
-        let expected = "./src/a b.rs:2:5: error[OP014]: a, b: 100%\nwarning[OP018]: no place\n";
+        let expected = "./src/a b.rs:2:5: error[OP031]: a, b: 100%\nwarning[OP032]: no place\n";
         assert_eq!(short(&diagnostics(), |path| format!("./{path}")), expected);
     }
 
     #[test]
     fn annotations_are_escaped() {
-        let expected = "::error file=o%2Cp/src/a b.rs,line=2,endLine=2,col=5,endColumn=12,title=OP014::a, b: 100%25%0Ahere%0Ahelp: do \
-            this%0Athen that\n::warning title=OP018::no place\n";
+        let expected = "::error file=o%2Cp/src/a b.rs,line=2,endLine=2,col=5,endColumn=12,title=OP031::a, b: 100%25%0Ahere%0Ahelp: do \
+            this%0Athen that\n::warning title=OP032::no place\n";
         assert_eq!(github(&diagnostics(), |path| format!("o,p/{path}")), expected);
     }
 

@@ -1,6 +1,7 @@
 //! A problem in a file of the user: what, where and the way out. Diagnostics accumulate, so that all are shown at once;
 //! they are rendered in one place and know nothing of Kubernetes.
 
+mod code;
 pub mod formats;
 
 use std::fmt;
@@ -9,16 +10,7 @@ use std::sync::Arc;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
-/// What each code means: an entry of the name of each.
-pub const PAGE: &str = include_str!("../../diagnostics.md");
-
-/// Where people read it.
-const PAGE_URL: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/reference/diagnostics.md");
-
-/// Whether there is such a code.
-pub fn is_code(text: &str) -> bool {
-    PAGE.lines().any(|line| line.strip_prefix("### ") == Some(text))
-}
+pub use code::{Chapter, Class, Code, ReportedBy};
 
 /// A text file as it was read, shared by all the spans into it.
 #[derive(Debug, PartialEq, Eq)]
@@ -82,12 +74,11 @@ pub enum Severity {
 
 /// One problem.
 ///
-/// `code` is stable (`OP` and three digits) so that users can search for it; `message` is lowercase, without a final
-/// period; `help` says the next step, one way out an entry.
+/// `message` is lowercase, without a final period; `help` says the next step, one way out an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     pub severity: Severity,
-    pub code: &'static str,
+    pub code: &'static Code,
     pub message: String,
     /// The place, and what is to be said right at it (may be empty).
     pub span: Option<(Span, String)>,
@@ -95,14 +86,6 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    pub fn error(code: &'static str, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, code, message: message.into(), span: None, help: Vec::new() }
-    }
-
-    pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Warning, ..Self::error(code, message) }
-    }
-
     #[must_use]
     pub fn at(mut self, span: Span, label: impl Into<String>) -> Self {
         self.span = Some((span, label.into()));
@@ -118,6 +101,11 @@ impl Diagnostic {
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
+
+    /// Returns true if only a compiler can tell whether it is a mistake.
+    pub fn needs_compiler(&self) -> bool {
+        self.code.class == Class::CompilerOnly
+    }
 }
 
 /// Of longer ones, only the place is shown: nobody reads them, and there may be a diagnostic for every few of their bytes.
@@ -132,7 +120,7 @@ pub fn render(diagnostics: &[Diagnostic], color: bool) -> String {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
         };
-        let mut group = Group::with_title(level.primary_title(&diagnostic.message).id(diagnostic.code));
+        let mut group = Group::with_title(level.primary_title(&diagnostic.message).id(diagnostic.code.name));
         if let Some((span, label)) = &diagnostic.span {
             let (line, column) = span.line_column();
             let lines = span.lines();

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use super::builtin::Builtin;
 use super::{ReadError, Tree};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
+use crate::diagnostics::{OP201, OP202, OP203, OP204, OP205, OP206};
 use crate::names::{ControllerName, Domain, Group, Kind, NameError, Namespace, Plural, ProjectName, Version, nearest};
 use crate::yaml;
 
@@ -396,7 +397,8 @@ fn listed(value: &Value) -> Result<Vec<Namespace>, String> {
 
 fn not_yaml(file: &Arc<SourceFile>, yaml::Error { reason, offset: at, .. }: yaml::Error) -> Diagnostic {
     let end = file.text[at..].find('\n').map_or(file.text.len(), |length| at + length);
-    Diagnostic::error("OP201", "the PROJECT file cannot be read")
+    OP201
+        .error("the PROJECT file cannot be read")
         .at(Span { file: file.clone(), range: at..end }, reason)
         .help("fix the YAML, or restore the file from version control")
 }
@@ -410,7 +412,8 @@ fn check_format(file: &Arc<SourceFile>, raw: &Raw) -> Result<(), Box<Diagnostic>
     let foreign = layout.iter().find(|key| ["go.", "helm.", "ansible."].iter().any(|kind| key.starts_with(kind)));
     if let Some(key) = foreign {
         return Err(Box::new(
-            Diagnostic::error("OP203", "this is a project of kubebuilder or operator-sdk, not of opctl")
+            OP203
+                .error("this is a project of kubebuilder or operator-sdk, not of opctl")
                 .at(find(file, key), "its layout")
                 .help("start a Rust project in another folder: `opctl init DIR --domain DOMAIN`"),
         ));
@@ -421,21 +424,20 @@ fn check_format(file: &Arc<SourceFile>, raw: &Raw) -> Result<(), Box<Diagnostic>
         Some(_) => String::new(),
         None => {
             return Err(Box::new(
-                Diagnostic::error("OP202", "the PROJECT file has no `version`").help("add the line `version: \"3\"`"),
+                OP202.error("the PROJECT file has no `version`").help("add the line `version: \"3\"`"),
             ));
         }
     };
     let newer_layout = layout.iter().find(|key| key.starts_with("opctl/") && *key != LAYOUT);
     let newer = |key: &str| {
-        Diagnostic::error("OP202", "the PROJECT file was written by a newer opctl")
-            .at(find(file, key), "")
-            .help("update opctl")
+        OP202.error("the PROJECT file was written by a newer opctl").at(find(file, key), "").help("update opctl")
     };
     match (version.as_str(), newer_layout) {
         ("3", None) => Ok(()),
         ("3", Some(key)) => Err(Box::new(newer(key))),
         ("1" | "2", _) => Err(Box::new(
-            Diagnostic::error("OP202", format!("the PROJECT file has version {version}, of a kubebuilder before 3"))
+            OP202
+                .error(format!("the PROJECT file has version {version}, of a kubebuilder before 3"))
                 .at(find(file, "version:"), "opctl reads version \"3\"")
                 .help("start a Rust project in another folder: `opctl init DIR --domain DOMAIN`"),
         )),
@@ -479,9 +481,8 @@ impl Reader {
         let Some(settings) = manifests.as_object() else {
             let place = find(&self.file, "manifests:");
             let help = "write `manifests: {maxDescription: 200}`, or remove it";
-            self.diagnostics.push(
-                Diagnostic::error("OP205", "`manifests` in the PROJECT file is not a mapping").at(place, "").help(help),
-            );
+            self.diagnostics
+                .push(OP205.error("`manifests` in the PROJECT file is not a mapping").at(place, "").help(help));
             return;
         };
         for (key, value) in settings {
@@ -492,23 +493,21 @@ impl Reader {
                         descriptions.max = Some(max);
                         continue;
                     }
-                    None => Diagnostic::error("OP206", "`maxDescription` takes a number of characters, e.g. 200"),
+                    None => OP206.error("`maxDescription` takes a number of characters, e.g. 200"),
                 },
                 "foreignDescriptions" => match value.as_bool() {
                     Some(foreign) => {
                         descriptions.foreign = foreign;
                         continue;
                     }
-                    None => Diagnostic::error("OP206", "`foreignDescriptions` takes `true` or `false`"),
+                    None => OP206.error("`foreignDescriptions` takes `true` or `false`"),
                 },
                 "namespaces" => match listed(value) {
                     Ok(names) => {
                         *namespaces = names;
                         continue;
                     }
-                    Err(problem) => {
-                        Diagnostic::error("OP206", format!("`namespaces` takes a list of namespaces: {problem}"))
-                    }
+                    Err(problem) => OP206.error(format!("`namespaces` takes a list of namespaces: {problem}")),
                 },
                 _ => {
                     let known = ["foreignDescriptions", "maxDescription", "namespaces"];
@@ -516,7 +515,7 @@ impl Reader {
                         Some(near) => format!("did you mean `{near}`?"),
                         None => format!("it takes {}", known.map(|key| format!("`{key}`")).join(", ")),
                     };
-                    Diagnostic::error("OP205", format!("`manifests` in the PROJECT file takes no `{key}`")).help(help)
+                    OP205.error(format!("`manifests` in the PROJECT file takes no `{key}`")).help(help)
                 }
             };
             self.diagnostics.push(problem.at(place, ""));
@@ -572,7 +571,8 @@ impl Reader {
     fn need<T>(&mut self, key: &str, text: Option<String>, parse: impl Fn(&str) -> Result<T, NameError>) -> Option<T> {
         let Some(text) = text else {
             self.diagnostics.push(
-                Diagnostic::error("OP204", format!("the PROJECT file has no `{key}` where one is needed"))
+                OP204
+                    .error(format!("the PROJECT file has no `{key}` where one is needed"))
                     .help("add it, or take the file back from version control"),
             );
             return None;
@@ -582,9 +582,7 @@ impl Reader {
             Err(error) => {
                 let place = find(&self.file, &format!("{key}: {text}"));
                 self.diagnostics.push(
-                    Diagnostic::error("OP204", format!("invalid {} in the PROJECT file", error.what))
-                        .at(place, "")
-                        .help(error.rule),
+                    OP204.error(format!("invalid {} in the PROJECT file", error.what)).at(place, "").help(error.rule),
                 );
                 None
             }
@@ -597,7 +595,7 @@ mod tests {
     use super::*;
 
     fn codes(text: &str) -> Vec<&'static str> {
-        ProjectFile::parse(text).unwrap_err().iter().map(|diagnostic| diagnostic.code).collect()
+        ProjectFile::parse(text).unwrap_err().iter().map(|diagnostic| diagnostic.code.name).collect()
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub struct Tree {
     cargo_home: Option<PathBuf>,
     runtime: Option<fn() -> Carried>,
     features: Features,
+    is_code: Option<fn(&str) -> bool>,
 }
 
 /// The features that a project is compiled with, as cargo's options of the same names choose them.
@@ -88,6 +89,18 @@ impl Tree {
 
     pub fn features(&self) -> &Features {
         &self.features
+    }
+
+    /// Decides which codes of diagnostics exist, so which ones a marker can allow; otherwise all do.
+    #[must_use]
+    pub fn with_codes(mut self, is_code: fn(&str) -> bool) -> Self {
+        self.is_code = Some(is_code);
+        self
+    }
+
+    /// Returns true if `name` is the code of a diagnostic.
+    pub fn is_code(&self, name: &str) -> bool {
+        self.is_code.is_none_or(|is_code| is_code(name))
     }
 
     pub fn root(&self) -> &Path {

@@ -5,6 +5,7 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
+use crate::diagnostics::{OP031, OP032};
 
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read `{path}`: {source}")]
@@ -78,15 +79,16 @@ impl From<ReadError> for Diagnostic {
 impl From<&ReadError> for Diagnostic {
     fn from(error: &ReadError) -> Self {
         match error.not_utf8() {
-            Some(NotUtf8 { byte, offset, at }) => Self::error("OP032", format!("`{}` is not UTF-8", error.path))
+            Some(NotUtf8 { byte, offset, at }) => OP032
+                .error(format!("`{}` is not UTF-8", error.path))
                 .at(at.clone(), format!("the byte 0x{byte:02x}, at offset {offset}"))
                 .help("save the file as UTF-8"),
-            None => Self::error("OP031", error.to_string()).help(error.help()),
+            None => OP031.error(error.to_string()).help(error.help()),
         }
     }
 }
 
 /// The code of a file that exists and cannot be read. What it declares is unknown, so nothing may be written or deleted.
 pub fn is_unreadable(diagnostic: &Diagnostic) -> bool {
-    matches!(diagnostic.code, "OP031" | "OP032")
+    matches!(diagnostic.code, OP031 | OP032)
 }

@@ -16,6 +16,7 @@ use toml_edit::{Document, Item, TableLike};
 
 use super::{ReadError, Tree, join};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
+use crate::diagnostics::{OP003, OP047, OP048};
 
 /// A parsed Cargo.toml.
 #[derive(Clone, Debug)]
@@ -35,8 +36,7 @@ impl CargoToml {
             Ok(document) => Ok(Some(Self { folder: folder.into(), file, document })),
             Err(error) => {
                 let range = toml_edit::TomlError::span(&error).unwrap_or(0..0);
-                Err(Diagnostic::error("OP003", format!("`{path}` is not TOML"))
-                    .at(Span { file, range }, error.message()))
+                Err(OP003.error(format!("`{path}` is not TOML")).at(Span { file, range }, error.message()))
             }
         }
     }
@@ -198,7 +198,8 @@ impl<'a> Workspaces<'a> {
             return Ok(Config::Member(pointer));
         };
         if let Some(pointer) = pointer {
-            return Err(Diagnostic::error("OP048", "a root of a workspace is a member of another one")
+            return Err(OP048
+                .error("a root of a workspace is a member of another one")
                 .at(manifest.span(pointer.span()), "there is also `[workspace]`")
                 .help("remove one of both: cargo takes only `package.workspace` or `[workspace]`"));
         }
@@ -210,7 +211,8 @@ impl<'a> Workspaces<'a> {
                 list.iter().map(text).collect::<Option<Vec<_>>>()
             });
             let error = || {
-                Diagnostic::error("OP003", format!("`{key}` of the workspace is not a list of strings"))
+                OP003
+                    .error(format!("`{key}` of the workspace is not a list of strings"))
                     .at(manifest.span(item.span()), "")
                     .help(format!("write the folders in quotes and brackets: `{key} = [\"one\", \"two\"]`"))
             };
@@ -252,7 +254,8 @@ impl<'a> Workspaces<'a> {
             return Ok(root);
         }
         let value = manifest.document.get("package").and_then(|package| package.get("workspace"));
-        Err(Diagnostic::error("OP048", format!("`{}` is not the root of a workspace", self.manifest_path(&root)))
+        Err(OP048
+            .error(format!("`{}` is not the root of a workspace", self.manifest_path(&root)))
             .at(manifest.span(value.and_then(Item::span)), "it is named here")
             .help("name the folder whose Cargo.toml has `[workspace]`"))
     }
@@ -265,7 +268,7 @@ impl<'a> Workspaces<'a> {
     /// as it is if nothing matches.
     fn expand(&self, root: &CargoToml, folder: &Path, listed: &Listed) -> Result<Vec<PathBuf>, Diagnostic> {
         let refuse = |why: String| {
-            Diagnostic::error("OP048", format!("`{}` is not a pattern that cargo can match", listed.text))
+            OP048.error(format!("`{}` is not a pattern that cargo can match", listed.text))
                 .at(root.span(listed.range.clone()), why)
                 .help("`*`, `?` and `[…]` match within one folder name, `**` any number of folders; write `[[]` for a bracket")
         };
@@ -441,7 +444,8 @@ impl Members<'_> {
         for (_, _, key, item) in manifest.dependencies() {
             let shared = self.root.shared_dependency(key).filter(|_| inherits(item));
             if inherits(item) && shared.is_none() {
-                return Err(Diagnostic::error("OP048", format!("the workspace has no dependency `{key}`"))
+                return Err(OP048
+                    .error(format!("the workspace has no dependency `{key}`"))
                     .at(manifest.span(item.span()), "it is inherited here")
                     .help(format!("add it to `[workspace.dependencies]` in {}", self.root.file.path)));
             }
@@ -467,14 +471,14 @@ impl Members<'_> {
         let path = self.workspaces.manifest_path(folder);
         match self.workspaces.load(folder) {
             Ok(Some(manifest)) if manifest.has_package() || manifest.document.contains_key("workspace") => Ok(manifest),
-            Ok(Some(manifest)) => Err(Diagnostic::error("OP047", format!("`{path}` has no `[package]`"))
+            Ok(Some(manifest)) => Err(OP047
+                .error(format!("`{path}` has no `[package]`"))
                 .at(manifest.span(None), "")
                 .help(format!("add the package, or remove the folder from the workspace: it is named in {span}"))),
-            Ok(None) => {
-                Err(Diagnostic::error("OP047", format!("a member of the workspace is missing: there is no `{path}`"))
-                    .at(span, reference.label)
-                    .help(reference.help))
-            }
+            Ok(None) => Err(OP047
+                .error(format!("a member of the workspace is missing: there is no `{path}`"))
+                .at(span, reference.label)
+                .help(reference.help)),
             Err(error) if error.span.is_none() => Err(error.at(span, reference.label)),
             Err(error) => Err(error),
         }
@@ -488,21 +492,23 @@ impl Members<'_> {
                 && let Some(other) = names.insert(text, member)
             {
                 let message = format!("two packages of the workspace have the name `{text}`");
-                return Err(Diagnostic::error("OP048", message)
+                return Err(OP048
+                    .error(message)
                     .at(member.span(name.span()), format!("the other one is in {}", other.file.path))
                     .help("rename one of them, or add its folder to `exclude` of the workspace"));
             }
             let workspace = member.document.get_key_value("workspace");
             if let Some((key, _)) = workspace.filter(|_| *folder != self.config.folder) {
                 let message = format!("`{}` is a member of a workspace, and the root of another one", member.file.path);
-                return Err(Diagnostic::error("OP048", message)
+                return Err(OP048
+                    .error(message)
                     .at(member.span(key.span()), "")
                     .help(format!("remove this table, or add the folder to `exclude` in {}", self.root.file.path)));
             }
             if self.workspaces.find_root(folder)?.as_ref() != Some(&self.config.folder) {
                 let message =
                     format!("`{}` does not belong to the workspace of {}", member.file.path, self.root.file.path);
-                return Err(Diagnostic::error("OP048", message).at(member.span(None), "").help(
+                return Err(OP048.error(message).at(member.span(None), "").help(
                     "set `package.workspace` in it to the folder of the workspace, or remove it from `members`",
                 ));
             }
@@ -528,7 +534,8 @@ impl Members<'_> {
                     None if listed.contains(&folder) && self.config.excludes(&folder) => {}
                     None => {
                         let message = format!("`{}` is not a member of the workspace", self.workspaces.folder(&folder));
-                        return Err(Diagnostic::error("OP048", message)
+                        return Err(OP048
+                            .error(message)
                             .at(self.root.span(entry.range.clone()), "it is a default member")
                             .help("add it to `members`, or remove it from `default-members`"));
                     }

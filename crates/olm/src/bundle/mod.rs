@@ -2,6 +2,7 @@
 //!
 //! Knows no project: any folder will do. Each rule has a name, which [`table`] lists with its source.
 
+pub mod diagnostics;
 mod findings;
 pub mod folder;
 pub mod image;

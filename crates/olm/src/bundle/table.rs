@@ -1,5 +1,7 @@
 //! The rules of `opctl bundle validate`: their names, families and sources. `docs/olm-validate.md` lists them; a test compares.
 
+use crate::bundle::diagnostics::{OP510, OP511, OP512, OP513, OP514, OP515};
+use opctl_model::diagnostic::Code;
 /// A rule: what findings are called by.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
@@ -30,14 +32,14 @@ pub enum Family {
 }
 
 impl Family {
-    pub fn code(self) -> &'static str {
+    pub fn code(self) -> &'static Code {
         match self {
-            Self::Format => "OP510",
-            Self::Csv => "OP511",
-            Self::Manifests => "OP512",
-            Self::Optional => "OP513",
-            Self::OlmV1 => "OP514",
-            Self::Opctl => "OP515",
+            Self::Format => OP510,
+            Self::Csv => OP511,
+            Self::Manifests => OP512,
+            Self::Optional => OP513,
+            Self::OlmV1 => OP514,
+            Self::Opctl => OP515,
         }
     }
 }

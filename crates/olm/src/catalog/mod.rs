@@ -11,12 +11,10 @@ pub mod validate;
 use std::sync::Arc;
 
 use crate::bundle::Folder;
+use crate::diagnostics::OP530;
 use opctl_kustomize::yaml::{self as positions, Dialect, Node};
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 use opctl_model::project::ReadError;
-
-/// What is wrong with a catalog, or a template.
-pub const CODE: &str = "OP530";
 
 /// The documents of a catalog, in the order of their files.
 #[derive(Clone, Debug, Default)]
@@ -83,14 +81,14 @@ impl Catalog {
     /// The documents of one file.
     pub fn parse(file: &Arc<SourceFile>, path: &str) -> Result<Vec<Document>, Diagnostic> {
         let nodes =
-            positions::documents(file, Dialect::Kubectl).map_err(|problem| Diagnostic { code: CODE, ..*problem })?;
+            positions::documents(file, Dialect::Kubectl).map_err(|problem| Diagnostic { code: OP530, ..*problem })?;
         nodes
             .into_iter()
             .map(|node| match node.text_at(&["schema"]) {
                 Some(schema) if !schema.is_empty() => Ok(Document { node, path: path.to_owned() }),
                 _ => {
                     let message = "a document of a catalog has a `schema`, such as `olm.package`";
-                    Err(Diagnostic::error(CODE, message).at(head(&node), ""))
+                    Err(OP530.error(message).at(head(&node), ""))
                 }
             })
             .collect()

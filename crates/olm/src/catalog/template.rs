@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::{CODE, head};
+use super::head;
 use crate::bundle::semver::{Version, precedence};
+use crate::diagnostics::OP530;
 use opctl_kustomize::yaml::Node;
 use opctl_model::diagnostic::Diagnostic;
 
@@ -36,7 +37,7 @@ pub fn expand(template: &Node, render: &Render) -> Result<Vec<Value>, Vec<Diagno
 }
 
 fn problem(node: &Node, message: impl Into<String>) -> Diagnostic {
-    Diagnostic::error(CODE, message).at(head(node), "")
+    OP530.error(message).at(head(node), "")
 }
 
 fn unknown(node: &Node, image: &str) -> Diagnostic {
@@ -93,7 +94,7 @@ fn semver(template: &Node, render: &Render) -> Result<Vec<Value>, Vec<Diagnostic
         "stable",
     ];
     for entry in template.entries().iter().filter(|entry| !KEYS.contains(&entry.key.as_str())) {
-        let found = Diagnostic::error(CODE, format!("a semver template has no setting `{}`", entry.key));
+        let found = OP530.error(format!("a semver template has no setting `{}`", entry.key));
         problems.push(found.at(entry.key_span.clone(), "").help(format!("the settings are: {}", KEYS.join(", "))));
     }
     let is_set = |key: &str| template.get(key).is_some_and(Node::is_true);

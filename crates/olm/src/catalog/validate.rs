@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::graph::check_chain;
-use super::{CODE, Catalog, Document, entries, head};
+use super::{Catalog, Document, entries, head};
 use crate::bundle::image;
 use crate::bundle::semver::{Range, Version, is_identifier};
+use crate::diagnostics::OP530;
 use opctl_kustomize::yaml::Node;
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::names::is_dns_label;
@@ -26,7 +27,7 @@ struct Problems(Vec<Diagnostic>);
 impl Problems {
     /// `rule` is the name of what is broken.
     fn push(&mut self, rule: &str, span: Span, message: impl AsRef<str>) {
-        self.0.push(Diagnostic::error(CODE, format!("{} [{rule}]", message.as_ref())).at(span, ""));
+        self.0.push(OP530.error(format!("{} [{rule}]", message.as_ref())).at(span, ""));
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::diagnostics::OP520;
 use opctl_kustomize::yaml::{self, Dialect, Node};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
 
@@ -29,15 +30,13 @@ pub struct Test {
     pub storage: Option<String>,
 }
 
-const CODE: &str = "OP520";
-
 /// Reads a configuration strictly: what operator-sdk ignores is an error.
 pub fn parse(file: &Arc<SourceFile>) -> Result<Config, Vec<Diagnostic>> {
     let documents =
-        yaml::documents(file, Dialect::Kubectl).map_err(|problem| vec![Diagnostic { code: CODE, ..*problem }])?;
+        yaml::documents(file, Dialect::Kubectl).map_err(|problem| vec![Diagnostic { code: OP520, ..*problem }])?;
     let mut problems = Vec::new();
     let Some(root) = documents.first() else {
-        return Err(vec![Diagnostic::error(CODE, format!("`{}` is empty", file.path))]);
+        return Err(vec![OP520.error(format!("`{}` is empty", file.path))]);
     };
     for (key, wanted) in [("apiVersion", "scorecard.operatorframework.io/v1alpha3"), ("kind", "Configuration")] {
         if root.text_at(&[key]) != Some(wanted) {
@@ -80,14 +79,13 @@ fn known(node: &Node, keys: &[&str], problems: &mut Vec<Diagnostic>) {
     for entry in node.entries().iter().filter(|entry| !keys.contains(&entry.key.as_str())) {
         let message = format!("scorecard has no setting `{}` here", entry.key);
         problems.push(
-            Diagnostic::error(CODE, message)
-                .at(entry.key_span.clone(), "")
-                .help(format!("the settings are: {}", keys.join(", "))),
+            OP520.error(message).at(entry.key_span.clone(), "").help(format!("the settings are: {}", keys.join(", "))),
         );
     }
 }
 
 fn problem(node: &Node, message: String) -> Diagnostic {
-    Diagnostic::error(CODE, message)
+    OP520
+        .error(message)
         .at(node.entries().first().map_or_else(|| node.span.clone(), |entry| entry.key_span.clone()), "")
 }

@@ -18,6 +18,8 @@ use opctl_cel::{
 };
 
 use super::Finding;
+use crate::apiserver::diagnostics::{OP340, OP341, OP343, OP344, OP345, OP346, OP347, OP348, OP349};
+use opctl_model::diagnostic::Code;
 use opctl_model::{CrdLocation, Step};
 pub use rules::{Broken, Verdict, evaluate_all, evaluate_default};
 
@@ -32,7 +34,7 @@ pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
         let (_, location) = costs.swap_remove(0);
         let message =
             format!("all CEL rules together cost {} times what the API server allows", times(total, TOTAL_COST_LIMIT));
-        findings.push(Finding::error("OP348", location, message).help(BOUND));
+        findings.push(Finding::error(OP348, location, message).help(BOUND));
     }
 }
 
@@ -98,14 +100,14 @@ impl Walk<'_> {
         let location = CrdLocation::Schema(path.to_vec());
         for rule in rules {
             let before = self.findings.len();
-            let mut wrong = |message: &str| self.findings.push(Finding::error("OP346", location.clone(), message));
+            let mut wrong = |message: &str| self.findings.push(Finding::error(OP346, location.clone(), message));
             stated(schema, rule, &mut wrong);
             if self.findings.len() > before {
                 continue;
             }
             let Some(declared) = &inside.declared else {
                 let message = "a CEL rule on a value whose type the schema does not specify";
-                self.findings.push(Finding::error("OP349", location.clone(), message));
+                self.findings.push(Finding::error(OP349, location.clone(), message));
                 continue;
             };
             let optional_old = rule.optional_old_self == Some(true);
@@ -122,10 +124,10 @@ impl Walk<'_> {
                     "`oldSelf` in a rule on list items, which the API server cannot match with their old values";
                 let help = "make the list a map: `#[x_kube(merge_strategy = ListMerge::Map(vec![\"name\".into()]))]`, or \
                             put the rule on a field above the list";
-                self.findings.push(Finding::error("OP345", location.clone(), message).help(help));
+                self.findings.push(Finding::error(OP345, location.clone(), message).help(help));
             } else if !compiled.uses_old_self() && rule.optional_old_self.is_some() {
                 let message = "`optionalOldSelf` of a rule that does not use `oldSelf`";
-                self.findings.push(Finding::error("OP345", location.clone(), message));
+                self.findings.push(Finding::error(OP345, location.clone(), message));
             }
             let cardinality = inside.cardinality.unwrap_or_else(|| declared.max_cardinality());
             let cost = compiled.cost().saturating_mul(cardinality);
@@ -163,7 +165,7 @@ impl Walk<'_> {
             let factor = times(cost, RULE_COST_LIMIT);
             let message =
                 format!("this {what} may cost {factor} times what the API server allows: `{}`", one_line(text));
-            self.findings.push(Finding::error("OP347", location.clone(), message));
+            self.findings.push(Finding::error(OP347, location.clone(), message));
         }
         cost > RULE_COST_LIMIT
     }
@@ -219,7 +221,7 @@ fn without_limits(name: &str, schema: &JSONSchemaProps) -> Vec<String> {
 
 enum Failure {
     Unknown,
-    Wrong(&'static str, String),
+    Wrong(&'static Code, String),
 }
 
 fn compile(
@@ -232,16 +234,16 @@ fn compile(
     let compiled = Expression::compile(text, declared, optional_old).map_err(|error| {
         let wrong = |code, range, message: String| Failure::Wrong(code, does_not_compile(text, what, range, &message));
         match error {
-            CompileError::Syntax { range, message } => wrong("OP340", range, message),
-            CompileError::Type { range, message } => wrong("OP341", range, message),
-            CompileError::Literal { range, message } => wrong("OP344", range, message),
+            CompileError::Syntax { range, message } => wrong(OP340, range, message),
+            CompileError::Type { range, message } => wrong(OP341, range, message),
+            CompileError::Literal { range, message } => wrong(OP344, range, message),
             CompileError::Unknown => Failure::Unknown,
         }
     })?;
     let result = compiled.result();
     if result != wanted {
         let message = format!("this {what} gives {result} instead of {wanted}: `{}`", one_line(text));
-        return Err(Failure::Wrong("OP343", message));
+        return Err(Failure::Wrong(OP343, message));
     }
     Ok(compiled)
 }
@@ -419,14 +421,14 @@ mod tests {
         ] {
             let findings = findings(rule);
             assert_eq!(findings.len(), 1, "{rule}: {findings:?}");
-            assert_eq!((findings[0].code, findings[0].message.as_str()), (code, message));
+            assert_eq!((findings[0].code.name, findings[0].message.as_str()), (code, message));
         }
     }
 
     #[test]
     fn names_the_limits_that_are_missing() {
         let findings = findings("self.words.all(w, self.labels.exists(k, k == w + self.name))");
-        assert_eq!(findings[0].code, "OP347");
+        assert_eq!(findings[0].code.name, "OP347");
         let expected = [
             "`self.labels` has no `maxProperties`: `#[schemars(extend(\"maxProperties\" = …))]`",
             "`self.name` has no `maxLength`: `#[schemars(length(max = …))]`",

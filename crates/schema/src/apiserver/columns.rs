@@ -12,6 +12,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 };
 
 use super::{Finding, items, property, text, values};
+use crate::apiserver::diagnostics::{OP308, OP309, OP310, OP311};
 use opctl_model::CrdLocation;
 use opctl_model::names::nearest;
 
@@ -36,7 +37,7 @@ fn column(
 ) {
     let (name, type_, path, format) = (&column.name, &column.type_, &column.json_path, text(&column.format));
     let mut refuse = |message: String, help: &str| {
-        findings.push(Finding::error("OP308", location.clone(), message).help(help));
+        findings.push(Finding::error(OP308, location.clone(), message).help(help));
     };
     if name.is_empty() {
         refuse("a printer column has no name".into(), "add `name = \"…\"`");
@@ -75,7 +76,7 @@ fn scale(scale: &CustomResourceSubresourceScale, root: &JSONSchemaProps, finding
         let location = CrdLocation::Argument("scale", 0);
         if !below.iter().any(|below| path.starts_with(below)) {
             let message = format!("`{name}` is `{path}`, and it must start with `{}`", below.join("` or `"));
-            findings.push(Finding::error("OP309", location, message).help("for example `.spec.replicas`"));
+            findings.push(Finding::error(OP309, location, message).help("for example `.spec.replicas`"));
         } else {
             leads_nowhere(&format!("`{name}` of the scale subresource has no value"), path, location, root, findings);
         }
@@ -84,7 +85,7 @@ fn scale(scale: &CustomResourceSubresourceScale, root: &JSONSchemaProps, finding
 
 fn leads_nowhere(what: &str, path: &str, location: CrdLocation, root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
     let Err((missing, names)) = follow(path, root) else { return };
-    let finding = Finding::warning("OP311", location, format!("{what}: no field `{missing}` is at `{path}`"));
+    let finding = Finding::warning(OP311, location, format!("{what}: no field `{missing}` is at `{path}`"));
     findings.push(match nearest(&missing, names) {
         Some(nearest) => finding.help(format!("did you mean `{nearest}`?")),
         None => finding.help("give the names as they are in YAML; what is not in the schema is dropped"),
@@ -130,7 +131,7 @@ fn selectable(version: &CustomResourceDefinitionVersion, root: &JSONSchemaProps,
     for (nth, field) in version.selectable_fields.iter().flatten().enumerate() {
         let path = &field.json_path;
         let mut refuse = |message: String, help: &str| {
-            findings.push(Finding::error("OP310", CrdLocation::Argument("selectable", nth), message).help(help));
+            findings.push(Finding::error(OP310, CrdLocation::Argument("selectable", nth), message).help(help));
         };
         match selected(path, root) {
             Err(reason) => refuse(format!("`{path}` cannot be selected by: {reason}"), "write it as `.spec.name`"),
@@ -151,8 +152,7 @@ fn selectable(version: &CustomResourceDefinitionVersion, root: &JSONSchemaProps,
     if seen.len() > 8 {
         let message = format!("{} fields are selectable, and the API server takes 8 at most", seen.len());
         findings.push(
-            Finding::error("OP310", CrdLocation::Argument("selectable", 8), message)
-                .help("select the others by labels"),
+            Finding::error(OP310, CrdLocation::Argument("selectable", 8), message).help("select the others by labels"),
         );
     }
 }

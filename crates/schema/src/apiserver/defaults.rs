@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::cel::{self, Verdict};
 use super::value::Rule;
 use super::{Finding, each, items, object, property, shown, value, values};
+use crate::apiserver::diagnostics::{OP326, OP327};
 use opctl_model::diagnostic::Severity;
 use opctl_model::{CrdLocation, Step};
 
@@ -20,7 +21,7 @@ pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
             let message = format!(
                 "the default of {at} has the field `{field}`, which its schema has not: the API server would drop it"
             );
-            Finding::error("OP327", location, message)
+            Finding::error(OP327, location, message)
                 .help("is the field skipped or renamed for one direction only? Both must have one name")
         } else if let Some(misfit) =
             value::check(&default.0, schema).into_iter().find(|misfit| misfit.rule != Rule::Unknown)
@@ -29,7 +30,7 @@ pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
                 if misfit.path.is_empty() { String::new() } else { format!("{}: ", object::shown(&misfit.path)) };
             let problem = misfit.problem;
             Finding::error(
-                "OP326",
+                OP326,
                 location,
                 format!("the default of {at} does not fit its own schema: {inside}{problem}"),
             )
@@ -53,7 +54,7 @@ pub fn check_rules(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
             let inside =
                 if broken.path.is_empty() { String::new() } else { format!("{}: ", object::shown(&broken.path)) };
             let message = format!("the default of {} breaks a rule: {inside}{problem}", shown(path));
-            let finding = Finding::error("OP326", CrdLocation::Schema(path.to_vec()), message)
+            let finding = Finding::error(OP326, CrdLocation::Schema(path.to_vec()), message)
                 .help(format!("change the default, or the rule: `{}`", cel::one_line(&broken.rule.rule)));
             findings.push(Finding { severity: severity(path), ..finding });
         }

@@ -9,6 +9,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSche
 
 use super::value::{brief, same};
 use super::{Finding, cel, each, junctors, shown};
+use crate::apiserver::diagnostics::{OP352, OP353};
 use opctl_model::{CrdLocation, Step};
 
 pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
@@ -24,7 +25,7 @@ fn rules(schema: &JSONSchemaProps, path: &[Step], findings: &mut Vec<Finding>) {
     for rule in rules.filter(|rule| !seen.insert(*rule)).collect::<BTreeSet<_>>() {
         let rule = cel::one_line(rule);
         let message = format!("{} has the rule `{rule}` twice, so server-side apply rejects the CRD", shown(path));
-        let finding = Finding::error("OP352", CrdLocation::Schema(path.to_vec()), message);
+        let finding = Finding::error(OP352, CrdLocation::Schema(path.to_vec()), message);
         findings.push(finding.help("remove one of them: the rules of a type also apply to each field of that type"));
     }
 }
@@ -34,7 +35,7 @@ fn values(schema: &JSONSchemaProps, path: &[Step], findings: &mut Vec<Finding>) 
     let is_first = |at: usize| !listed[..at].iter().any(|before| same(before, listed[at]));
     if let Some(at) = (0..listed.len()).find(|at| !is_first(*at)) {
         let message = format!("{} lists the value {} twice", shown(path), brief(listed[at]));
-        let finding = Finding::warning("OP353", CrdLocation::Schema(path.to_vec()), message);
+        let finding = Finding::warning(OP353, CrdLocation::Schema(path.to_vec()), message);
         findings.push(
             finding.help("rename or remove one of them: serde deserializes it as the first variant of this name"),
         );

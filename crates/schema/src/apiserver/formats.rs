@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps;
 
 use super::{Finding, inside, junctors, shown, text};
+use crate::apiserver::diagnostics::OP329;
 use opctl_model::{CrdLocation, Step};
 
 /// Source: `supportedVersionedFormats` of `pkg/apiserver/validation/formats.go`, without hyphens, which do not count.
@@ -52,7 +53,7 @@ fn walk(
     if !format.is_empty() && !is_known(type_, format) {
         let at = shown(path);
         let message = format!("{at} has the format `{format}`, which the API server does not know and warns of");
-        let finding = Finding::warning("OP329", CrdLocation::Schema(path.clone()), message);
+        let finding = Finding::warning(OP329, CrdLocation::Schema(path.clone()), message);
         let finding = finding.help(way_out(schema, format, path.last()));
         if reported.insert((finding.message.clone(), finding.help.clone())) {
             findings.push(finding);

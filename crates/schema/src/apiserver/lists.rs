@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps;
 
 use super::{Finding, each, items, property, shown, text};
+use crate::apiserver::diagnostics::{OP323, OP324};
 use opctl_model::{CrdLocation, Step};
 
 pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
@@ -27,7 +28,7 @@ fn map(schema: &JSONSchemaProps, path: &[Step], findings: &mut Vec<Finding>) {
     } else {
         return;
     };
-    findings.push(Finding::error("OP324", CrdLocation::Schema(path.to_vec()), problem));
+    findings.push(Finding::error(OP324, CrdLocation::Schema(path.to_vec()), problem));
 }
 
 fn list(schema: &JSONSchemaProps, path: &[Step], findings: &mut Vec<Finding>) {
@@ -37,7 +38,7 @@ fn list(schema: &JSONSchemaProps, path: &[Step], findings: &mut Vec<Finding>) {
     }
     let at = shown(path);
     let mut refuse = |message: String, help: &str| {
-        let finding = Finding::error("OP323", CrdLocation::Schema(path.to_vec()), message);
+        let finding = Finding::error(OP323, CrdLocation::Schema(path.to_vec()), message);
         findings.push(if help.is_empty() { finding } else { finding.help(help) });
     };
     let Some(strategy) = schema.x_kubernetes_list_type.as_deref() else {

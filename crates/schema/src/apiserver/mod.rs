@@ -7,6 +7,7 @@
 mod cel;
 mod columns;
 mod defaults;
+pub mod diagnostics;
 mod duplicates;
 mod formats;
 mod lists;
@@ -34,14 +35,15 @@ pub use typed::{cel_syntax, deployment_spec, is_same_rule, object as decode_obje
 pub use undecodable::{Comparison, Problem, Unchecked, Undecodable, takes_rule, undecodable};
 pub use value::Field;
 
-use opctl_model::diagnostic::Severity;
+use crate::apiserver::diagnostics::OP306;
+use opctl_model::diagnostic::{Code, Severity};
 use opctl_model::{CrdLocation, Step};
 
 /// Something that the API server says to a CRD. An error: it refuses it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     pub severity: Severity,
-    pub code: &'static str,
+    pub code: &'static Code,
     pub message: String,
     /// The version that it is about; `None`: all of them.
     pub version: Option<String>,
@@ -50,11 +52,11 @@ pub struct Finding {
 }
 
 impl Finding {
-    fn error(code: &'static str, location: CrdLocation, message: impl Into<String>) -> Self {
+    fn error(code: &'static Code, location: CrdLocation, message: impl Into<String>) -> Self {
         Self { severity: Severity::Error, code, message: message.into(), version: None, location, help: Vec::new() }
     }
 
-    fn warning(code: &'static str, location: CrdLocation, message: impl Into<String>) -> Self {
+    fn warning(code: &'static Code, location: CrdLocation, message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(code, location, message) }
     }
 
@@ -80,7 +82,7 @@ fn of_version(version: &CustomResourceDefinitionVersion) -> Vec<Finding> {
     let schema = version.schema.as_ref().and_then(|validation| validation.open_api_v3_schema.as_ref());
     let Some(root) = schema else {
         findings.push(
-            Finding::error("OP306", CrdLocation::Argument("schema", 0), "the API server wants a schema, and this kind has none")
+            Finding::error(OP306, CrdLocation::Argument("schema", 0), "the API server wants a schema, and this kind has none")
                 .help("remove `schema = \"disabled\"`; to keep every field as it comes, use `serde_json::Value` with `#[schemars(extend(\"x-kubernetes-preserve-unknown-fields\" = true))]`"),
         );
         return findings;

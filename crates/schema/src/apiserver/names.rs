@@ -11,6 +11,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 use opctl_cel::format::{is_name_part, is_qualified_name};
 
 use super::{Finding, text};
+use crate::apiserver::diagnostics::{OP301, OP302, OP303, OP304, OP305, OP307};
 use opctl_model::CrdLocation;
 use opctl_model::names::{is_dns_1035_label, is_dns_subdomain};
 
@@ -24,7 +25,7 @@ pub fn check(crd: &CustomResourceDefinition) -> Vec<Finding> {
     let mut label = |what: &str, argument: &'static str, nth: usize, name: &str| {
         if !is_dns_1035_label(name) {
             let message = format!("the API server does not take the {what} `{name}`");
-            findings.push(Finding::error("OP301", CrdLocation::Argument(argument, nth), message).help(RULE));
+            findings.push(Finding::error(OP301, CrdLocation::Argument(argument, nth), message).help(RULE));
         }
     };
     label("plural", "plural", 0, &names.plural);
@@ -42,14 +43,14 @@ pub fn check(crd: &CustomResourceDefinition) -> Vec<Finding> {
     if !is_dns_1035_label(&names.kind.to_lowercase()) || names.kind.len() > 59 {
         let message = format!("the API server does not take the kind `{}`", names.kind);
         let help = "use letters, digits and `-`, start with a letter, at most 59 characters";
-        findings.push(Finding::error("OP301", CrdLocation::Argument("kind", 0), message).help(help));
+        findings.push(Finding::error(OP301, CrdLocation::Argument("kind", 0), message).help(help));
     }
     // An empty one is filled in.
     if let Some(list) = names.list_kind.as_ref().filter(|list| !list.is_empty())
         && (!is_dns_1035_label(&list.to_lowercase()) || *list == names.kind)
     {
         let message = format!("the API server does not take the kind of lists `{list}`");
-        findings.push(Finding::error("OP301", CrdLocation::Argument("kind", 0), message).help("use `KINDList`"));
+        findings.push(Finding::error(OP301, CrdLocation::Argument("kind", 0), message).help("use `KINDList`"));
     }
     group(crd, &mut findings);
     metadata(crd, &mut findings);
@@ -63,10 +64,10 @@ fn group(crd: &CustomResourceDefinition, findings: &mut Vec<Finding>) {
     if !is_dns_subdomain(group) || !group.contains('.') {
         let message = format!("the API server does not take the group `{group}`: it is a domain with at least one dot");
         let help = "use a domain that is yours: `#[kube(group = \"cache.example.com\")]`";
-        findings.push(Finding::error("OP302", location, message).help(help));
+        findings.push(Finding::error(OP302, location, message).help(help));
     } else if crd.spec.names.plural.len() + 1 + group.len() > 253 {
         findings.push(Finding::error(
-            "OP302",
+            OP302,
             location,
             "the plural and the group have more than 252 characters together",
         ));
@@ -76,7 +77,7 @@ fn group(crd: &CustomResourceDefinition, findings: &mut Vec<Finding>) {
             let message =
                 format!("the group `{group}` belongs to the Kubernetes project, and this kind has no approval from it");
             findings.push(
-                Finding::error("OP303", location, message)
+                Finding::error(OP303, location, message)
                     .help("use a group of a domain that is yours")
                     .help(format!("or set where it was approved: `annotation(\"{APPROVED}\", \"https://…\")`; a value that starts with `unapproved` is accepted too")),
             );
@@ -109,7 +110,7 @@ fn metadata(crd: &CustomResourceDefinition, findings: &mut Vec<Finding>) {
             let message = format!("the API server does not take the value `{value}` of the label `{key}`");
             let help =
                 "use letters, digits, `-`, `_` and `.`, start and end with a letter or digit, at most 63 characters";
-            findings.push(Finding::error("OP307", location, message).help(help));
+            findings.push(Finding::error(OP307, location, message).help(help));
         }
     }
     for (nth, key) in crd.metadata.annotations.iter().flatten().map(|(key, _)| key).enumerate() {
@@ -121,7 +122,7 @@ fn metadata(crd: &CustomResourceDefinition, findings: &mut Vec<Finding>) {
 }
 
 fn wrong_key(what: &str, key: &str, location: CrdLocation) -> Finding {
-    Finding::error("OP307", location, format!("the API server does not take the {what} `{key}`"))
+    Finding::error(OP307, location, format!("the API server does not take the {what} `{key}`"))
         .help("write `name` or `domain/name`, the name of letters, digits, `-`, `_` and `.`, at most 63 characters")
 }
 
@@ -135,17 +136,13 @@ fn versions(crd: &CustomResourceDefinition, findings: &mut Vec<Finding>) {
             stored => format!("several versions of this kind are stored: {}", stored.join(", ")),
         };
         findings.push(
-            Finding::error("OP304", CrdLocation::Kind, message)
+            Finding::error(OP304, CrdLocation::Kind, message)
                 .help("set `storage = false` in all versions except the storage version"),
         );
     }
     let mut seen = BTreeSet::new();
     if let Some(twice) = versions.iter().find(|version| !seen.insert(&version.name)) {
-        findings.push(Finding::error(
-            "OP304",
-            CrdLocation::Kind,
-            format!("the version `{}` is there twice", twice.name),
-        ));
+        findings.push(Finding::error(OP304, CrdLocation::Kind, format!("the version `{}` is there twice", twice.name)));
     }
 }
 
@@ -154,7 +151,7 @@ pub fn of_version(version: &CustomResourceDefinitionVersion) -> Vec<Finding> {
     if !is_dns_1035_label(&version.name) {
         let message = format!("the API server does not take the version `{}`", version.name);
         findings.push(
-            Finding::error("OP301", CrdLocation::Argument("version", 0), message)
+            Finding::error(OP301, CrdLocation::Argument("version", 0), message)
                 .help("use a name such as `v1alpha1` or `v1`"),
         );
     }
@@ -171,12 +168,8 @@ pub fn of_version(version: &CustomResourceDefinitionVersion) -> Vec<Finding> {
             return findings;
         };
         findings.push(
-            Finding::error(
-                "OP305",
-                CrdLocation::Argument("deprecated", 0),
-                format!("the deprecation warning {problem}"),
-            )
-            .help("write one short line; `#[kube(deprecated)]` alone takes that of Kubernetes"),
+            Finding::error(OP305, CrdLocation::Argument("deprecated", 0), format!("the deprecation warning {problem}"))
+                .help("write one short line; `#[kube(deprecated)]` alone takes that of Kubernetes"),
         );
     }
     findings

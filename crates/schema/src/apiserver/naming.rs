@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
 use super::Finding;
+use crate::apiserver::diagnostics::{OP332, OP333, OP334};
 use opctl_model::CrdLocation;
 use opctl_model::project::builtin;
 
@@ -146,7 +147,7 @@ fn categories(crds: &[CustomResourceDefinition], names: &[Names]) -> Vec<(usize,
                     "kubectl looks for a category first: `kubectl delete {category} --all` deletes the `{}` objects",
                     crd.spec.names.kind
                 );
-                let finding = Finding::warning("OP334", CrdLocation::Argument("category", nth), message);
+                let finding = Finding::warning(OP334, CrdLocation::Argument("category", nth), message);
                 findings.push((index, finding.help("choose another category").help(help)));
             }
         }
@@ -210,13 +211,13 @@ fn taken(
         their.words(),
         crds[at].spec.group,
     );
-    Finding::error("OP332", role.location(), message).help(role.way_out())
+    Finding::error(OP332, role.location(), message).help(role.way_out())
 }
 
 fn own_name(crd: &CustomResourceDefinition, name: &str, role: Role, own: Role) -> Finding {
     let kind = &crd.spec.names.kind;
     let message = format!("the short name `{name}` is the {} of `{kind}` itself", own.words());
-    Finding::warning("OP333", role.location(), message)
+    Finding::warning(OP333, role.location(), message)
         .help("remove it: kubectl accepts the singular and the plural anyway")
         .help("a cluster that has the CRD without this short name does not accept it: the CRD gets NamesAccepted=False, and `helm --wait` times out")
 }

@@ -18,14 +18,15 @@ use serde_json::{Map, Value};
 
 use super::cel::{self, Verdict};
 use super::value::{self, Rule, brief};
-use opctl_model::diagnostic::Severity;
+use crate::apiserver::diagnostics::{OP450, OP451, OP453, OP454, OP455, OP458, OP459, OP460, OP461, OP462};
+use opctl_model::diagnostic::{Code, Severity};
 use opctl_model::names::nearest;
 
 /// Something that the API server says to an object. An error: it refuses it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectFinding {
     pub severity: Severity,
-    pub code: &'static str,
+    pub code: &'static Code,
     pub message: String,
     /// Into the object as it was given. Of a field that is missing, too: then its beginning is there.
     pub path: Vec<ObjectStep>,
@@ -39,11 +40,11 @@ pub enum ObjectStep {
 }
 
 impl ObjectFinding {
-    fn error(code: &'static str, path: &[ObjectStep], message: impl Into<String>) -> Self {
+    fn error(code: &'static Code, path: &[ObjectStep], message: impl Into<String>) -> Self {
         Self { severity: Severity::Error, code, message: message.into(), path: path.to_vec(), help: Vec::new() }
     }
 
-    fn warning(code: &'static str, path: &[ObjectStep], message: impl Into<String>) -> Self {
+    fn warning(code: &'static Code, path: &[ObjectStep], message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(code, path, message) }
     }
 
@@ -57,7 +58,7 @@ impl ObjectFinding {
 pub fn check_object(crd: &CustomResourceDefinition, object: &Value) -> Vec<ObjectFinding> {
     let mut findings = Vec::new();
     let Value::Object(fields) = object else {
-        return vec![ObjectFinding::error("OP450", &[], "this is no object of Kubernetes, but another value")];
+        return vec![ObjectFinding::error(OP450, &[], "this is no object of Kubernetes, but another value")];
     };
     let version = match version(crd, fields) {
         Ok(version) => version,
@@ -98,8 +99,7 @@ fn store(
     {
         let path = [ObjectStep::Key("status".to_owned())];
         let message = "the API server drops the `status` of an object that is created";
-        findings
-            .push(ObjectFinding::warning("OP458", &path, message).help("remove it: the operator writes the status"));
+        findings.push(ObjectFinding::warning(OP458, &path, message).help("remove it: the operator writes the status"));
     }
     let misfits = value::check(&object, root);
     let hides_cel = misfits.iter().any(|misfit| misfit.rule.hides_cel());
@@ -132,7 +132,7 @@ pub fn stored(
     let mut findings = Vec::new();
     let stored = store(version, root, object.clone(), false, &mut findings);
     // Unknown fields.
-    findings.retain(|finding| finding.code != "OP451");
+    findings.retain(|finding| finding.code != OP451);
     (stored, findings.into_iter().map(|ObjectFinding { path, message, .. }| Rejection { path, message }).collect())
 }
 
@@ -140,14 +140,14 @@ fn of_rule(broken: cel::Broken) -> ObjectFinding {
     let place = shown(&broken.path);
     let is_refused = matches!(broken.verdict, Verdict::Refused(_));
     let finding = match broken.verdict {
-        Verdict::Refused(message) => ObjectFinding::error("OP460", &broken.path, format!("{place}: {message}")),
+        Verdict::Refused(message) => ObjectFinding::error(OP460, &broken.path, format!("{place}: {message}")),
         Verdict::Failed(problem) => {
             let message = format!("{place}: a rule cannot be evaluated, and so refuses the object: {problem}");
-            ObjectFinding::error("OP461", &broken.path, message)
+            ObjectFinding::error(OP461, &broken.path, message)
         }
         Verdict::Unknown(what) => {
             let message = format!("{place}: a rule cannot be evaluated here: {what}");
-            ObjectFinding::warning("OP462", &broken.path, message)
+            ObjectFinding::warning(OP462, &broken.path, message)
         }
     };
     let finding = finding.help(format!("the rule is `{}`", cel::one_line(&broken.rule.rule)));
@@ -168,7 +168,7 @@ fn version<'a>(
         crd.spec.versions.iter().filter(|version| version.served).collect();
     let all: Vec<String> = served.iter().map(|version| format!("{group}/{}", version.name)).collect();
     let refuse = |name: &str, message: String, near: Option<&str>| {
-        let finding = ObjectFinding::error("OP450", &[ObjectStep::Key(name.to_owned())], message);
+        let finding = ObjectFinding::error(OP450, &[ObjectStep::Key(name.to_owned())], message);
         Err(match near {
             Some(near) => finding.help(format!("did you mean `{near}`?")),
             None => finding.help(format!("the kind `{kind}` is served as {}", all.join(", "))),
@@ -189,12 +189,12 @@ fn version<'a>(
 
 fn of_misfit(misfit: value::Misfit) -> ObjectFinding {
     let code = match misfit.rule {
-        Rule::Type => "OP453",
-        Rule::Required => "OP454",
-        Rule::Enum | Rule::TooLong | Rule::Other => "OP455",
+        Rule::Type => OP453,
+        Rule::Required => OP454,
+        Rule::Enum | Rule::TooLong | Rule::Other => OP455,
         Rule::Unknown => {
             let message = format!("{}: {} cannot be checked here", shown(&misfit.path), misfit.problem);
-            return ObjectFinding::warning("OP459", &misfit.path, message).help("the API server checks it");
+            return ObjectFinding::warning(OP459, &misfit.path, message).help("the API server checks it");
         }
     };
     ObjectFinding::error(code, &misfit.path, format!("{}: {}", shown(&misfit.path), misfit.problem))
@@ -207,7 +207,7 @@ fn replicas(object: &Value, path: &str, findings: &mut Vec<ObjectFinding>) {
     if !value.as_i64().is_some_and(|replicas| (0..=i64::from(i32::MAX)).contains(&replicas)) {
         let steps: Vec<ObjectStep> = names.iter().map(|name| ObjectStep::Key((*name).to_owned())).collect();
         let message = format!("{}: {} is no number of replicas", shown(&steps), brief(value));
-        findings.push(ObjectFinding::error("OP455", &steps, message).help("`scale` of the kind points to this field"));
+        findings.push(ObjectFinding::error(OP455, &steps, message).help("`scale` of the kind points to this field"));
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
 use super::Finding;
+use crate::apiserver::diagnostics::{OP330, OP331};
 use opctl_model::CrdLocation;
 
 /// Bytes of all annotations together. Source: `TotalAnnotationSizeLimitB` of apimachinery.
@@ -26,13 +27,13 @@ pub fn check(crd: &CustomResourceDefinition) -> Option<Finding> {
     let applied = size + 1 + if others == 0 { 17 } else { 0 };
     if size > OF_ETCD {
         let message = format!("the CRD has {size} bytes as JSON, more than the 1.5 MiB that etcd takes");
-        return Some(smaller(Finding::error("OP331", CrdLocation::Kind, message)));
+        return Some(smaller(Finding::error(OP331, CrdLocation::Kind, message)));
     }
     if LAST_APPLIED.len() + applied + others > OF_ANNOTATIONS {
         let message = format!(
             "the CRD has {size} bytes as JSON, too many for `kubectl apply`, which keeps a copy in an annotation"
         );
-        let finding = Finding::warning("OP330", CrdLocation::Kind, message);
+        let finding = Finding::warning(OP330, CrdLocation::Kind, message);
         return Some(smaller(finding.help("apply it with `kubectl apply --server-side`")));
     }
     None

@@ -10,7 +10,8 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 use opctl_cel::pattern;
 
 use super::{Finding, inside, is_empty, items, junctors, property, shown, text};
-use opctl_model::diagnostic::Severity;
+use crate::apiserver::diagnostics::{OP313, OP314, OP315, OP316, OP317, OP318, OP319, OP320, OP321, OP322, OP328};
+use opctl_model::diagnostic::{Code, Severity};
 use opctl_model::{CrdLocation, Step};
 
 pub fn check(root: &JSONSchemaProps, has_status: bool, findings: &mut Vec<Finding>) {
@@ -36,7 +37,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn refuse(&mut self, code: &'static str, message: impl FnOnce(String) -> String) -> &mut Finding {
+    fn refuse(&mut self, code: &'static Code, message: impl FnOnce(String) -> String) -> &mut Finding {
         let message = message(shown(&self.path));
         self.findings.push(Finding::error(code, CrdLocation::Schema(self.path.clone()), message));
         self.findings.last_mut().expect("just pushed")
@@ -44,22 +45,20 @@ impl Walk<'_> {
 
     fn root(&mut self, root: &JSONSchemaProps, has_status: bool) {
         if root.additional_properties.is_some() {
-            self.refuse("OP319", |_| "a resource cannot have fields of any name at its top".into())
+            self.refuse(OP319, |_| "a resource cannot have fields of any name at its top".into())
                 .help
                 .push("put the map into a field of its own".into());
         }
         if root.nullable == Some(true) {
-            self.refuse("OP319", |_| "a resource cannot be null, and this one's schema is nullable".into());
+            self.refuse(OP319, |_| "a resource cannot be null, and this one's schema is nullable".into());
         }
         if !matches!(text(&root.type_), "object" | "") {
-            self.refuse("OP319", |_| {
-                format!("a resource is an object, and this one is of type `{}`", text(&root.type_))
-            })
-            .help
-            .push("use a struct with named fields".into());
+            self.refuse(OP319, |_| format!("a resource is an object, and this one is of type `{}`", text(&root.type_)))
+                .help
+                .push("use a struct with named fields".into());
         }
         if has_status && let Some(word) = no_place_beside_status(root) {
-            self.refuse("OP319", |_| {
+            self.refuse(OP319, |_| {
                 format!("with a status, `{word}` is not allowed at the top level of a resource: the API server could not validate spec and status separately")
             })
             .help
@@ -68,7 +67,7 @@ impl Walk<'_> {
         for name in ["apiVersion", "kind", "metadata"] {
             if property(root, name).is_some_and(|schema| schema.default.is_some()) {
                 self.at(Step::Property(name.into()), |walk| {
-                    walk.refuse("OP328", |at| format!("{at} of a resource cannot have a default"));
+                    walk.refuse(OP328, |at| format!("{at} of a resource cannot have a default"));
                 });
             }
         }
@@ -76,7 +75,7 @@ impl Walk<'_> {
             && !says_no_more_than_names(metadata)
         {
             self.at(Step::Property("metadata".into()), |walk| {
-                walk.refuse("OP320", |_| {
+                walk.refuse(OP320, |_| {
                     "`metadata` of a resource is Kubernetes' own: its schema can restrict `name` and `generateName` only"
                         .into()
                 })
@@ -99,7 +98,7 @@ impl Walk<'_> {
         let preserves = schema.x_kubernetes_preserve_unknown_fields == Some(true);
         self.keywords(schema);
         if text(&schema.type_).is_empty() && !is_int_or_string && !preserves && !is_embedded {
-            self.refuse("OP313", |at| format!("{at} has no type: the API server must know the one type of each value"))
+            self.refuse(OP313, |at| format!("{at} has no type: the API server must know the one type of each value"))
                 .help
                 .extend([
                     "use a type that is always an object, an array, a string, a number or a boolean; for nothing at all (`()`), leave the field out".into(),
@@ -107,14 +106,14 @@ impl Walk<'_> {
                 ]);
         }
         if text(&schema.type_) == "array" && schema.items.is_none() {
-            self.refuse("OP314", |at| format!("{at} is an array without a schema for its items"));
+            self.refuse(OP314, |at| format!("{at} is an array without a schema for its items"));
         }
         let has_properties = schema.properties.as_ref().is_some_and(|properties| !properties.is_empty());
         let restricts_others = !matches!(schema.additional_properties, None | Some(JSONSchemaPropsOrBool::Bool(true)));
         if has_properties && restricts_others {
             let denied = schema.additional_properties == Some(JSONSchemaPropsOrBool::Bool(false));
             let finding =
-                self.refuse("OP316", |at| format!("{at} has named fields and a rule for fields of other names"));
+                self.refuse(OP316, |at| format!("{at} has named fields and a rule for fields of other names"));
             finding.help.push(if denied {
                 "remove `#[serde(deny_unknown_fields)]`: the API server drops unknown fields and warns `kubectl` users"
                     .into()
@@ -126,10 +125,10 @@ impl Walk<'_> {
             self.embedded(schema, has_properties, preserves);
         }
         if is_int_or_string && (preserves || is_embedded) {
-            self.refuse("OP321", |at| format!("{at} is an int-or-string, so it cannot be an object as well"));
+            self.refuse(OP321, |at| format!("{at} is an int-or-string, so it cannot be an object as well"));
         }
         if is_embedded && meta == Meta::Metadata {
-            self.refuse("OP321", |at| format!("{at} is in the metadata of a resource, where no resource can be"));
+            self.refuse(OP321, |at| format!("{at} is in the metadata of a resource, where no resource can be"));
         }
         self.validations(schema);
 
@@ -154,7 +153,7 @@ impl Walk<'_> {
         let expected = if name == "metadata" { "object" } else { "string" };
         if text(&schema.type_) != expected {
             self.at(Step::Property(name.into()), |walk| {
-                walk.refuse("OP320", |at| format!("{at} of a resource must be of type `{expected}`"))
+                walk.refuse(OP320, |at| format!("{at} of a resource must be of type `{expected}`"))
                     .help
                     .push("rename the field: Kubernetes has this name for itself".into());
             });
@@ -165,7 +164,7 @@ impl Walk<'_> {
         let mut found = schema.default.is_some();
         super::each(schema, &mut Vec::new(), &mut |schema, _| found |= schema.default.is_some());
         if found {
-            self.refuse("OP328", |at| format!("{at} is metadata, and its entries cannot have a default"));
+            self.refuse(OP328, |at| format!("{at} is metadata, and its entries cannot have a default"));
         }
     }
 
@@ -179,7 +178,7 @@ impl Walk<'_> {
         } else {
             return;
         };
-        self.refuse("OP321", |at| format!("{at} is an embedded resource: {why}")).help.push(
+        self.refuse(OP321, |at| format!("{at} is an embedded resource: {why}")).help.push(
             "use `serde_json::Value` with `#[schemars(extend(\"type\" = \"object\", \"x-kubernetes-embedded-resource\" = true, \"x-kubernetes-preserve-unknown-fields\" = true))]`".into(),
         );
     }
@@ -187,7 +186,7 @@ impl Walk<'_> {
     /// What no schema may have, wherever it stands.
     fn keywords(&mut self, schema: &JSONSchemaProps) {
         if matches!(schema.items, Some(JSONSchemaPropsOrArray::Schemas(_))) {
-            self.refuse("OP314", |at| {
+            self.refuse(OP314, |at| {
                 format!(
                     "{at} has a schema for each of its items, as a tuple has; the API server wants one schema for all"
                 )
@@ -196,23 +195,23 @@ impl Walk<'_> {
             .push("use a struct with named fields, or a `Vec` if all items are of one type".into());
         }
         if schema.unique_items == Some(true) {
-            self.refuse("OP315", |at| format!("{at} asks for unique items, which the API server does not check"))
+            self.refuse(OP315, |at| format!("{at} asks for unique items, which the API server does not check"))
                 .help
                 .push("declare it as a set: `#[x_kube(merge_strategy = ListMerge::Set)]`, or `#[schemars(extend(\"uniqueItems\" = false, \"x-kubernetes-list-type\" = \"set\"))]`".into());
         }
         match text(&schema.type_) {
             "" | "string" | "number" | "integer" | "boolean" | "array" | "object" => {}
             "null" => {
-                self.refuse("OP315", |at| format!("{at} is always null, and the API server has no such type"))
+                self.refuse(OP315, |at| format!("{at} is always null, and the API server has no such type"))
                     .help
                     .push("leave the field out, or use a struct without fields".into());
             }
             other => {
-                self.refuse("OP315", |at| format!("{at} has the type `{other}`, which the API server does not know"));
+                self.refuse(OP315, |at| format!("{at} has the type `{other}`, which the API server does not know"));
             }
         }
         if schema.x_kubernetes_preserve_unknown_fields == Some(false) {
-            self.refuse("OP315", |at| {
+            self.refuse(OP315, |at| {
                 format!("{at} sets `x-kubernetes-preserve-unknown-fields: false`; only `true` is allowed")
             });
         }
@@ -226,7 +225,7 @@ impl Walk<'_> {
             ("additionalItems", schema.additional_items.is_some()),
         ];
         for (word, _) in unknown.iter().filter(|(_, is_said)| *is_said) {
-            self.refuse("OP315", |at| format!("{at} sets `{word}`, which the API server does not accept"))
+            self.refuse(OP315, |at| format!("{at} sets `{word}`, which the API server does not accept"))
                 .help
                 .push("write the schema out with `properties`, `items` and `additionalProperties`".into());
         }
@@ -235,7 +234,7 @@ impl Walk<'_> {
         let compiled = self.patterns.entry(pattern.clone());
         let compiled = compiled.or_insert_with(|| pattern::check(pattern));
         if let Err(reason) = compiled.clone() {
-            self.refuse("OP322", |at| {
+            self.refuse(OP322, |at| {
                 format!("the pattern `{pattern}` of {at} is not one that the API server can read: {reason}")
             })
             .help
@@ -248,7 +247,7 @@ impl Walk<'_> {
 
     fn without_structure(&mut self, word: &str) {
         let is_at_root = self.validated_at.is_empty();
-        let finding = self.refuse("OP318", |at| {
+        let finding = self.refuse(OP318, |at| {
             format!("{at} appears only inside `{word}`: without a type outside of it, the API server drops the field")
         });
         finding.help.push("add it to the schema outside as well".into());
@@ -295,7 +294,7 @@ impl Walk<'_> {
             ("x-kubernetes-validations", !is_empty(&schema.x_kubernetes_validations)),
         ];
         for (keyword, _) in said.iter().filter(|(_, is_said)| *is_said) {
-            self.refuse("OP317", |at| format!("{at} sets `{keyword}` inside `{word}`, where only validations are allowed"))
+            self.refuse(OP317, |at| format!("{at} sets `{keyword}` inside `{word}`, where only validations are allowed"))
                 .help
                 .extend([
                     "an enum must become one type: give all variants fields, or none, and no rules or attributes of their own".into(),
@@ -303,7 +302,7 @@ impl Walk<'_> {
                 ]);
         }
         if property(schema, "metadata").is_some() {
-            self.refuse("OP317", |at| format!("{at} names `metadata` inside `{word}`"))
+            self.refuse(OP317, |at| format!("{at} names `metadata` inside `{word}`"))
                 .help
                 .push("rename the field: Kubernetes has this name for itself".into());
         }

@@ -9,7 +9,9 @@ use opctl_cel::format::is_qualified_name;
 use serde_json::Value;
 
 use super::cel;
-use opctl_model::diagnostic::Diagnostic;
+use crate::apiserver::diagnostics::{OP120, OP123, OP124, OP125, OP126, OP128};
+use opctl_model::diagnostic::{Code, Diagnostic};
+use opctl_model::diagnostics::OP121;
 use opctl_model::names::{is_dns_1035_label, nearest, resource_of_kind};
 
 /// What is said of a field, and the field's path: `rules[0].operations[1]`.
@@ -23,7 +25,7 @@ pub fn webhook(webhook: &Value) -> Vec<PathDiagnostic> {
         checker.rule(rule, &format!("rules[{index}]"));
     }
     if list(&webhook["rules"]).is_empty() {
-        checker.error("OP126", "rules", "a webhook without rules is never called", "add `rules`");
+        checker.error(OP126, "rules", "a webhook without rules is never called", "add `rules`");
     }
     for (field, words) in [
         ("failurePolicy", ["Fail", "Ignore"]),
@@ -38,7 +40,7 @@ pub fn webhook(webhook: &Value) -> Vec<PathDiagnostic> {
         seconds if (1..=30).contains(&seconds.as_i64().unwrap_or_default()) => {}
         seconds => {
             let help = "remove it for the default of 10 seconds";
-            checker.error("OP124", "timeoutSeconds", format!("a timeout of {seconds} seconds, not of 1 to 30"), help);
+            checker.error(OP124, "timeoutSeconds", format!("a timeout of {seconds} seconds, not of 1 to 30"), help);
         }
     }
     for field in ["namespaceSelector", "objectSelector"] {
@@ -64,19 +66,19 @@ struct Checker(Vec<PathDiagnostic>);
 impl Checker {
     fn error(
         &mut self,
-        code: &'static str,
+        code: &'static Code,
         path: impl Into<String>,
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        self.0.push((path.into(), Diagnostic::error(code, message).help(help)));
+        self.0.push((path.into(), code.error(message).help(help)));
     }
 
     fn name(&mut self, webhook: &Value) {
         let name = text(&webhook["name"]);
         if !is_subdomain(name) || name.split('.').count() < 3 {
             let help = "write a domain of lowercase words with at least two dots, e.g. `vmemcached-v1.kb.io`";
-            self.error("OP121", "name", format!("`{name}` is no name of a webhook"), help);
+            self.error(OP121, "name", format!("`{name}` is no name of a webhook"), help);
         }
     }
 
@@ -94,7 +96,7 @@ impl Checker {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => format!("write `{}`", words.join("` or `")),
         };
-        self.error("OP120", path, format!("`{field}` has no value `{word}`"), help);
+        self.error(OP120, path, format!("`{field}` has no value `{word}`"), help);
     }
 
     fn side_effects(&mut self, value: &Value) {
@@ -103,11 +105,11 @@ impl Checker {
             None => {
                 let help =
                     "write `None`, or `NoneOnDryRun` if the webhook looks at `dryRun` before it changes anything else";
-                self.error("OP120", path, "a webhook without `sideEffects` is refused", help);
+                self.error(OP120, path, "a webhook without `sideEffects` is refused", help);
             }
             Some(word @ ("Some" | "Unknown")) => {
                 let help = "change nothing but the answer (`None`), or nothing else in a dry run (`NoneOnDryRun`)";
-                self.error("OP120", path, format!("the API server calls no webhook with side effects `{word}`"), help);
+                self.error(OP120, path, format!("the API server calls no webhook with side effects `{word}`"), help);
             }
             Some(_) => self.word(path, value, &["None", "NoneOnDryRun"]),
         }
@@ -119,7 +121,7 @@ impl Checker {
         {
             if list(&rule[field]).is_empty() {
                 let help = "write `*` for all of them";
-                self.error("OP126", format!("{path}.{field}"), format!("a rule without {what} is refused"), help);
+                self.error(OP126, format!("{path}.{field}"), format!("a rule without {what} is refused"), help);
             }
             for (index, value) in list(&rule[field]).iter().enumerate() {
                 let at = format!("{path}.{field}[{index}]");
@@ -144,11 +146,11 @@ impl Checker {
         match group.split_once('/') {
             Some((before, _)) => {
                 let help = format!("write the group `{before}`, and its versions as `versions`");
-                self.error("OP126", at, format!("`{group}` is a group with a version"), help);
+                self.error(OP126, at, format!("`{group}` is a group with a version"), help);
             }
             None => {
                 let help = "a group looks like `apps` or `cache.example.com`";
-                self.error("OP126", at, format!("`{group}` is no API group"), help);
+                self.error(OP126, at, format!("`{group}` is no API group"), help);
             }
         }
     }
@@ -156,7 +158,7 @@ impl Checker {
     fn version(&mut self, version: &str, at: String) {
         if version != "*" && !is_dns_1035_label(version) {
             self.error(
-                "OP126",
+                OP126,
                 at,
                 format!("`{version}` is no version of an API"),
                 "a version looks like `v1` or `v1beta1`",
@@ -168,10 +170,10 @@ impl Checker {
         let parts: Vec<&str> = resource.split('/').collect();
         if let Some(meant) = resource_of_kind(resource) {
             let help = format!("resources are lowercase plurals: write `{meant}`");
-            self.error("OP126", at, format!("`{resource}` names a kind"), help);
+            self.error(OP126, at, format!("`{resource}` names a kind"), help);
         } else if parts.len() > 2 || parts.iter().any(|part| *part != "*" && !is_subdomain(part)) {
             let help = "a resource looks like `pods`, `pods/status`, `pods/*`, `*/scale`, `*` or `*/*`";
-            self.error("OP126", at, format!("`{resource}` matches no resource"), help);
+            self.error(OP126, at, format!("`{resource}` matches no resource"), help);
         }
     }
 
@@ -182,7 +184,7 @@ impl Checker {
         for (index, value) in values.iter().enumerate() {
             let at = format!("{path}[{index}]");
             if values[..index].contains(value) {
-                self.error("OP126", at, format!("`{value}` is listed twice"), "remove one of them");
+                self.error(OP126, at, format!("`{value}` is listed twice"), "remove one of them");
                 continue;
             }
             let covers = |all: &str| match (all.split_once('/'), value.split_once('/')) {
@@ -195,7 +197,7 @@ impl Checker {
             };
             if let Some(all) = values.iter().find(|all| *all != value && all.contains('*') && covers(all)) {
                 self.error(
-                    "OP126",
+                    OP126,
                     at,
                     format!("`{all}` already includes `{value}`"),
                     format!("remove one of them, or write `{all}` alone"),
@@ -209,7 +211,7 @@ impl Checker {
             (Value::String(url), Value::Null) => self.url(url, format!("{path}.url")),
             (Value::Null, service @ Value::Object(_)) => self.service(service, &format!("{path}.service")),
             _ => self.error(
-                "OP123",
+                OP123,
                 path,
                 "a webhook is reached by a service or by a URL, and by one of them only",
                 "write `path=/…` or `url=https://…`",
@@ -219,12 +221,7 @@ impl Checker {
 
     fn url(&mut self, url: &str, at: String) {
         let Some(rest) = url.strip_prefix("https://") else {
-            return self.error(
-                "OP123",
-                at,
-                format!("`{url}` is no URL with https"),
-                "write `https://host[:port]/path`",
-            );
+            return self.error(OP123, at, format!("`{url}` is no URL with https"), "write `https://host[:port]/path`");
         };
         let (host, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
         let (name, port) = match host.rsplit_once(':') {
@@ -238,44 +235,39 @@ impl Checker {
         } else if path.contains('#') {
             "a fragment"
         } else if name.is_empty() {
-            return self.error("OP123", at, format!("`{url}` has no host"), "write `https://host[:port]/path`");
+            return self.error(OP123, at, format!("`{url}` has no host"), "write `https://host[:port]/path`");
         } else if !port.chars().all(|c| c.is_ascii_digit())
             || url.contains(|c: char| c.is_whitespace() || c.is_control())
         {
-            return self.error("OP123", at, format!("`{url}` is no URL"), "write `https://host[:port]/path`");
+            return self.error(OP123, at, format!("`{url}` is no URL"), "write `https://host[:port]/path`");
         } else {
             return;
         };
-        self.error("OP123", at, format!("the URL of a webhook with {wrong}"), "write `https://host[:port]/path`");
+        self.error(OP123, at, format!("the URL of a webhook with {wrong}"), "write `https://host[:port]/path`");
     }
 
     fn service(&mut self, service: &Value, path: &str) {
         for field in ["name", "namespace"] {
             if text(&service[field]).is_empty() {
-                self.error(
-                    "OP123",
-                    format!("{path}.{field}"),
-                    format!("a service without {field}"),
-                    "name the service",
-                );
+                self.error(OP123, format!("{path}.{field}"), format!("a service without {field}"), "name the service");
             }
         }
         if let Some(port) = service["port"].as_i64().filter(|port| !(1..=65535).contains(port)) {
             let help = "use a number from 1 to 65535, or remove it for 443";
-            self.error("OP123", format!("{path}.port"), format!("{port} is no port"), help);
+            self.error(OP123, format!("{path}.port"), format!("{port} is no port"), help);
         }
         let url = text(&service["path"]);
         let Some(inner) = url.strip_prefix('/') else {
             if !url.is_empty() {
                 let help = format!("write `/{url}`");
-                self.error("OP123", format!("{path}.path"), format!("the path `{url}` does not start with `/`"), help);
+                self.error(OP123, format!("{path}.path"), format!("the path `{url}` does not start with `/`"), help);
             }
             return;
         };
         let mut segments = inner.strip_suffix('/').unwrap_or(inner).split('/');
         if url != "/" && !segments.all(is_subdomain) {
             let help = "use lowercase letters, digits, `-` and `.` between slashes";
-            self.error("OP123", format!("{path}.path"), format!("the API server refuses the path `{url}`"), help);
+            self.error(OP123, format!("{path}.path"), format!("the API server refuses the path `{url}`"), help);
         }
     }
 
@@ -285,13 +277,13 @@ impl Checker {
         for (index, version) in versions.iter().enumerate() {
             let at = format!("{path}[{index}]");
             if versions[..index].contains(version) {
-                self.error("OP125", at, format!("`{version}` is listed twice"), "remove one of them");
+                self.error(OP125, at, format!("`{version}` is listed twice"), "remove one of them");
             } else if !is_dns_1035_label(version) {
-                self.error("OP125", at, format!("`{version}` is no version"), "write `v1`");
+                self.error(OP125, at, format!("`{version}` is no version"), "write `v1`");
             }
         }
         if self.0.len() == before && !versions.iter().any(|version| ["v1", "v1beta1"].contains(version)) {
-            self.error("OP125", path, "no version of reviews that an API server speaks", "write `v1`");
+            self.error(OP125, path, "no version of reviews that an API server speaks", "write `v1`");
         }
     }
 
@@ -307,10 +299,10 @@ impl Checker {
             match (text(operator), values.is_empty()) {
                 ("In" | "NotIn", false) | ("Exists" | "DoesNotExist", true) => {}
                 (word @ ("In" | "NotIn"), true) => {
-                    self.error("OP128", at, format!("`{word}` without values"), "set `values`, or use `Exists`");
+                    self.error(OP128, at, format!("`{word}` without values"), "set `values`, or use `Exists`");
                 }
                 (word @ ("Exists" | "DoesNotExist"), false) => {
-                    self.error("OP128", at, format!("`{word}` with values"), "remove the `values`, or use `In`");
+                    self.error(OP128, at, format!("`{word}` with values"), "remove the `values`, or use `In`");
                 }
                 _ => self.word(&format!("{at}.operator"), operator, &["In", "NotIn", "Exists", "DoesNotExist"]),
             }
@@ -320,7 +312,7 @@ impl Checker {
     fn label<'a>(&mut self, at: &str, key: &str, values: impl IntoIterator<Item = &'a Value>) {
         if !is_qualified_name(key) {
             self.error(
-                "OP128",
+                OP128,
                 at,
                 format!("`{key}` is no key of a label"),
                 "a key looks like `name` or `example.com/name`",
@@ -333,7 +325,7 @@ impl Checker {
                 && (value.is_empty() || value.starts_with(end) && value.ends_with(end));
             if !sound {
                 let help = "use at most 63 letters, digits, `-`, `_` and `.`, at both ends a letter or digit";
-                self.error("OP128", at, format!("`{value}` is no value of a label"), help);
+                self.error(OP128, at, format!("`{value}` is no value of a label"), help);
             }
         }
     }
@@ -341,20 +333,20 @@ impl Checker {
     fn conditions(&mut self, conditions: &Value) {
         let mut names = BTreeSet::new();
         if list(conditions).len() > 64 {
-            self.error("OP128", "matchConditions", "more than 64 match conditions", "join some with `&&`");
+            self.error(OP128, "matchConditions", "more than 64 match conditions", "join some with `&&`");
         }
         for (index, condition) in list(conditions).iter().enumerate() {
             let at = format!("matchConditions[{index}]");
             let name = text(&condition["name"]);
             if !is_qualified_name(name) {
                 let help = "give each condition a name of letters, digits and `-`";
-                self.error("OP128", &at, format!("`{name}` is no name of a match condition"), help);
+                self.error(OP128, &at, format!("`{name}` is no name of a match condition"), help);
             } else if !names.insert(name) {
-                self.error("OP128", &at, format!("two match conditions `{name}`"), "give each a name of its own");
+                self.error(OP128, &at, format!("two match conditions `{name}`"), "give each a name of its own");
             }
             match text(&condition["expression"]).trim() {
                 "" => self.error(
-                    "OP128",
+                    OP128,
                     &at,
                     "a match condition without expression",
                     "write a CEL expression that is true or false",
@@ -362,7 +354,7 @@ impl Checker {
                 expression => {
                     if let Some(problem) = cel::syntax_problem(expression) {
                         self.error(
-                            "OP128",
+                            OP128,
                             &at,
                             problem,
                             "the expression is CEL, about `object`, `oldObject`, `request` and `authorizer`",

@@ -3,6 +3,7 @@
 //! JSON in, [`Change`]s out; nothing is read or run. The rules are those of an API server with ratcheting (Kubernetes 1.30 or newer):
 //! what it does not check again while it stays as it was is no problem for stored objects.
 
+pub mod diagnostics;
 mod probe;
 mod schema;
 mod values;
@@ -13,6 +14,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::compat::diagnostics::{OP601, OP603, OP606, OP607, OP609};
+use opctl_model::diagnostic::Code;
 use opctl_model::{CrdLocation, Step};
 
 /// Whom a change concerns.
@@ -55,7 +58,7 @@ pub enum Impact {
 /// One change of a CRD.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    pub code: &'static str,
+    pub code: &'static Code,
     pub impact: Impact,
     pub victims: Vec<Victim>,
     /// `metadata.name` of the CRD.
@@ -104,7 +107,7 @@ fn removed(name: &str, twin: Option<&Value>) -> Change {
         None => "first stop serving its versions, and delete the CRD once its objects are gone".to_owned(),
     };
     Change {
-        code: "OP606",
+        code: OP606,
         impact: Impact::Loss,
         victims: vec![Victim::Stored, Victim::Writers, Victim::Readers],
         crd: name.to_owned(),
@@ -139,7 +142,7 @@ impl Crd<'_> {
         for name in new.keys().filter(|name| !old.contains_key(*name)) {
             self.add(
                 Impact::Note,
-                "OP609",
+                OP609,
                 &[],
                 None,
                 CrdLocation::Kind,
@@ -156,7 +159,7 @@ impl Crd<'_> {
     fn add(
         &mut self,
         impact: Impact,
-        code: &'static str,
+        code: &'static Code,
         victims: &[Victim],
         version: Option<&str>,
         location: CrdLocation,
@@ -196,7 +199,7 @@ impl Crd<'_> {
             let message = format!("the {name} changes from `{}` to `{}`", text(&old), text(&new));
             let why = "the API server refuses to change it: for a cluster, this is another CRD";
             let help = "keep it, or create a new kind and move the objects";
-            self.add(Impact::Loss, "OP606", &victims, None, location, message, why, Some(help));
+            self.add(Impact::Loss, OP606, &victims, None, location, message, why, Some(help));
         }
         for (field, victim, why) in [
             ("singular", Victim::Writers, "scripts may use it with kubectl"),
@@ -206,7 +209,7 @@ impl Crd<'_> {
             if old != new && !old.is_null() && !new.is_null() {
                 let message = format!("the {field} changes from `{}` to `{}`", text(old), text(new));
                 let location = CrdLocation::Argument("kind", 0);
-                self.add(Impact::Warning, "OP607", &[victim], None, location, message, why, None);
+                self.add(Impact::Warning, OP607, &[victim], None, location, message, why, None);
             }
         }
         for (field, argument) in [("shortNames", "shortname"), ("categories", "category")] {
@@ -216,7 +219,7 @@ impl Crd<'_> {
                     let message = format!("`{}` is no longer one of the {field}", text(&old));
                     let why = "scripts may use it with kubectl";
                     let location = CrdLocation::Argument(argument, 0);
-                    self.add(Impact::Note, "OP607", &[Victim::Writers], None, location, message, why, None);
+                    self.add(Impact::Note, OP607, &[Victim::Writers], None, location, message, why, None);
                 }
             }
         }
@@ -228,22 +231,22 @@ impl Crd<'_> {
             let why = "the API server refuses to remove a version that is in `status.storedVersions`";
             let help = "migrate the stored objects first, and remove the version from `status.storedVersions`";
             let victims = [Victim::ApiServer, Victim::Stored];
-            return self.add(Impact::Loss, "OP601", &victims, None, CrdLocation::Kind, message, why, Some(help));
+            return self.add(Impact::Loss, OP601, &victims, None, CrdLocation::Kind, message, why, Some(help));
         }
         if before["served"] == false && !self.stored.is_empty() {
-            return self.add(Impact::Note, "OP609", &[], None, CrdLocation::Kind, message, "", None);
+            return self.add(Impact::Note, OP609, &[], None, CrdLocation::Kind, message, "", None);
         }
         if before["served"] == false {
             let why = "objects that are still stored in it can no longer be read";
             let help = "make sure that `status.storedVersions` of the CRD no longer has it, in each cluster";
             let (location, victims) = (CrdLocation::Kind, [Victim::Stored]);
-            return self.add(Impact::Warning, "OP601", &victims, None, location, message, why, Some(help));
+            return self.add(Impact::Warning, OP601, &victims, None, location, message, why, Some(help));
         }
         let why = "clients of this version fail, and objects that are stored in it can no longer be read";
         let help =
             "first deprecate it, then stop serving it (`served = false`), migrate the objects, and remove it last";
         let victims = [Victim::Stored, Victim::Writers, Victim::Readers];
-        self.add(Impact::Loss, "OP601", &victims, None, CrdLocation::Kind, message, why, Some(help));
+        self.add(Impact::Loss, OP601, &victims, None, CrdLocation::Kind, message, why, Some(help));
     }
 
     fn version(&mut self, name: &str, before: &Value, after: &Value) {
@@ -255,12 +258,12 @@ impl Crd<'_> {
             let victims = [Victim::Writers, Victim::Readers];
             let location = CrdLocation::Argument("served", 0);
             let message = format!("the version `{name}` is no longer served");
-            self.add(impact, "OP603", &victims, Some(name), location, message, why, Some(help));
+            self.add(impact, OP603, &victims, Some(name), location, message, why, Some(help));
         }
         if !is_on(before, "deprecated") && is_on(after, "deprecated") {
             let message = format!("the version `{name}` is deprecated");
             let location = CrdLocation::Argument("deprecated", 0);
-            self.add(Impact::Note, "OP609", &[], Some(name), location, message, "", None);
+            self.add(Impact::Note, OP609, &[], Some(name), location, message, "", None);
         }
         self.subresources(name, before, after);
         let path = "/schema/openAPIV3Schema";
@@ -284,12 +287,12 @@ impl Crd<'_> {
                 let victims = [Victim::Stored, Victim::Writers, Victim::Readers];
                 let message = "the subresource `status` is gone".to_owned();
                 let help = Some("keep `status = \"…\"`");
-                self.add(Impact::Loss, "OP601", &victims, version, CrdLocation::Kind, message, why, help);
+                self.add(Impact::Loss, OP601, &victims, version, CrdLocation::Kind, message, why, help);
             }
             (false, true) => {
                 let why = "a status that is written together with the spec is ignored from now on";
                 let message = "the subresource `status` is new".to_owned();
-                self.add(Impact::Warning, "OP607", &[Victim::Writers], version, place("status"), message, why, None);
+                self.add(Impact::Warning, OP607, &[Victim::Writers], version, place("status"), message, why, None);
             }
             _ => {}
         }
@@ -298,13 +301,13 @@ impl Crd<'_> {
             let message = format!("the subresource `scale` {}", if is_gone { "is gone" } else { "has other paths" });
             let why = "`kubectl scale` and autoscalers stop working, or scale something else";
             let location = if is_gone { CrdLocation::Kind } else { place("scale") };
-            self.add(Impact::Breaking, "OP607", &[Victim::Writers], version, location, message, why, None);
+            self.add(Impact::Breaking, OP607, &[Victim::Writers], version, location, message, why, None);
         }
         for field in list(&before["selectableFields"]) {
             if !list(&after["selectableFields"]).contains(field) {
                 let message = format!("the selectable field `{}` is gone", text(&field["jsonPath"]));
                 let why = "requests that select by this field fail";
-                self.add(Impact::Breaking, "OP607", &[Victim::Readers], version, CrdLocation::Kind, message, why, None);
+                self.add(Impact::Breaking, OP607, &[Victim::Readers], version, CrdLocation::Kind, message, why, None);
             }
         }
         let columns =
@@ -313,7 +316,7 @@ impl Crd<'_> {
         for column in columns(before).into_iter().filter(|column| !new.contains(column)) {
             let message = format!("the printer column `{}` is gone", text(&column));
             let why = "scripts may read it from the output of kubectl";
-            self.add(Impact::Warning, "OP607", &[Victim::Readers], version, CrdLocation::Kind, message, why, None);
+            self.add(Impact::Warning, OP607, &[Victim::Readers], version, CrdLocation::Kind, message, why, None);
         }
     }
 
@@ -339,7 +342,7 @@ impl Crd<'_> {
             ),
         };
         let location = CrdLocation::Argument("storage", 0);
-        self.add(impact, "OP609", &[Victim::Stored], None, location, message, why, Some(help));
+        self.add(impact, OP609, &[Victim::Stored], None, location, message, why, Some(help));
     }
 
     fn conversion(&mut self) {
@@ -348,7 +351,7 @@ impl Crd<'_> {
             (false, true) if versions(self.old).len() > 1 => {
                 let why = "until the webhook answers, objects cannot be read in another version than the stored one";
                 let message = "objects are converted by a webhook".to_owned();
-                self.add(Impact::Warning, "OP609", &[Victim::Readers], None, CrdLocation::Kind, message, why, None);
+                self.add(Impact::Warning, OP609, &[Victim::Readers], None, CrdLocation::Kind, message, why, None);
             }
             (true, true) if versions(self.old).len() > 1 => {
                 let (old, new) = (address(self.old), address(self.new));
@@ -356,7 +359,7 @@ impl Crd<'_> {
                     let why = "replicas of the previous release do not answer there, so objects cannot be read in another version than the stored one until all are replaced";
                     let message = format!("the conversion webhook is called at `{new}` instead of `{old}`");
                     let victims = [Victim::Readers, Victim::Writers];
-                    self.add(Impact::Warning, "OP609", &victims, None, CrdLocation::Kind, message, why, None);
+                    self.add(Impact::Warning, OP609, &victims, None, CrdLocation::Kind, message, why, None);
                 }
             }
             (_, false) => {
@@ -370,7 +373,7 @@ impl Crd<'_> {
                     let help = "`opctl create webhook --conversion` creates a conversion webhook; or add the field";
                     let victims = [Victim::Stored];
                     let location = CrdLocation::Kind;
-                    self.add(Impact::Loss, "OP601", &victims, Some(&version), location, message, why, Some(help));
+                    self.add(Impact::Loss, OP601, &victims, Some(&version), location, message, why, Some(help));
                 }
             }
             _ => {}

@@ -7,6 +7,8 @@ use serde_json::Value;
 use super::values;
 use super::{Change, Impact, Victim, list, shown, text};
 use crate::apiserver::is_same_rule;
+use crate::compat::diagnostics::{OP601, OP602, OP603, OP604, OP605, OP608, OP610};
+use opctl_model::diagnostic::Code;
 use opctl_model::{CrdLocation, Step};
 
 /// The changes of a schema and of all schemas in it; name and version of the CRD are left empty.
@@ -64,7 +66,7 @@ const LENIENT: &str = "let Rust types decode what they do not know: `Option`, or
 impl Comparison {
     fn add(
         &mut self,
-        (impact, code): (Impact, &'static str),
+        (impact, code): (Impact, &'static Code),
         victims: &[Victim],
         message: impl Into<String>,
         why: &str,
@@ -139,11 +141,11 @@ impl Comparison {
             matches!((was, is), ("an integer", "a number") | ("an integer" | "a string", "an integer or a string"));
         if widened || is == "of any type" {
             let why = "clients that decode only the old type fail on other values";
-            self.add((Warning, "OP605"), &[Readers], message, why, Some(LENIENT));
+            self.add((Warning, OP605), &[Readers], message, why, Some(LENIENT));
             return widened;
         }
         let why = "stored values stay as they are, which new clients cannot decode, and what writers send is refused";
-        self.add((Breaking, "OP602"), &[Stored, Writers, Readers], message, why, Some(NEW_VERSION));
+        self.add((Breaking, OP602), &[Stored, Writers, Readers], message, why, Some(NEW_VERSION));
         false
     }
 
@@ -153,7 +155,7 @@ impl Comparison {
             (true, false) => {
                 let why = "a stored null is left out when it is read, and refused if the field is required";
                 self.add(
-                    (Breaking, "OP602"),
+                    (Breaking, OP602),
                     &[Stored, Writers],
                     format!("{name} may no longer be null"),
                     why,
@@ -162,7 +164,7 @@ impl Comparison {
             }
             (false, true) => {
                 let why = "clients that do not expect null fail to decode the object";
-                self.add((Warning, "OP605"), &[Readers], format!("{name} may be null"), why, Some(LENIENT));
+                self.add((Warning, OP605), &[Readers], format!("{name} may be null"), why, Some(LENIENT));
             }
             _ => {}
         }
@@ -173,14 +175,14 @@ impl Comparison {
         match (old.get("default"), new.get("default")) {
             (None, Some(new)) => {
                 let why = "stored objects without a value get it at once, as if someone had set it";
-                self.add((Warning, "OP604"), &[Stored], format!("{name} has a default: `{new}`"), why, None);
+                self.add((Warning, OP604), &[Stored], format!("{name} has a default: `{new}`"), why, None);
             }
             (Some(old), Some(new)) if old != new => {
                 let why =
                     "objects that were stored without a value change their meaning, the others keep the old default";
                 let message = format!("the default of {name} changes from `{old}` to `{new}`");
                 self.add(
-                    (Breaking, "OP604"),
+                    (Breaking, OP604),
                     &[Stored, Writers],
                     message,
                     why,
@@ -191,7 +193,7 @@ impl Comparison {
                 let why = "objects without a value no longer have one, which readers may not expect";
                 let message = format!("the default of {name}, `{old}`, is gone");
                 self.add(
-                    (Breaking, "OP604"),
+                    (Breaking, OP604),
                     &[Stored, Readers],
                     message,
                     why,
@@ -212,14 +214,14 @@ impl Comparison {
             let message = format!("{name}: {message}");
             match effect {
                 values::Effect::Tighter if hides_sameness(new) => {
-                    self.add((Breaking, "OP602"), &[Stored, Writers], message, unseen, Some(NEW_VERSION));
+                    self.add((Breaking, OP602), &[Stored, Writers], message, unseen, Some(NEW_VERSION));
                 }
                 values::Effect::Tighter => {
-                    self.add((Breaking, "OP603"), &[Writers], message, tightened, Some(NEW_VERSION));
+                    self.add((Breaking, OP603), &[Writers], message, tightened, Some(NEW_VERSION));
                 }
                 values::Effect::TighterThanTypes => {
                     let why = "writers of such values are refused; types of the previous format could not decode them";
-                    self.add((Warning, "OP603"), &[Writers], message, why, None);
+                    self.add((Warning, OP603), &[Writers], message, why, None);
                 }
                 values::Effect::Wider => {
                     let (impact, why) = match self.is_status() {
@@ -228,9 +230,9 @@ impl Comparison {
                         }
                         false => (Warning, "clients of the previous release may not decode the values that are new"),
                     };
-                    self.add((impact, "OP605"), &[Readers], message, why, Some(LENIENT));
+                    self.add((impact, OP605), &[Readers], message, why, Some(LENIENT));
                 }
-                values::Effect::Looser => self.add((Note, "OP605"), &[Readers], message, "", None),
+                values::Effect::Looser => self.add((Note, OP605), &[Readers], message, "", None),
             }
         }
     }
@@ -248,14 +250,14 @@ impl Comparison {
             let message = format!("{name} has a new rule: `{added}`");
             if added.contains("oldSelf") {
                 let why = "changes of stored objects that break it are refused";
-                self.add((Breaking, "OP602"), &[Stored, Writers], message, why, Some(NEW_VERSION));
+                self.add((Breaking, OP602), &[Stored, Writers], message, why, Some(NEW_VERSION));
             } else if has_fields {
                 let why = "stored objects that break it cannot be changed in any field below, until they follow it";
                 let help = "let it hold for old objects: `optionalOldSelf: true`, and `oldSelf.hasValue() || …`";
-                self.add((Breaking, "OP602"), &[Stored, Writers], message, why, Some(help));
+                self.add((Breaking, OP602), &[Stored, Writers], message, why, Some(help));
             } else {
                 let why = "writers of such values are refused; stored values stay valid until they are changed";
-                self.add((Breaking, "OP603"), &[Writers], message, why, Some(NEW_VERSION));
+                self.add((Breaking, OP603), &[Writers], message, why, Some(NEW_VERSION));
             }
         }
     }
@@ -275,11 +277,11 @@ impl Comparison {
             }
             if was.is_null() {
                 let message = format!("{name} has an `{key}`, and had none");
-                self.add((Breaking, "OP602"), &[Stored, Writers], message, frozen, Some(NEW_VERSION));
+                self.add((Breaking, OP602), &[Stored, Writers], message, frozen, Some(NEW_VERSION));
                 continue;
             }
             if is.is_null() {
-                self.add((Note, "OP605"), &[Readers], format!("{name} has no `{key}` any more"), "", None);
+                self.add((Note, OP605), &[Readers], format!("{name} has no `{key}` any more"), "", None);
                 continue;
             }
             let branches = |schema: &Value| list(schema).to_vec();
@@ -292,25 +294,25 @@ impl Comparison {
                 // In another order.
                 ("allOf" | "anyOf" | "oneOf", 0, 0) => {}
                 ("allOf", 0, _) => {
-                    self.add((Note, "OP605"), &[Readers], format!("`allOf` of {name} has fewer conditions"), "", None);
+                    self.add((Note, OP605), &[Readers], format!("`allOf` of {name} has fewer conditions"), "", None);
                 }
                 ("allOf", _, 0) => {
                     let message = format!("`allOf` of {name} has more conditions");
-                    self.add((Breaking, "OP602"), &[Stored, Writers], message, frozen, Some(NEW_VERSION));
+                    self.add((Breaking, OP602), &[Stored, Writers], message, frozen, Some(NEW_VERSION));
                 }
                 ("anyOf" | "oneOf", _, 0) if key == "anyOf" || is_choice(&was) && is_choice(&is) => {
                     let why = "clients of the previous release may not decode the new alternative";
                     let message = format!("{name} has more alternatives (`{key}`)");
-                    self.add((Warning, "OP605"), &[Readers], message, why, Some(LENIENT));
+                    self.add((Warning, OP605), &[Readers], message, why, Some(LENIENT));
                 }
                 ("anyOf" | "oneOf", 0, _) => {
                     let message = format!("{name} has fewer alternatives (`{key}`)");
-                    self.add((Breaking, "OP602"), &[Stored, Writers], message, frozen, Some(NEW_VERSION));
+                    self.add((Breaking, OP602), &[Stored, Writers], message, frozen, Some(NEW_VERSION));
                 }
                 _ => {
                     let message = format!("`{key}` of {name} changes from `{was}` to `{is}`");
                     let why = "opctl cannot tell whether all values that were valid still are";
-                    self.add((Warning, "OP610"), &[Stored, Writers, Readers], message, why, None);
+                    self.add((Warning, OP610), &[Stored, Writers, Readers], message, why, None);
                 }
             }
         }
@@ -327,20 +329,20 @@ impl Comparison {
         if was != is && is == "atomic" {
             let why = "server-side apply replaces the whole list, also the items of other field managers";
             let message = format!("the items of {name} are no longer merged (list type `{was}` → `atomic`)");
-            self.add((Warning, "OP608"), &[Writers], message, why, None);
+            self.add((Warning, OP608), &[Writers], message, why, None);
         } else if was != is || keys(old) != keys(new) {
             let why = "lists with duplicates are refused, and server-side apply merges items by other keys";
             let message = match was != is {
                 true => format!("the list type of {name} changes from `{was}` to `{is}`"),
                 false => format!("the items of {name} have other keys"),
             };
-            self.add((Breaking, "OP608"), &[Writers], message, why, Some(NEW_VERSION));
+            self.add((Breaking, OP608), &[Writers], message, why, Some(NEW_VERSION));
         }
         let (was, is) = (of(old, "x-kubernetes-map-type", "granular"), of(new, "x-kubernetes-map-type", "granular"));
         if was != is {
             let why = "server-side apply merges or replaces the fields of other field managers";
             let message = format!("the map type of {name} changes from `{was}` to `{is}`");
-            self.add((Warning, "OP608"), &[Writers], message, why, None);
+            self.add((Warning, OP608), &[Writers], message, why, None);
         }
     }
 
@@ -350,11 +352,11 @@ impl Comparison {
             (true, false) => {
                 let why = "fields that the schema does not name are left out when stored objects are read, and lost when they are written";
                 let message = format!("{name} no longer keeps unknown fields");
-                self.add((Loss, "OP601"), &[Stored, Writers, Readers], message, why, Some(NEW_VERSION));
+                self.add((Loss, OP601), &[Stored, Writers, Readers], message, why, Some(NEW_VERSION));
             }
             (false, true) => {
                 let why = "clients may not expect fields that the schema does not name";
-                self.add((Warning, "OP605"), &[Readers], format!("{name} keeps unknown fields"), why, None);
+                self.add((Warning, OP605), &[Readers], format!("{name} keeps unknown fields"), why, None);
             }
             _ => {}
         }
@@ -369,7 +371,7 @@ impl Comparison {
         if was_map.is_some() && values_of(new).is_none() && !keeps_unknown(new) {
             let message = format!("{} is no longer a map", self.name());
             let why = "entries that the schema does not name are left out when stored objects are read, and lost when they are written";
-            self.add((Loss, "OP601"), &[Stored, Writers, Readers], message, why, Some(NEW_VERSION));
+            self.add((Loss, OP601), &[Stored, Writers, Readers], message, why, Some(NEW_VERSION));
             return;
         }
         for (name, field) in properties(old) {
@@ -391,19 +393,19 @@ impl Comparison {
                     (true, None) => {
                         let why = "objects without it are refused, so no field of a stored object can be changed until it is set";
                         let message = format!("{shown} is new and required");
-                        this.add((Breaking, "OP602"), &[Stored, Writers], message, why, Some(STORED_TOO));
+                        this.add((Breaking, OP602), &[Stored, Writers], message, why, Some(STORED_TOO));
                     }
                     (is_required, Some(default)) => {
                         let impact = if is_required { Warning } else { Note };
                         let why = "stored objects get the default at once";
-                        this.add((impact, "OP604"), &[Stored], format!("{shown} is new, with the default `{default}`"), why, None);
+                        this.add((impact, OP604), &[Stored], format!("{shown} is new, with the default `{default}`"), why, None);
                     }
-                    (false, None) => this.add((Note, "OP605"), &[], format!("{shown} is new"), "", None),
+                    (false, None) => this.add((Note, OP605), &[], format!("{shown} is new"), "", None),
                 }
                 if keeps_unknown(old) || was_map.is_some() {
                     let why = "values that were stored without a schema may not fit it";
                     let message = format!("{shown} has a schema, and had none");
-                    this.add((Warning, "OP610"), &[Stored, Writers], message, why, None);
+                    this.add((Warning, OP610), &[Stored, Writers], message, why, None);
                 }
             });
         }
@@ -418,14 +420,14 @@ impl Comparison {
                 let why =
                     "objects without it are refused, so no field of a stored object can be changed until it is set";
                 let message = format!("{name} is required{}", if was { ", and no longer has a default" } else { "" });
-                self.add((Breaking, "OP602"), &[Stored, Writers], message, why, Some(STORED_TOO));
+                self.add((Breaking, OP602), &[Stored, Writers], message, why, Some(STORED_TOO));
             }
             (false, true) => {
-                self.add((Note, "OP605"), &[], format!("{name} is required, and has a default"), "", None);
+                self.add((Note, OP605), &[], format!("{name} is required, and has a default"), "", None);
             }
             (true, false) => {
                 let why = "clients whose type has no `Option` for it fail to decode objects without it";
-                self.add((Warning, "OP605"), &[Readers], format!("{name} is no longer required"), why, Some(LENIENT));
+                self.add((Warning, OP605), &[Readers], format!("{name} is no longer required"), why, Some(LENIENT));
             }
             _ => {}
         }
@@ -438,13 +440,13 @@ impl Comparison {
         let shown = shown(&path);
         if keeps_unknown(new) {
             let why = "its values are kept, but no longer checked";
-            self.add((Warning, "OP605"), &[Readers], format!("the schema of `{shown}` is gone"), why, None);
+            self.add((Warning, OP605), &[Readers], format!("the schema of `{shown}` is gone"), why, None);
             return;
         }
         let why = "it is left out when stored objects are read, and lost when they are written";
         let help =
             "keep it beside the new one, deprecated in its doc comment, and remove it in a new version of the kind";
-        self.add((Loss, "OP601"), &[Stored, Writers, Readers], format!("the field `{shown}` is gone"), why, Some(help));
+        self.add((Loss, OP601), &[Stored, Writers, Readers], format!("the field `{shown}` is gone"), why, Some(help));
     }
 
     /// Whatever else differs.
@@ -456,7 +458,7 @@ impl Comparison {
             if old[key] != new[key] {
                 let message = format!("`{key}` of {name} changes from `{}` to `{}`", old[key], new[key]);
                 let why = "opctl does not know what it means for objects";
-                self.add((Warning, "OP610"), &[Stored, Writers, Readers], message, why, None);
+                self.add((Warning, OP610), &[Stored, Writers, Readers], message, why, None);
             }
         }
     }

@@ -23,7 +23,7 @@ fn whole(versions: Value) -> Value {
 /// Code, impact, path of each change.
 fn found(old: &Value, new: &Value) -> Vec<(&'static str, Impact, String)> {
     let changes = compare(std::slice::from_ref(old), std::slice::from_ref(new));
-    changes.into_iter().map(|change| (change.code, change.impact, change.path)).collect()
+    changes.into_iter().map(|change| (change.code.name, change.impact, change.path)).collect()
 }
 
 #[track_caller]
@@ -337,7 +337,7 @@ fn names_scope_and_the_crd_itself() {
     let mut short = crd.clone();
     short["spec"]["names"]["shortNames"] = json!(["w"]);
     check(&short, &crd, "OP607", Note);
-    assert_eq!(compare(std::slice::from_ref(&crd), &[])[0].code, "OP606");
+    assert_eq!(compare(std::slice::from_ref(&crd), &[])[0].code.name, "OP606");
     assert_eq!(compare(&[], std::slice::from_ref(&crd)), []);
     let renamed = with("/metadata/name", json!("sites.example.com"));
     let change = compare(&[crd], &[renamed]).remove(0);

@@ -6,36 +6,38 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 
 use super::names::{self, Place};
+use crate::diagnostics::{OP004, OP008, OP009};
+use opctl_model::diagnostic::Code;
 
 /// A mistake in an attribute.
 pub struct Problem {
     pub span: Span,
     pub message: String,
     pub help: Option<String>,
-    pub code: &'static str,
+    pub code: &'static Code,
 }
 
 #[derive(Default)]
 pub struct Problems(RefCell<Vec<Problem>>);
 
 impl Problems {
-    fn push(&self, code: &'static str, node: &impl Spanned, message: impl Into<String>, help: Option<String>) {
+    fn push(&self, code: &'static Code, node: &impl Spanned, message: impl Into<String>, help: Option<String>) {
         self.0.borrow_mut().push(Problem { span: node.span(), message: message.into(), help, code });
     }
 
     /// An attribute that a derive refuses.
     pub fn add(&self, node: &impl Spanned, message: impl Into<String>, help: Option<String>) {
-        self.push("OP004", node, message, help);
+        self.push(OP004, node, message, help);
     }
 
     /// An attribute that nothing has.
     pub fn unknown_name(&self, node: &impl Spanned, message: impl Into<String>, help: Option<String>) {
-        self.push("OP008", node, message, help);
+        self.push(OP008, node, message, help);
     }
 
     /// An attribute that compiles and has no effect.
     pub fn warn(&self, node: &impl Spanned, message: impl Into<String>, help: Option<String>) {
-        self.push("OP009", node, message, help);
+        self.push(OP009, node, message, help);
     }
 
     /// Text that cannot be parsed.

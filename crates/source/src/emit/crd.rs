@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use super::panics::explain;
 use super::structural::structural;
+use crate::diagnostics::OP020;
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::threads;
 use opctl_model::{Api, Scope};
@@ -65,7 +66,8 @@ fn two_plurals(apis: &[Api]) -> Vec<CrdProblem> {
         let known = first.entry((&api.group, &api.kind)).or_insert(api);
         if known.plural != api.plural {
             let message = format!("`{}` has two plurals: `{}` and `{}`", api.kind, known.plural, api.plural);
-            let error = Diagnostic::error("OP020", message)
+            let error = OP020
+                .error(message)
                 .at(api.span.clone(), format!("the other version is at {}", known.span))
                 .help("give all versions of a kind the same `plural`");
             problems.push(problem(api, error));
@@ -89,8 +91,7 @@ pub fn merge(crds: Vec<CustomResourceDefinition>) -> Result<Vec<CustomResourceDe
         let merged = if versions.len() == 1 { Ok(versions.remove(0)) } else { merge_crds(versions, &stored) };
         match merged {
             Ok(crd) => crds.push(crd),
-            Err(error) => problems
-                .push(Diagnostic::error("OP020", format!("the versions of `{name}` do not fit together: {error}"))),
+            Err(error) => problems.push(OP020.error(format!("the versions of `{name}` do not fit together: {error}"))),
         }
     }
     if problems.is_empty() { Ok(crds) } else { Err(problems) }
@@ -103,7 +104,8 @@ fn merged(mut apis: Vec<&Api>) -> Result<CustomResourceDefinition, Vec<Diagnosti
         let message =
             format!("the kinds `{}` and `{}` have the same plural: `{}`", apis[0].kind, other.kind, other.plural);
         return Err(vec![
-            Diagnostic::error("OP020", message)
+            OP020
+                .error(message)
                 .at(other.span.clone(), format!("the other kind is at {}", apis[0].span))
                 .help("choose another plural for one of them with `plural = \"…\"`: a CRD has the name of its plural"),
         ]);
@@ -113,9 +115,7 @@ fn merged(mut apis: Vec<&Api>) -> Result<CustomResourceDefinition, Vec<Diagnosti
         let message =
             format!("`{}` `{}` is declared twice; the other is at {}", pair[1].kind, pair[1].version, pair[0].span);
         return Err(vec![
-            Diagnostic::error("OP020", message)
-                .at(pair[1].span.clone(), "")
-                .help("remove one, or change its version or plural"),
+            OP020.error(message).at(pair[1].span.clone(), "").help("remove one, or change its version or plural"),
         ]);
     }
     let mut list = Vec::new();
@@ -134,19 +134,12 @@ fn merged(mut apis: Vec<&Api>) -> Result<CustomResourceDefinition, Vec<Diagnosti
     }
     let stored = apis.iter().find(|api| api.storage).ok_or_else(|| {
         let message = format!("no version of `{}` is stored: all of them have `storage = false`", apis[0].kind);
-        vec![
-            Diagnostic::error("OP020", message)
-                .at(apis[0].span.clone(), "")
-                .help("remove it from the version that etcd should hold"),
-        ]
+        vec![OP020.error(message).at(apis[0].span.clone(), "").help("remove it from the version that etcd should hold")]
     })?;
     merge_crds(list, &stored.version).map_err(|error| {
         let last = apis.last().expect("there are two");
         let message = format!("the versions of `{}` do not fit together: {error}", last.kind);
-        vec![
-            Diagnostic::error("OP020", message)
-                .at(last.span.clone(), format!("the stored version is at {}", stored.span)),
-        ]
+        vec![OP020.error(message).at(last.span.clone(), format!("the stored version is at {}", stored.span))]
     })
 }
 

@@ -3,15 +3,15 @@
 use serde_json::Value;
 
 use super::structural::structural;
+use crate::diagnostics::OP016;
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::versions::Kube;
 use opctl_model::{Api, Enumeration};
 
 /// `reason` is the text of the panic.
 pub fn explain(api: &Api, raw: &Value, reason: &str) -> Diagnostic {
-    let error = |what: String| {
-        Diagnostic::error("OP016", format!("kube cannot make a CRD of `{}`, its `crd()` panics: {what}", api.kind))
-    };
+    let error =
+        |what: String| OP016.error(format!("kube cannot make a CRD of `{}`, its `crd()` panics: {what}", api.kind));
     let found = api.enums.iter().find_map(|found| match structural(&found.schema, api.kube) {
         Err(reason) if holds(raw, found) => Some((found, reason)),
         _ => None,

@@ -10,6 +10,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Value, json};
 
 use super::{CustomResourceDefinition, HEADER, Manifest, Options, namespaces};
+use crate::markers::diagnostics::OP141;
 use opctl_model::RbacRule;
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::project::builtin;
@@ -74,7 +75,7 @@ fn roles(
             let nowhere = rule.resources.iter().filter(|resource| is_in_no_namespace(rule, resource));
             problems.extend(nowhere.map(|resource| {
                 let message = format!("`{resource}` are in no namespace, so a Role never allows anything");
-                let error = Diagnostic::error("OP141", message).at(rule.span.clone(), "");
+                let error = OP141.error(message).at(rule.span.clone(), "");
                 error.help("move them to a marker without `namespace`")
             }));
         }

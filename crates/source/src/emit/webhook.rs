@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::rbac::SYSTEM;
 use super::{HEADER, Manifest, kustomization::kustomization};
+use crate::markers::diagnostics::{OP122, OP130, OP131};
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::yaml;
 use opctl_model::{Admission, Authority, AuthorityFrom, Operator, Webhook};
@@ -50,19 +51,18 @@ pub fn convert(crds: &mut [CustomResourceDefinition], operator: &Operator) -> Ve
         let span = &conversion.definition.span;
         if let Some(other) = places.insert((group, kind), span) {
             let message = format!("two conversions of `{kind}`; the other is at {other}");
-            problems.push(Diagnostic::error("OP130", message).at(span.clone(), "").help("remove one of them"));
+            problems.push(OP130.error(message).at(span.clone(), "").help("remove one of them"));
             continue;
         }
         let Some(crd) = crds.iter_mut().find(|crd| crd.spec.group == *group && crd.spec.names.kind == *kind) else {
             let message = format!("no kind `{kind}` in the group `{group}` is declared here");
-            problems.push(
-                Diagnostic::error("OP130", message).at(span.clone(), "").help("use the group and kind of `#[kube(…)]`"),
-            );
+            problems.push(OP130.error(message).at(span.clone(), "").help("use the group and kind of `#[kube(…)]`"));
             continue;
         };
         if crd.spec.versions.len() == 1 {
             problems.push(
-                Diagnostic::warning("OP130", format!("`{kind}` has one version, so nothing is ever converted"))
+                OP130
+                    .warning(format!("`{kind}` has one version, so nothing is ever converted"))
                     .at(span.clone(), "")
                     .help("remove the marker until there is a second version"),
             );
@@ -144,11 +144,8 @@ fn twice(operator: &Operator) -> Vec<Diagnostic> {
     for (said, span) in webhooks.chain(configurations) {
         if let Some(other) = places.get(&said) {
             let message = format!("there is {said} already; the other is at {other}");
-            problems.push(
-                Diagnostic::error("OP122", message)
-                    .at((*span).clone(), "")
-                    .help("give one of them another name, or remove it"),
-            );
+            problems
+                .push(OP122.error(message).at((*span).clone(), "").help("give one of them another name, or remove it"));
         } else {
             places.insert(said, span);
         }
@@ -170,7 +167,8 @@ fn idle(operator: &Operator) -> Vec<Diagnostic> {
         if of_kind(configuration.admission, operator).next().is_none() {
             let message = format!("there is no {} webhook to configure", word(configuration.admission));
             problems.push(
-                Diagnostic::error("OP122", message)
+                OP122
+                    .error(message)
                     .at(configuration.span.clone(), "has no effect")
                     .help("remove the marker, or set another `mutating`"),
             );
@@ -181,7 +179,8 @@ fn idle(operator: &Operator) -> Vec<Diagnostic> {
         && operator.conversions.is_empty()
     {
         problems.push(
-            Diagnostic::error("OP131", "there is no webhook whose certificate could be signed")
+            OP131
+                .error("there is no webhook whose certificate could be signed")
                 .at(authority.span.clone(), "has no effect")
                 .help("remove the marker, or add `+kubebuilder:webhook` or `+opctl:conversion`"),
         );

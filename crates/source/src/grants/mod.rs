@@ -4,6 +4,7 @@
 //! A request is granted when the API server would grant it to a client that has the roles which follow from the markers,
 //! and no others. What is known only at run time (which namespace, which object) is never reported.
 
+pub mod diagnostics;
 mod report;
 mod rule;
 mod unused;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::{Decision, Home, Missing, decisions, rule, value};
+use crate::grants::diagnostics::{OP415, OP416, OP418};
 use opctl_model::diagnostic::{Diagnostic, Severity};
 use opctl_model::{Operator, RbacRule, Reach, Request};
 
@@ -20,7 +21,8 @@ impl Missing<'_> {
             Some(namespace) => format!(" in the namespace `{namespace}`"),
             None => String::new(),
         };
-        let error = Diagnostic::error("OP415", format!("no marker grants {verbs} on `{}`{scope}", resource(first)))
+        let error = OP415
+            .error(format!("no marker grants {verbs} on `{}`{scope}", resource(first)))
             .at(first.span.clone(), format!("`{}` asks for it", first.by));
         let others = self.requests.iter().filter(|request| request.span != first.span);
         let mut error = others.take(MAX_OTHERS).fold(error, |error, request| {
@@ -78,9 +80,8 @@ impl Narrow<'_> {
         self.verbs.sort_unstable();
         self.verbs.dedup();
         let (verbs, resource) = (listed(self.verbs), resource(request));
-        let error = |message: String| {
-            Diagnostic::error("OP416", message).at(request.span.clone(), format!("`{}` asks for it", request.by))
-        };
+        let error =
+            |message: String| OP416.error(message).at(request.span.clone(), format!("`{}` asks for it", request.by));
         match self.cause {
             NarrowCause::OnlyRoles => error(format!("no Role can grant {verbs} on `{resource}` in the whole cluster"))
                 .help("ask in one namespace: `Api::namespaced` or `Api::default_namespaced` instead of `Api::all`")
@@ -123,11 +124,7 @@ pub fn wildcards(operator: &Operator) -> Vec<Diagnostic> {
         lists.into_iter().filter_map(|(argument, words)| {
             let word = words.iter().find(|word| word.starts_with('*'))?;
             let message = format!("`{argument}={word}` grants more than anyone can oversee");
-            Some(
-                Diagnostic::warning("OP418", message)
-                    .at(value::span(rule, argument, word), "")
-                    .help(asked(operator, rule, argument)),
-            )
+            Some(OP418.warning(message).at(value::span(rule, argument, word), "").help(asked(operator, rule, argument)))
         })
     });
     warnings.collect()

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use super::report::{kubectl_name, listed};
 use super::{Extent, Home, covers, rule, value};
+use crate::grants::diagnostics::OP417;
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::{Operator, RbacRule, Request};
 
@@ -117,7 +118,7 @@ impl<'a> Table<'a> {
 }
 
 fn warning(message: String, span: Span) -> Diagnostic {
-    Diagnostic::warning("OP417", message).at(span, "granted, but never used")
+    OP417.warning(message).at(span, "granted, but never used")
 }
 
 /// The rule for one permission.

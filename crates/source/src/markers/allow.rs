@@ -3,15 +3,16 @@
 use std::ops::Range;
 
 use super::arguments::{Arguments, problem};
+use crate::markers::diagnostics::OP110;
 use opctl_model::Allow;
-use opctl_model::diagnostic::{Diagnostic, Span, is_code};
+use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::lexer::{Token, code};
 
 pub(super) fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Option<Allow> {
     let (code, reason) = (arguments.text("CODE")?, arguments.text("reason")?);
-    if !is_code(code.it) {
+    if !(arguments.is_code)(code.it) {
         let help = "use the code from the message, such as `OP417`; `opctl explain` lists them";
-        problems.push(problem("OP110", &code.span, format!("there is no diagnostic `{}`", code.it), help));
+        problems.push(problem(OP110, &code.span, format!("there is no diagnostic `{}`", code.it), help));
     }
     let (span, covers) = place(arguments);
     Some(Allow { code: code.it.into(), reason: reason.it.into(), span, covers })

@@ -6,12 +6,15 @@ use std::ops::Range;
 use super::grammar::{self, Content, SyntaxError};
 use super::line::Line;
 use super::table::{Argument, Form, Marker, Need, Type};
-use opctl_model::diagnostic::{Diagnostic, Span};
+use crate::markers::diagnostics::{OP105, OP106, OP107, OP108, OP110};
+use opctl_model::diagnostic::{Code, Diagnostic, Span};
 use opctl_model::names::nearest;
 
 /// What was given, and is of its type.
 pub struct Arguments<'a> {
     pub marker: &'static Marker,
+    /// Returns true for the codes of diagnostics.
+    pub is_code: &'a dyn Fn(&str) -> bool,
     line: &'a Line,
     given: Vec<GivenArgument>,
 }
@@ -38,18 +41,24 @@ pub struct Value<T> {
 }
 
 /// The help of a problem is one way out.
-pub fn problem(code: &'static str, at: &Span, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
-    Diagnostic::error(code, message).at(at.clone(), "").help(help)
+pub fn problem(code: &'static Code, at: &Span, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
+    code.error(message).at(at.clone(), "").help(help)
 }
 
 impl<'a> Arguments<'a> {
     /// Reads what stands in `range` of the line, after the marker's name and its `:`. The problems are the first of this
     /// marker.
-    pub fn read(marker: &'static Marker, line: &'a Line, range: Range<usize>, problems: &mut Vec<Diagnostic>) -> Self {
-        let mut arguments = Self { marker, line, given: Vec::new() };
+    pub fn read(
+        marker: &'static Marker,
+        line: &'a Line,
+        range: Range<usize>,
+        is_code: &'a dyn Fn(&str) -> bool,
+        problems: &mut Vec<Diagnostic>,
+    ) -> Self {
+        let mut arguments = Self { marker, is_code, line, given: Vec::new() };
         if range.is_empty() && !marker.arguments.is_empty() {
             let message = format!("`+{}` has no arguments", marker.name);
-            problems.push(problem("OP107", &line.whole(), message, format!("write `+{}`", marker.usage())));
+            problems.push(problem(OP107, &line.whole(), message, format!("write `+{}`", marker.usage())));
             return arguments;
         }
         match marker.form {
@@ -58,7 +67,7 @@ impl<'a> Arguments<'a> {
             }) {
                 Ok(written) => written.into_iter().for_each(|written| arguments.take(written, problems)),
                 Err(SyntaxError { range, message, help }) => {
-                    let problem = Diagnostic::error("OP108", message).at(line.span(&range), "");
+                    let problem = OP108.error(message).at(line.span(&range), "");
                     problems.push(help.into_iter().fold(problem, Diagnostic::help));
                 }
             },
@@ -97,7 +106,7 @@ impl<'a> Arguments<'a> {
                 None => format!("it takes `{}`", names.join("`, `")),
             };
             let message = format!("`+{}` has no argument `{name}`", self.marker.name);
-            return problems.push(problem("OP105", &self.line.span(&name_range), message, help));
+            return problems.push(problem(OP105, &self.line.span(&name_range), message, help));
         };
         if self.find(name).is_some() {
             let help = match argument.kind.is_list() {
@@ -105,14 +114,14 @@ impl<'a> Arguments<'a> {
                 false => "remove one of them, or write a second marker",
             };
             let message = format!("argument `{name}` is given twice");
-            return problems.push(problem("OP106", &self.line.span(&range), message, help));
+            return problems.push(problem(OP106, &self.line.span(&range), message, help));
         }
         let written = match value.content {
             Content::List(values) if argument.kind.is_list() => values,
             Content::List(values) => {
                 let span = self.line.span(&values.get(1).unwrap_or(&values[0]).range);
                 let help = "write one marker for each, or quotes around a text that has `;` inside";
-                return problems.push(problem("OP108", &span, format!("`{name}` takes one value"), help));
+                return problems.push(problem(OP108, &span, format!("`{name}` takes one value"), help));
             }
             _ => vec![value],
         };
@@ -132,7 +141,7 @@ impl<'a> Arguments<'a> {
         let span = self.line.span(&value.range);
         let name = argument.name;
         let mut refuse = |message: String, help: String| {
-            problems.push(problem("OP108", &span, message, help));
+            problems.push(problem(OP108, &span, message, help));
             None
         };
         if argument.kind == Type::Lists {
@@ -182,7 +191,7 @@ impl<'a> Arguments<'a> {
                         Some(meant) => format!("did you mean `{meant}`?"),
                         None => format!("it takes `{}`", words.join("`, `")),
                     };
-                    problems.push(problem("OP110", &span, format!("`{name}` has no value `{text}`"), help));
+                    problems.push(problem(OP110, &span, format!("`{name}` has no value `{text}`"), help));
                     return None;
                 };
                 Some(Scalar::Text((*word).into()))
@@ -216,7 +225,7 @@ impl<'a> Arguments<'a> {
             1 => format!("missing argument {}", names[0]),
             _ => format!("missing arguments {}", names.join(", ")),
         };
-        let problem = Diagnostic::error("OP107", message).at(self.marker_span(), "");
+        let problem = OP107.error(message).at(self.marker_span(), "");
         if self.marker.form == Form::Positional {
             return Some(problem.help(format!("write `+{}`", self.marker.usage())));
         }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::arguments::{Arguments, problem};
+use crate::markers::diagnostics::{OP107, OP110};
 use opctl_model::Displayed;
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::lexer::{Token, behind_group, code};
@@ -14,11 +15,11 @@ pub(super) fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Opt
     match (&part, arguments.span("resources"), arguments.span("xDescriptors")) {
         (Some(_), Some(span), _) => {
             let message = "`resources` is about a kind, and `type` makes this a field";
-            problems.push(problem("OP110", &span, message, "write a marker above the type"));
+            problems.push(problem(OP110, &span, message, "write a marker above the type"));
         }
         (None, _, Some(span)) => {
             let message = "missing argument `type`: `xDescriptors` is about a field";
-            problems.push(problem("OP107", &span, message, "add `type=spec` or `type=status`"));
+            problems.push(problem(OP107, &span, message, "add `type=spec` or `type=status`"));
         }
         _ => {}
     }
@@ -29,7 +30,7 @@ pub(super) fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Opt
             [kind, version, name] => resources.push([kind.clone(), version.clone(), name.clone()]),
             _ => {
                 let help = "write it as `{Deployment,v1}` or `{Deployment,v1,NAME}`";
-                problems.push(problem("OP110", &list.span, "a resource has a kind, a version and a name", help));
+                problems.push(problem(OP110, &list.span, "a resource has a kind, a version and a name", help));
             }
         }
     }

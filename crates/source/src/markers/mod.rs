@@ -8,6 +8,7 @@ mod allow;
 mod arguments;
 mod comments;
 mod csv;
+pub mod diagnostics;
 pub mod go;
 mod grammar;
 mod kubernetes;
@@ -25,6 +26,7 @@ use self::comments::CommentKind;
 use self::go::GO_MARKERS;
 use self::line::Line;
 use self::table::{MARKERS, Marker};
+use crate::markers::diagnostics::{OP101, OP102, OP103, OP111, OP112};
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 use opctl_model::names::nearest;
 use opctl_model::{Authority, Operator};
@@ -42,11 +44,12 @@ pub struct Markers {
 
 /// Reads every marker of a file. The file need not parse as Rust.
 pub fn read(file: &Arc<SourceFile>) -> Markers {
-    read_but(file, |_| false)
+    read_but(file, |_| false, |_| true)
 }
 
-/// The same, without those in what is removed from the crate: it is asked of a place.
-pub fn read_but(file: &Arc<SourceFile>, is_removed: impl Fn(usize) -> bool) -> Markers {
+/// The same, without those in what is removed from the crate: it is asked of a place. `is_code` is asked of the codes that markers
+/// allow.
+pub fn read_but(file: &Arc<SourceFile>, is_removed: impl Fn(usize) -> bool, is_code: impl Fn(&str) -> bool) -> Markers {
     let mut markers = Markers::default();
     if !comments::may_have_markers(&file.text) {
         return markers;
@@ -63,14 +66,15 @@ pub fn read_but(file: &Arc<SourceFile>, is_removed: impl Fn(usize) -> bool) -> M
         next += match recognise(&line, comment.kind) {
             Recognised::Nothing => 1,
             Recognised::Marker(..) if is_removed(comment.range.start) => {
-                let warning = Diagnostic::warning("OP112", "a marker is not read")
+                let warning = OP112
+                    .warning("a marker is not read")
                     .at(line.whole(), "a `cfg` removes the module around it")
                     .help("move it out of the module, or remove it");
                 markers.diagnostics.push(warning);
                 line.length
             }
             Recognised::Marker(marker, arguments) => {
-                markers.add(marker, arguments, &line);
+                markers.add(marker, arguments, &line, &is_code);
                 line.length
             }
             Recognised::Problem(problem) => {
@@ -92,24 +96,24 @@ pub fn warn_of_unread(file: &Arc<SourceFile>) -> Option<Diagnostic> {
         let line = Line::join(file, &comments[index..]);
         matches!(recognise(&line, comment.kind), Recognised::Marker(..)).then(|| line.whole())
     })?;
-    let warning = Diagnostic::warning("OP112", format!("the markers of `{}` are not read", file.path));
+    let warning = OP112.warning(format!("the markers of `{}` are not read", file.path));
     let help = "declare the file with `mod`, or remove it; a feature that is off by default leaves a `mod` out, too";
     Some(warning.at(first, "no `mod` leads to this file").help(help))
 }
 
 impl Markers {
-    fn add(&mut self, marker: &'static Marker, arguments: Range<usize>, line: &Line) {
+    fn add(&mut self, marker: &'static Marker, arguments: Range<usize>, line: &Line, is_code: &dyn Fn(&str) -> bool) {
         self.count += 1;
         if line.dangling {
             let end = line.text.len();
             let help = "end only lines with `\\` that the next `//` line continues; it stands directly below, and is no \
                         marker itself";
             let message = "nothing continues this marker";
-            self.diagnostics.push(problem("OP111", &line.span(&(end - 1..end)), message, help));
+            self.diagnostics.push(problem(OP111, &line.span(&(end - 1..end)), message, help));
             return;
         }
         let mut read = Self::default();
-        let arguments = Arguments::read(marker, line, arguments, &mut read.diagnostics);
+        let arguments = Arguments::read(marker, line, arguments, is_code, &mut read.diagnostics);
         (marker.read)(&arguments, &mut read);
         if read.diagnostics.iter().any(Diagnostic::is_error) {
             self.diagnostics.append(&mut read.diagnostics);
@@ -151,10 +155,7 @@ fn recognise(line: &Line, kind: CommentKind) -> Recognised {
     let Some(after_plus) = line.text.strip_prefix('+') else { return without_plus(line, kind) };
     if let Some(go) = go::find(after_plus) {
         let (name, span) = line.shown(1 + go.name.len());
-        return Diagnostic::error("OP103", format!("{name} is for Go types"))
-            .at(span, "has no effect in Rust")
-            .help(go.rust)
-            .into();
+        return OP103.error(format!("{name} is for Go types")).at(span, "has no effect in Rust").help(go.rust).into();
     }
     let marker = after_plus.trim_start();
     let (prefix, rest) = split_word(marker);
@@ -171,7 +172,8 @@ fn recognise(line: &Line, kind: CommentKind) -> Recognised {
     match nearest(prefix, [PREFIX, OWN_PREFIX, SDK_PREFIX]) {
         Some(meant) if slip => {
             let (shown, span) = line.shown(line.text.len() - rest.len());
-            Diagnostic::error("OP101", format!("{shown} is almost a marker"))
+            OP101
+                .error(format!("{shown} is almost a marker"))
                 .at(span, "no marker starts like this, so it would be ignored")
                 .help(format!("write `+{meant}:`"))
                 .into()
@@ -190,7 +192,8 @@ fn misspelt(line: &Line) -> Recognised {
     });
     let Some((meant, end)) = slip else { return Recognised::Nothing };
     let (shown, span) = line.shown(end);
-    Diagnostic::error("OP101", format!("{shown} is almost a marker"))
+    OP101
+        .error(format!("{shown} is almost a marker"))
         .at(span, "no marker starts like this, so it would be ignored")
         .help(format!("write `+{meant}:`"))
         .into()
@@ -208,7 +211,7 @@ fn named(line: &Line, kind: CommentKind, prefix: &str, rest: &str) -> Recognised
         let trimmed = name.trim_start();
         let (word, _) = split_word(trimmed);
         let (shown, span) = line.shown(name_start + name.len() - trimmed.len() + word.len());
-        return problem("OP101", &span, format!("unknown marker {shown}"), meant(prefix, trimmed)).into();
+        return problem(OP101, &span, format!("unknown marker {shown}"), meant(prefix, trimmed)).into();
     };
     let (shown, name_span) = line.shown(1 + marker.name.len());
     if kind != CommentKind::Plain {
@@ -216,7 +219,8 @@ fn named(line: &Line, kind: CommentKind, prefix: &str, rest: &str) -> Recognised
             return Recognised::Nothing; // Prose about the marker.
         }
         let kind = if kind == CommentKind::Doc { "doc" } else { "block" };
-        return Diagnostic::error("OP102", format!("a marker in a {kind} comment"))
+        return OP102
+            .error(format!("a marker in a {kind} comment"))
             .at(line.whole(), format!("{kind} comments are not read"))
             .help("start the line with `//`")
             .into();
@@ -227,7 +231,7 @@ fn named(line: &Line, kind: CommentKind, prefix: &str, rest: &str) -> Recognised
             Some(arguments) => arguments,
             None => {
                 let help = format!("write `+{}`", marker.usage());
-                return problem("OP101", &name_span, format!("expected `:` after {shown}"), help).into();
+                return problem(OP101, &name_span, format!("expected `:` after {shown}"), help).into();
             }
         },
     };
@@ -258,7 +262,8 @@ fn without_plus(line: &Line, kind: CommentKind) -> Recognised {
     };
     let (first, _) = split_word(name);
     let Some(marker) = table::find(&format!("{prefix}:{first}")) else { return Recognised::Nothing };
-    Diagnostic::error("OP101", format!("`{}` without `+` is no marker", marker.name))
+    OP101
+        .error(format!("`{}` without `+` is no marker", marker.name))
         .at(line.span(&(0..prefix.len())), "so it would be ignored")
         .help(format!("write `+{}`", marker.name))
         .into()

@@ -5,6 +5,7 @@
 
 use super::arguments::{Arguments, Value, problem};
 use super::kubernetes::{meant_group, meant_resource};
+use crate::markers::diagnostics::{OP109, OP110};
 use opctl_model::RbacRule;
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::names::{is_dns_label, is_dns_subdomain, nearest, resource_of_kind};
@@ -46,7 +47,7 @@ struct Reader<'a, 'b> {
 
 impl Reader<'_, '_> {
     fn refuse(&mut self, value: &Value<&str>, message: String, help: &str) {
-        self.problems.push(problem("OP110", &value.span, message, help));
+        self.problems.push(problem(OP110, &value.span, message, help));
     }
 
     /// What every value of one argument must be, whatever the others say. Verbs need to know the others.
@@ -131,12 +132,12 @@ impl Reader<'_, '_> {
                 if arguments.span(other).is_some() {
                     let message = format!("`urls` and `{other}` in one rule");
                     let help = "write two markers: one for the URLs, one for the resources";
-                    self.problems.push(problem("OP109", &urls, message, help));
+                    self.problems.push(problem(OP109, &urls, message, help));
                 }
             }
             if let Some(namespace) = arguments.span("namespace") {
                 let help = "URLs are not namespaced: remove `namespace`";
-                self.problems.push(problem("OP109", &namespace, "`urls` and `namespace` in one rule", help));
+                self.problems.push(problem(OP109, &namespace, "`urls` and `namespace` in one rule", help));
             }
         }
         self.kinds();
@@ -186,7 +187,8 @@ impl Reader<'_, '_> {
         match help {
             Some(meant) => self.refuse(value, format!("unknown verb `{verb}`"), &format!("did you mean `{meant}`?")),
             None => self.problems.push(
-                Diagnostic::warning("OP110", format!("`{verb}` is no verb of Kubernetes itself"))
+                OP110
+                    .warning(format!("`{verb}` is no verb of Kubernetes itself"))
                     .at(value.span.clone(), "allows only what some other server asks about")
                     .help(format!("the verbs of Kubernetes are `{}`", VERBS.join("`, `"))),
             ),

@@ -8,7 +8,9 @@ use serde_json::{Value as Json, json};
 
 use super::arguments::{Arguments, Value, problem};
 use super::patch;
+use crate::markers::diagnostics::{OP107, OP127, OP129, OP131};
 use opctl_model::diagnostic::{Diagnostic, Span};
+use opctl_model::diagnostics::OP121;
 use opctl_model::names::{is_dns_label, is_dns_subdomain};
 use opctl_model::{Admission, Authority, AuthorityFrom, Conversion, Stated, Webhook, WebhookConfiguration};
 
@@ -43,7 +45,7 @@ pub fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Option<Web
     definition.client("clientConfig", arguments, None, problems);
     if let (Admission::Validating, Some(span)) = (admission, arguments.span("reinvocationPolicy")) {
         let help = "remove it, or set `mutating=true`";
-        problems.push(problem("OP129", &span, "`reinvocationPolicy` of a webhook that only validates", help));
+        problems.push(problem(OP129, &span, "`reinvocationPolicy` of a webhook that only validates", help));
     }
     let mut definition = definition.stated(arguments);
     if let Some(Value { it, span }) = arguments.text("patch") {
@@ -58,7 +60,7 @@ pub fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Option<Web
             }
             Err(message) => {
                 let help = "write the fields as in a webhook configuration, e.g. patch=`{\"objectSelector\":{\"matchLabels\":{\"app\":\"web\"}}}`";
-                problems.push(problem("OP127", &span, message, help));
+                problems.push(problem(OP127, &span, message, help));
             }
         }
     }
@@ -74,7 +76,7 @@ pub fn configuration(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> O
     let name = arguments.text("name").map(|Value { it, span }| {
         if !is_dns_subdomain(it) {
             let help = "use lowercase letters, digits, `-` and `.`, at both ends a letter or digit";
-            problems.push(problem("OP121", &span, format!("`{it}` is no name of a webhook configuration"), help));
+            problems.push(problem(OP121, &span, format!("`{it}` is no name of a webhook configuration"), help));
         }
         it.to_owned()
     });
@@ -104,7 +106,7 @@ pub fn authority(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Optio
         // What is given may be what was not understood.
         if problems.is_empty() {
             let help = "write `certificate=NAME` for cert-manager, or `file=PATH` for a certificate in PEM";
-            problems.push(problem("OP107", &arguments.marker_span(), "an authority without its certificate", help));
+            problems.push(problem(OP107, &arguments.marker_span(), "an authority without its certificate", help));
         }
         return None;
     };
@@ -112,7 +114,7 @@ pub fn authority(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Optio
         && let Some(span) = arguments.span(other)
     {
         let message = format!("`{name}` and `{other}` in one marker");
-        problems.push(problem("OP129", &span, message, "remove one of them"));
+        problems.push(problem(OP129, &span, message, "remove one of them"));
     }
     if name == "file" {
         return Some(Authority { from: AuthorityFrom::File { path: it.into(), pem: String::new() }, span });
@@ -120,7 +122,7 @@ pub fn authority(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Optio
     let (namespace, object) = it.split_once('/').unwrap_or((SYSTEM, it));
     if !is_dns_label(namespace) || !is_dns_subdomain(object) {
         let help = "write `NAME`, or `NAMESPACE/NAME`";
-        problems.push(problem("OP131", &span, format!("`{it}` names no {name}"), help));
+        problems.push(problem(OP131, &span, format!("`{it}` names no {name}"), help));
     }
     let (namespace, object) = (namespace.to_owned(), object.to_owned());
     let from = match name {
@@ -173,7 +175,7 @@ impl Definition {
             for name in ["path", "serviceName", "serviceNamespace", "servicePort"] {
                 if let Some(span) = arguments.span(name) {
                     let help = format!("remove `{name}`, or remove `url` to call a Service");
-                    problems.push(problem("OP129", &span, format!("`url` and `{name}` in one marker"), help));
+                    problems.push(problem(OP129, &span, format!("`url` and `{name}` in one marker"), help));
                 }
             }
             return self.text(&format!("{at}.url"), url);

@@ -8,6 +8,7 @@ use quote::ToTokens;
 use super::Unresolved;
 use super::function::Why;
 use super::world::{Function, World};
+use crate::diagnostics::{OP401, OP402, OP403};
 use crate::{mentions, modules};
 use opctl_model::diagnostic::{Diagnostic, Span};
 
@@ -21,7 +22,8 @@ pub fn unresolved(unresolved: Unresolved) -> Vec<Diagnostic> {
         if is_raw {
             return unknown_path(&by, span);
         }
-        Diagnostic::warning("OP401", format!("cannot determine the kind of this `{by}` request"))
+        OP401
+            .warning(format!("cannot determine the kind of this `{by}` request"))
             .at(span, "")
             .help("specify the kind where the `Api` is created: `Api::<Kind>::all(…)`")
     });
@@ -64,14 +66,15 @@ pub fn unseen(world: &World, unseen: impl Iterator<Item = (Span, Why)>) -> Vec<D
                 continue;
             }
         };
-        diagnostics.push(Diagnostic::warning("OP401", message).at(span, label).help(help).help(ALLOW));
+        diagnostics.push(OP401.warning(message).at(span, label).help(help).help(ALLOW));
     }
     diagnostics.extend(crates.into_iter().map(|(number, spans)| of_crate(&world.users.borrow()[number], &spans)));
     diagnostics
 }
 
 fn unknown_path(by: &str, span: Span) -> Diagnostic {
-    Diagnostic::warning("OP401", format!("cannot determine what this `{by}` requests"))
+    OP401
+        .warning(format!("cannot determine what this `{by}` requests"))
         .at(span, "the path is known only at run time")
         .help("use an `Api`, or write the path as a literal: `http::Request::get(\"/api/v1/pods\")`")
         .help(ALLOW)
@@ -85,7 +88,8 @@ fn of_crate(name: &str, spans: &[Span]) -> Diagnostic {
         more => format!("; there are {more} more calls"),
     };
     let message = format!("cannot determine which requests the crate `{name}` makes");
-    Diagnostic::warning("OP403", message)
+    OP403
+        .warning(message)
         .at(spans[0].clone(), format!("it uses kube, and opctl does not read its code{more}"))
         .help("write a marker for each of its requests, and allow this: `// +opctl:allow:OP403 reason`")
 }
@@ -106,7 +110,7 @@ pub fn nothing_found(world: &World, functions: usize) -> Option<Diagnostic> {
         counted(functions, "function")
     );
     Some(
-        Diagnostic::warning("OP402", message)
+        OP402.warning(message)
             .help("check that `--path` and `--features` select the operator")
             .help("if another crate makes the requests, write a marker for each of them, and allow this: `// +opctl:allow:OP402 reason`"),
     )

@@ -11,6 +11,7 @@ use super::{head, place, text};
 use opctl_kustomize::yaml::{Node, Value};
 use opctl_model::diagnostic::{Severity, Span};
 use opctl_model::{CrdLocation, Step};
+use opctl_schema::apiserver::diagnostics::{OP306, OP330};
 use opctl_schema::apiserver::{self, CustomResourceDefinition, webhooks};
 
 pub const V1: &str = "apiextensions.k8s.io/v1";
@@ -171,7 +172,7 @@ fn one(crd: &Manifest, findings: &mut Findings) {
 }
 
 fn is_of_schema(finding: &apiserver::Finding) -> bool {
-    matches!(finding.location, CrdLocation::Schema(_)) || finding.code == "OP306"
+    matches!(finding.location, CrdLocation::Schema(_)) || finding.code == OP306
 }
 
 /// What an API server would say to the CRD at `node`.
@@ -182,7 +183,7 @@ fn report(
     findings: &mut Findings,
 ) {
     // OP330 is kubectl's limit, which OLM does not have.
-    for finding in apiserver::check(crd).into_iter().filter(|finding| finding.code != "OP330" && is_shown(finding)) {
+    for finding in apiserver::check(crd).into_iter().filter(|finding| finding.code != OP330 && is_shown(finding)) {
         let rule = if is_of_schema(&finding) { "crd-schema" } else { "crd-invalid" };
         let span = locate(node, finding.version.as_deref(), &finding.location);
         findings.push(finding.severity, rule, Some(&span), &finding.message);

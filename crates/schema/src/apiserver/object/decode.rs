@@ -7,6 +7,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSche
 use serde_json::Value;
 
 use super::{ObjectFinding, ObjectStep, shown};
+use crate::apiserver::diagnostics::OP451;
 use crate::apiserver::{items, property, values};
 use opctl_model::names::nearest;
 
@@ -160,7 +161,7 @@ pub fn unknown(path: &[ObjectStep], name: &str, known: &[&str]) -> ObjectFinding
     let of = if place.is_empty() { String::new() } else { format!(" in {}", shown(place)) };
     let near = nearest(name, known.iter().copied());
     let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-    let finding = ObjectFinding::error("OP451", path, format!("unknown field `{name}`{of}{hint}"));
+    let finding = ObjectFinding::error(OP451, path, format!("unknown field `{name}`{of}{hint}"));
     match known {
         _ if near.is_some() => finding,
         [] => finding.help("there are no fields"),

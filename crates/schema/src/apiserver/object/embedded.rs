@@ -6,6 +6,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSche
 use serde_json::{Map, Value};
 
 use super::{ObjectFinding, ObjectStep, metadata, shown};
+use crate::apiserver::diagnostics::OP457;
 use crate::apiserver::value::brief;
 use crate::apiserver::{items, property, values};
 use opctl_model::names::is_dns_1035_label;
@@ -50,7 +51,7 @@ fn resource(map: &Map<String, Value>, path: &mut Vec<ObjectStep>, findings: &mut
         if !value.as_str().is_some_and(is_valid) {
             path.push(ObjectStep::Key(name.to_owned()));
             let message = format!("{}: {} is no `{name}` of an object", shown(path), brief(value));
-            findings.push(ObjectFinding::error("OP457", path, message));
+            findings.push(ObjectFinding::error(OP457, path, message));
             path.pop();
         }
     }

@@ -8,6 +8,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSche
 use serde_json::{Map, Value};
 
 use super::{ObjectFinding, ObjectStep, shown};
+use crate::apiserver::diagnostics::OP456;
 use crate::apiserver::value::brief;
 use crate::apiserver::{items, property, values};
 
@@ -44,7 +45,7 @@ fn map(list: &[Value], schema: &JSONSchemaProps, path: &mut Vec<ObjectStep>, fin
     if let Some(index) = list.iter().position(|item| !item.is_object() && !item.is_null()) {
         path.push(ObjectStep::Index(index));
         let message = format!("{}: {} is no object, and the list is merged by keys", shown(path), brief(&list[index]));
-        findings.push(ObjectFinding::error("OP456", path, message));
+        findings.push(ObjectFinding::error(OP456, path, message));
         path.pop();
         return;
     }
@@ -66,7 +67,7 @@ fn unique(texts: &[String], values: &[Value], path: &mut Vec<ObjectStep>, findin
         if *times == 2 {
             path.push(ObjectStep::Index(index));
             let message = format!("{}: {} is there already, at {first}", shown(path), brief(&values[index]));
-            findings.push(ObjectFinding::error("OP456", path, message));
+            findings.push(ObjectFinding::error(OP456, path, message));
             path.pop();
         }
     }

@@ -10,8 +10,10 @@ use opctl_cel::format::{self, is_name_part, is_qualified_name};
 use serde_json::{Map, Value};
 
 use super::{ObjectFinding, ObjectStep, decode, shown};
+use crate::apiserver::diagnostics::{OP452, OP457};
 use crate::apiserver::value::{self, brief};
 use crate::apiserver::{items, property, values};
+use opctl_model::diagnostic::Code;
 use opctl_model::names::is_dns_label;
 
 pub enum Of<'a> {
@@ -55,7 +57,7 @@ static SCHEMA: LazyLock<JSONSchemaProps> = LazyLock::new(|| {
 
 /// `path` leads to the object.
 pub fn check(metadata: Option<&Value>, of: Of, path: &mut Vec<ObjectStep>, findings: &mut Vec<ObjectFinding>) {
-    let code = if matches!(of, Of::Kind(_)) { "OP452" } else { "OP457" };
+    let code = if matches!(of, Of::Kind(_)) { OP452 } else { OP457 };
     let mut walk = Walk { code, path, findings };
     walk.within("metadata", |walk| {
         let before = walk.findings.len();
@@ -75,7 +77,7 @@ pub fn check(metadata: Option<&Value>, of: Of, path: &mut Vec<ObjectStep>, findi
 }
 
 struct Walk<'a> {
-    code: &'static str,
+    code: &'static Code,
     path: &'a mut Vec<ObjectStep>,
     findings: &'a mut Vec<ObjectFinding>,
 }

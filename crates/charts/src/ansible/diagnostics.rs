@@ -1,0 +1,20 @@
+//! Roles and playbooks of Ansible.
+
+opctl_model::diagnostics! {
+    /// the permissions that a task needs cannot be derived, because its kind, its group or the path of a template is computed, the
+    /// plural of its kind is not known, or it runs a program such as `kubectl`. Add a marker with the least verbs that it needs above
+    /// `controller()` of its kind. The generated `permissions.rs` lists these places, too.
+    OP484: Ansible, Warning;
+
+    /// A role or playbook cannot be read: it is not valid YAML, it does not exist, or `meta/argument_specs.yml` has a type or a choice that
+    /// Ansible does not accept. Nothing is written.
+    OP486: Ansible, Mistake;
+
+    /// a variable of a role gets no field in the spec, because no key leads to it: keys of a spec are written in snake case as
+    /// variables. Rename it, such as `fooBar` to `foo_bar`.
+    OP487: Ansible, Warning;
+
+    /// a task uses a module that works with operator-sdk only. `ansible.builtin.set_stats` replaces `k8s_status` and `requeue_after`:
+    /// see [Operators for Ansible](../ansible.md#status).
+    OP488: Ansible, Warning;
+}
