@@ -1,5 +1,6 @@
 //! Waits for the rollout of Deployments, and explains why one does not complete.
 
+use opctl_model::selector::LabelSelector;
 use serde_json::Value;
 
 use super::Cluster;
@@ -69,9 +70,5 @@ fn namespace(name: &str) -> Vec<&str> {
 
 /// The labels of its Pods.
 fn selector(deployment: &Value) -> String {
-    let labels = deployment.pointer("/spec/selector/matchLabels").and_then(Value::as_object);
-    let labels = labels.into_iter().flatten();
-    let labels: Vec<String> =
-        labels.map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default())).collect();
-    labels.join(",")
+    LabelSelector::of(&deployment["spec"]["selector"]).to_string()
 }

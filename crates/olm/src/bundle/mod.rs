@@ -6,7 +6,6 @@ mod findings;
 pub mod folder;
 pub mod image;
 mod rules;
-pub mod selector;
 pub mod semver;
 pub mod table;
 
