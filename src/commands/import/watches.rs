@@ -223,10 +223,10 @@ impl Reader<'_> {
 
     fn expression(&mut self, node: &Node) -> Option<Requirement> {
         let is_known = node.entries().iter().all(|entry| ["key", "operator", "values"].contains(&entry.key.as_str()));
-        let values = node.items_at(&["values"]).iter().map(|value| value.as_text().map(str::to_owned)).collect();
+        let values = node.items_at(&["values"]).iter().map(|value| value.as_text().map(str::to_owned));
+        let values = values.collect::<Option<Vec<_>>>().filter(|_| is_known);
         let text = |key: &str| node.text_at(&[key]).unwrap_or_default();
-        let requirement = Option::filter(values, |_| is_known)
-            .and_then(|values| Requirement::new(text("key"), text("operator"), values));
+        let requirement = values.and_then(|values| Requirement::new(text("key"), text("operator"), values));
         if requirement.is_none() {
             let help = "it has a `key`, an `operator` (In, NotIn, Exists or DoesNotExist) and `values`";
             self.wrong(&node.span, "this is no requirement of a label selector", help);
