@@ -15,7 +15,7 @@ use super::{Console, counted};
 use opctl_cluster::{Deadline, Kubectl};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
 use opctl_model::project::{Tree, join};
-use opctl_olm::bundle::selector::LabelSelector;
+use opctl_model::selector::LabelSelector;
 use opctl_olm::bundle::{self, Findings, Folder};
 use opctl_olm::scorecard::pods::{self, PodSettings, Progress};
 use opctl_olm::scorecard::{self, Config, Outcome, Stage, State, Test, TestResult, archive, builtin, output};
@@ -124,7 +124,7 @@ pub fn run(args: &ScorecardArgs, console: &Console) -> anyhow::Result<super::Out
         .iter()
         .map(|stage| Stage {
             parallel: stage.parallel,
-            tests: stage.tests.iter().filter(|test| selector.selects(&test.labels)).cloned().collect(),
+            tests: stage.tests.iter().filter(|test| selector.selects(|key| test.labels.get(key))).cloned().collect(),
         })
         .collect();
     let outcomes = if args.list {

@@ -111,8 +111,7 @@ fn check_supported(name: &str, version: &str) -> Finding {
 /// opctl knows the version, or one that the requirement allows: which of several it means, cargo decides.
 fn is_supported(name: &str, version: &str) -> bool {
     let Some(requirement) = Requirement::parse(version) else { return false };
-    let named = requirement.version().and_then(|version| Release::parse(&version));
-    requirement.latest(name).is_some() || named.is_some_and(|release| is_known(name, release))
+    requirement.latest(name).is_some() || requirement.release().is_some_and(|release| is_known(name, release))
 }
 
 #[cfg(test)]

@@ -107,9 +107,9 @@ fn formats_accept_the_values_that_are_recorded() {
         .eq(Data::text(recorded(&accepted)), Data::read_from(&formats::path(), None).raw());
 }
 
-/// A line for each type and group of formats with the same values, so that a format that is not checked is in the group of `none`.
+/// The formats of each type in groups with the same values, so that a format that is not checked is in the group of `none`.
 fn recorded(accepted: &formats::Accepted) -> String {
-    let mut text = String::new();
+    let mut texts = Vec::new();
     for name in formats::TYPES {
         let mut groups: Vec<(Vec<&str>, &BTreeSet<String>)> = Vec::new();
         for format in formats::FORMATS {
@@ -121,11 +121,11 @@ fn recorded(accepted: &formats::Accepted) -> String {
             }
         }
         for (formats, values) in groups {
-            let values = values.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
-            text.push_str(&format!("{name}: {}\n    {values}\n", formats.join(" ")));
+            let formats = formats.iter().map(|format| format!("{name}: {format}\n"));
+            texts.push(formats.chain(values.iter().map(|value| format!("    {value}\n"))).collect::<String>());
         }
     }
-    text
+    texts.join("\n")
 }
 
 /// What the API server refuses in a CRD that replaces another one.

@@ -105,29 +105,50 @@ pub fn files(oracle: &Oracle, cases: &BTreeMap<String, String>) -> BTreeMap<Stri
     files
 }
 
-/// Prints a line a kind: the case, a tab, the CRD; `null` where kube panics.
-const ORACLE: &str = r#"#![allow(warnings)]
+/// Prints each kind as [`parse`] reads it; `null` where kube panics.
+const ORACLE: &str = r##"#![allow(warnings)]
 
 /* modules */
 fn print(case: &str, crd: impl FnOnce() -> ::k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition + ::std::panic::UnwindSafe) {
     let crd = ::std::panic::catch_unwind(|| serde_json::to_string(&crd()).unwrap());
-    println!("{case}\t{}", crd.unwrap_or("null".into()));
+    println!("# {case} {}", crd.unwrap_or("null".into()));
 }
 
 fn main() {
     ::std::panic::set_hook(Box::new(|_| {}));
 /* prints */}
-"#;
+"##;
 
-/// What the oracle prints.
-pub fn parse(printed: &str) -> Crds {
+/// Parses what the oracle prints and what is recorded: `# `, the case and the CRD of each kind, in lines that [`render`] may have
+/// wrapped.
+pub fn parse(text: &str) -> Crds {
     let mut crds = Crds::new();
-    for line in printed.lines() {
-        let (case, crd) = line.split_once('\t').unwrap();
+    // A new line in JSON never begins with `#` or `\`.
+    let text = format!("\n{}", text.replace(WRAP, ""));
+    for kind in text.split("\n# ").skip(1) {
+        let (case, crd) = kind.split_once(' ').unwrap();
         crds.entry(case.into()).or_default().push(serde_json::from_str(crd).unwrap());
     }
     crds
 }
+
+/// Writes a value a line, and breaks long lines between words, so that a diff shows what has changed.
+pub fn render(crds: &Crds) -> String {
+    let (mut text, mut width) = (String::new(), 0);
+    let kinds = crds.iter().flat_map(|(case, crds)| crds.iter().map(move |crd| format!("# {case} {crd:#}\n")));
+    for letter in kinds.collect::<String>().chars() {
+        if width > 120 && letter == ' ' || width > 150 {
+            text.push_str(WRAP);
+            width = 0;
+        }
+        text.push(letter);
+        width = if letter == '\n' { 0 } else { width + 1 };
+    }
+    text
+}
+
+/// Where a line goes on.
+const WRAP: &str = "\n\\";
 
 /// What opctl derives from the files of the oracle.
 pub fn derive(oracle: &Oracle, cases: &BTreeMap<String, String>) -> Derived {

@@ -8,10 +8,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use serde_json::Value;
-
 use crate::common;
-use crate::engine_cases::{Crds, cases, checksum, derive, differences, files, is_recording, parse};
+use crate::engine_cases::{cases, checksum, derive, differences, files, is_recording, parse, render};
 use crate::nightly::is_run;
 use crate::oracles::Oracle;
 use crate::write::write;
@@ -41,31 +39,24 @@ fn crds_equal_those_of_earlier_releases() {
 
 /// Where read and compiled differ. A CRD that is longer than that is recorded by a checksum.
 fn compare(oracle: &Oracle, cases: &BTreeMap<String, String>, target: PathBuf, longest: usize) -> Vec<String> {
-    let compiled = parse(&printed(oracle, &files(oracle, cases), target));
+    let mut compiled = parse(&printed(oracle, &files(oracle, cases), target));
     let mut differences = differences(&compiled, &derive(oracle, cases));
-    let text = recorded(&compiled, longest);
+    for crd in compiled.values_mut().flatten().filter(|crd| !crd.is_null() && crd.to_string().len() > longest) {
+        *crd = checksum(crd);
+    }
+    let text = render(&compiled);
     if is_recording() {
         fs::write(oracle.recorded(), &text).unwrap();
     }
-    let before = fs::read_to_string(oracle.recorded()).unwrap_or_default();
-    let of_cases = before.split_inclusive('\n').filter(|line| cases.contains_key(line.split('\t').next().unwrap()));
-    if of_cases.collect::<String>() != text {
+    let mut before = parse(&fs::read_to_string(oracle.recorded()).unwrap_or_default());
+    before.retain(|case, _| cases.contains_key(case));
+    if render(&before) != text {
         differences.push("SNAPSHOTS=overwrite records what the compiled types print".into());
     }
     differences.into_iter().map(|difference| format!("{}: {difference}", oracle.name())).collect()
 }
 
-/// A line a kind. A CRD that is longer than most files is not shown.
-fn recorded(compiled: &Crds, longest: usize) -> String {
-    let lines = compiled.iter().flat_map(|(case, crds)| crds.iter().map(move |crd| (case, crd)));
-    let line = |(case, crd): (&String, &Value)| match crd.to_string() {
-        long if long.len() > longest && !crd.is_null() => format!("{case}\t{}\n", checksum(crd)),
-        text => format!("{case}\t{text}\n"),
-    };
-    lines.map(line).collect()
-}
-
-/// What the oracle prints: a line a kind.
+/// What the oracle prints.
 fn printed(oracle: &Oracle, files: &BTreeMap<String, String>, target: PathBuf) -> String {
     let folder = common::operators_target().join("oracle").join(oracle.name());
     // Cases of another day.

@@ -135,7 +135,7 @@ const CRATES: &[(&str, &[&str])] = &[
 
 /// The library crates, and the crates that each may depend on. None depends on opctl.
 const LIBRARIES: &[(&str, &[&str])] = &[
-    ("cel", &["base64", "regex", "serde", "serde_json", "strsim", "thiserror"]),
+    ("cel", &["base64", "regex", "semver", "serde", "serde_json", "strsim", "thiserror"]),
     (
         "runtime",
         &[
@@ -184,6 +184,7 @@ const LIBRARIES: &[(&str, &[&str])] = &[
             "nix",
             "rcgen",
             "ring",
+            "semver",
             "serde",
             "serde-saphyr",
             "serde_json",

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use opctl_kustomize::yaml::{Dialect, documents};
 use opctl_model::diagnostic::SourceFile;
-use opctl_olm::bundle::semver::{Version, precedence};
+use opctl_olm::bundle::semver::Version;
 use opctl_olm::catalog::add::{Addition, FileChange, add};
 use opctl_olm::catalog::template::{Rendered, Stream, channels, expand};
 use opctl_olm::catalog::{Catalog, Document, Entry, graph, validate};
@@ -187,16 +187,16 @@ proptest! {
         versions in proptest::collection::btree_set((0_u64..3, 0_u64..3, 0_u64..4), 1..9),
         major in any::<bool>(),
     ) {
-        let versions: Vec<Version> = versions.into_iter().map(|(major, minor, patch)| Version { major, minor, patch, ..Version::default() }).collect();
+        let versions: Vec<Version> = versions.into_iter().map(|(major, minor, patch)| Version::new(major, minor, patch)).collect();
         let named: Vec<(String, Version)> = versions.iter().rev().map(|version| (format!("a.v{version}"), version.clone())).collect();
         let stream = if major { Stream::Major } else { Stream::Minor };
         let made = channels(&[Vec::new(), Vec::new(), named], &[stream]);
         // For each version, from the table of the format: the last patch of a minor version has the edges.
         let mut expected: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
         for version in &versions {
-            let lower: Vec<&Version> = versions.iter().filter(|it| it.major == version.major && precedence(it, version).is_lt()).collect();
+            let lower: Vec<&Version> = versions.iter().filter(|it| it.major == version.major && it.cmp_precedence(version).is_lt()).collect();
             let is_last = !versions.iter().any(|it| (it.major, it.minor) == (version.major, version.minor) && it.patch > version.patch);
-            let before = lower.iter().filter(|it| it.minor < version.minor).max_by(|one, other| precedence(one, other));
+            let before = lower.iter().filter(|it| it.minor < version.minor).max_by(|one, other| one.cmp_precedence(other));
             let mut entry = Entry { name: format!("a.v{version}"), ..Entry::default() };
             if is_last {
                 entry.replaces = before.map_or_else(String::new, |version| format!("a.v{version}"));

@@ -13,13 +13,12 @@ fn recorded() -> Accepted {
 }
 
 fn parse(text: &str) -> Accepted {
-    let lines: Vec<&str> = text.lines().collect();
-    let groups = lines.chunks_exact(2).flat_map(|pair| {
-        let (name, formats) = pair[0].split_once(": ").unwrap();
-        let values = serde_json::Deserializer::from_str(pair[1]).into_iter::<Value>();
-        let values: BTreeSet<String> = values.map(|value| value.unwrap().to_string()).collect();
-        let key = |format: &str| (name.to_owned(), if format == "none" { String::new() } else { format.to_owned() });
-        formats.split(' ').map(|format| (key(format), values.clone())).collect::<Vec<_>>()
+    let groups = text.split("\n\n").flat_map(|group| {
+        let (values, fields): (Vec<&str>, Vec<&str>) = group.lines().partition(|line| line.starts_with(' '));
+        let values: BTreeSet<String> = values.into_iter().map(|value| value.trim_start().to_owned()).collect();
+        let fields = fields.into_iter().map(|field| field.split_once(": ").unwrap());
+        let key = |name: &str, format: &str| (name.to_owned(), if format == "none" { "" } else { format }.to_owned());
+        fields.map(|(name, format)| (key(name, format), values.clone())).collect::<Vec<_>>()
     });
     groups.collect()
 }

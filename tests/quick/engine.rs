@@ -11,7 +11,7 @@ use opctl_model::versions::{self, Release};
 use opctl_source::emit;
 use opctl_source::{self as source, Source};
 
-use crate::engine_cases::{Crds, cases, cases_of_earlier, derive, differences, every_case, parse};
+use crate::engine_cases::{Crds, cases, cases_of_earlier, derive, differences, every_case, parse, render};
 use crate::oracle::manifest;
 use crate::oracles::Oracle;
 
@@ -33,7 +33,10 @@ fn crds_equal_those_that_were_recorded() {
 }
 
 fn recorded(oracle: &Oracle) -> Crds {
-    parse(&std::fs::read_to_string(oracle.recorded()).unwrap())
+    let text = std::fs::read_to_string(oracle.recorded()).unwrap();
+    let crds = parse(&text);
+    assert!(render(&crds) == text, "{}: the record was edited", oracle.name());
+    crds
 }
 
 /// With each earlier release of kube, the cases that use what it does not have are refused.

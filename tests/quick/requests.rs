@@ -423,7 +423,7 @@ fn is_test(attributes: &[Attribute]) -> bool {
 }
 
 /// The `src` folders of kube's packages, in the versions that the recorder is compiled with.
-fn kube_sources() -> Vec<PathBuf> {
+pub fn kube_sources() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let lock = std::fs::read_to_string(root.join("tests/requests/Cargo.lock")).unwrap();
     let metadata = common::output(common::cargo(root, &["metadata", "--format-version", "1", "--locked"]));

@@ -26,7 +26,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`mod@format`] and [`pattern`] check strings by the rules of schemas, which CEL's libraries use as well.
+//! [`mod@format`] and [`pattern`] check strings by the rules of schemas, which CEL's libraries use as well; [`version`] and
+//! [`parse_duration`] read what Kubernetes reads with libraries of Go.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 #![deny(missing_docs)]
@@ -47,15 +48,16 @@ mod parse;
 pub mod pattern;
 mod quantity;
 mod schema;
-mod semver;
 mod types;
 mod value;
+pub mod version;
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+pub use go::time::parse_duration;
 pub use schema::Schema;
 pub use types::{Declaration, escape};
 pub use value::Failure;

@@ -8,11 +8,11 @@ use std::rc::Rc;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE;
+use semver::Version;
 use serde_json::Value as Json;
 
 use super::network::{Cidr, Ip};
 use super::quantity::Quantity;
-use super::semver::Semver;
 use super::types;
 use crate::format;
 use crate::go::{time, url::Url};
@@ -59,7 +59,7 @@ pub enum Value {
     Url(Rc<Url>),
     Ip(Ip),
     Cidr(Cidr),
-    Semver(Rc<Semver>),
+    Semver(Rc<Version>),
     /// A format of the library, by its name.
     Format(&'static str),
     /// Of which no schema tells the type.
@@ -307,7 +307,7 @@ pub fn equal(left: &Value, right: &Value) -> Result<bool, Failure> {
         (Value::Url(left), Value::Url(right)) => left == right,
         (Value::Ip(left), Value::Ip(right)) => left == right,
         (Value::Cidr(left), Value::Cidr(right)) => left == right,
-        (Value::Semver(left), Value::Semver(right)) => left.compare(right) == Ordering::Equal,
+        (Value::Semver(left), Value::Semver(right)) => left.cmp_precedence(right).is_eq(),
         (Value::Format(left), Value::Format(right)) => left == right,
         (Value::Opaque(left), Value::Opaque(right)) => left == right,
         (Value::Opaque(_), _) | (_, Value::Opaque(_)) => {

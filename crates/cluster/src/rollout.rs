@@ -1,5 +1,6 @@
 //! Determines the progress of a Deployment's rollout, and why it does not complete.
 
+use opctl_model::selector::LabelSelector;
 use serde_json::Value;
 
 use crate::{Deadline, Kubectl, KubectlError, Object, condition, items, text_at};
@@ -76,11 +77,7 @@ fn namespace(name: &str) -> Vec<&str> {
 
 /// The label selector of the Pods of a Deployment, as kubectl takes it.
 pub fn pod_selector(deployment: &Value) -> String {
-    let labels = deployment.pointer("/spec/selector/matchLabels").and_then(Value::as_object);
-    let labels = labels.into_iter().flatten();
-    let labels: Vec<String> =
-        labels.map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default())).collect();
-    labels.join(",")
+    LabelSelector::of(&deployment["spec"]["selector"]).to_string()
 }
 
 /// The reasons why a Deployment has no Pods, or its Pods are not ready.

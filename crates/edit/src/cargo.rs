@@ -301,7 +301,7 @@ fn merge_tables(base: &dyn TableLike, ours: &mut dyn TableLike, theirs: &dyn Tab
 
 /// The version that a requirement names.
 fn version(requirement: &str) -> Option<Release> {
-    Release::parse(&Requirement::parse(requirement)?.version()?)
+    Requirement::parse(requirement)?.release()
 }
 
 /// All values of a file with the keys that lead to them, and the headers of its tables, in their order.

@@ -44,7 +44,7 @@ pub enum Edit {
     /// another: an entry with the same values there gets the fields it lacks (or that differ), else the entry is added,
     /// sorted by the identity's values. `fields` is the whole entry; it is written by the alphabet, as kubebuilder does.
     YamlEntry { key: String, identity: Vec<String>, fields: serde_json::Map<String, serde_json::Value> },
-    /// A member in `[workspace] members` of a Cargo.toml, unless a glob there already matches it.
+    /// A member in `[workspace] members` of a Cargo.toml, unless it is listed there. Globs are not expanded here.
     CargoMember { path: String },
     /// A folder in `[workspace] exclude` of a Cargo.toml, unless it is listed as a member.
     CargoExclude { path: String },

@@ -1,5 +1,6 @@
 //! kustomize's selectors: which objects a patch or a replacement is about.
 
+use opctl_model::selector::LabelSelector;
 use regex::Regex;
 
 use super::object::{Id, Object};
@@ -12,15 +13,8 @@ pub struct Selector {
     kind: Option<Regex>,
     namespace: Option<Regex>,
     name: Option<Regex>,
-    labels: Vec<Requirement>,
-    annotations: Vec<Requirement>,
-}
-
-/// `key=value`, `key!=value`, `key`, `!key`
-struct Requirement {
-    key: String,
-    value: Option<String>,
-    is_wanted: bool,
+    labels: LabelSelector,
+    annotations: LabelSelector,
 }
 
 impl Selector {
@@ -38,8 +32,8 @@ impl Selector {
             kind: regex("kind")?,
             namespace: regex("namespace")?,
             name: regex("name")?,
-            labels: requirements(node.text_at(&["labelSelector"]).unwrap_or_default())?,
-            annotations: requirements(node.text_at(&["annotationSelector"]).unwrap_or_default())?,
+            labels: LabelSelector::parse(node.text_at(&["labelSelector"]).unwrap_or_default()).ok()?,
+            annotations: LabelSelector::parse(node.text_at(&["annotationSelector"]).unwrap_or_default()).ok()?,
         })
     }
 
@@ -70,33 +64,9 @@ impl Selector {
     }
 
     fn selects_labels(&self, object: &Object) -> bool {
-        let holds = |requirement: &Requirement, field: &str| {
-            let found = object.node.text_at(&["metadata", field, &requirement.key]);
-            let fits = found.is_some_and(|found| requirement.value.as_ref().is_none_or(|value| value == found));
-            fits == requirement.is_wanted
+        let selects = |selector: &LabelSelector, field: &str| {
+            selector.selects(|key| object.node.text_at(&["metadata", field, key]))
         };
-        self.labels.iter().all(|requirement| holds(requirement, "labels"))
-            && self.annotations.iter().all(|requirement| holds(requirement, "annotations"))
+        selects(&self.labels, "labels") && selects(&self.annotations, "annotations")
     }
-}
-
-fn requirements(text: &str) -> Option<Vec<Requirement>> {
-    let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-    parts
-        .map(|part| {
-            if part.contains(['(', ')', ' ']) {
-                return None;
-            }
-            let (is_wanted, key, value) = if let Some((key, value)) = part.split_once("!=") {
-                (false, key, Some(value))
-            } else if let Some((key, value)) = part.split_once("==").or_else(|| part.split_once('=')) {
-                (true, key, Some(value))
-            } else if let Some(key) = part.strip_prefix('!') {
-                (false, key, None)
-            } else {
-                (true, part, None)
-            };
-            Some(Requirement { key: key.into(), value: value.map(str::to_owned), is_wanted })
-        })
-        .collect()
 }

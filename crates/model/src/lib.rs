@@ -9,6 +9,7 @@ pub mod lexer;
 pub mod names;
 pub mod project;
 pub mod reads;
+pub mod selector;
 pub mod threads;
 pub mod versions;
 pub mod yaml;

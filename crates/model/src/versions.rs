@@ -12,8 +12,13 @@ pub struct Release(pub u64, pub u64, pub u64);
 impl Release {
     /// `4.2.0`, with less or more of it: `4`, `4.2.0-rc.1`.
     pub fn parse(text: &str) -> Option<Self> {
-        let mut numbers = text.split(['.', '-', '+']).map_while(|number| number.parse().ok());
-        Some(Self(numbers.next()?, numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)))
+        let version = Comparator::parse(text).ok().filter(|it| it.op == Op::Caret)?;
+        Some(Self::of(&version))
+    }
+
+    /// Numbers that are missing are 0.
+    fn of(it: &Comparator) -> Self {
+        Self(it.major, it.minor.unwrap_or(0), it.patch.unwrap_or(0))
     }
 
     /// The releases that cargo takes for compatible with this one, as a requirement: `5`, `0.29`.
@@ -130,10 +135,14 @@ impl Requirement {
         is_one.then(|| numbers.collect::<Vec<_>>().join("."))
     }
 
+    /// This version, with 0 for the numbers that are missing.
+    pub fn release(&self) -> Option<Release> {
+        self.version().and_then(|_| self.bound())
+    }
+
     /// The highest version in it, whether it is allowed or the first that is not; `None` for `*`.
     pub fn bound(&self) -> Option<Release> {
-        let bound = |it: &Comparator| Release(it.major, it.minor.unwrap_or(0), it.patch.unwrap_or(0));
-        self.0.comparators.iter().map(bound).max()
+        self.0.comparators.iter().map(Release::of).max()
     }
 }
 

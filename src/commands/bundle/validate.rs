@@ -1,6 +1,6 @@
 //! `opctl bundle validate`: a folder → what OLM, its validators and an API server would say to the bundle in it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -13,7 +13,7 @@ use super::super::{Console, Outcome, counted, environment, recover};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
 use opctl_model::names::nearest;
 use opctl_model::project::Tree;
-use opctl_olm::bundle::selector::LabelSelector;
+use opctl_model::selector::LabelSelector;
 use opctl_olm::bundle::{self, Finding, Folder, Options, Validator};
 
 /// Validate a bundle of the Operator Lifecycle Manager
@@ -170,13 +170,13 @@ fn options(args: &ValidateArgs) -> anyhow::Result<Options> {
     let mut validators = BTreeSet::new();
     if let Some(text) = &args.select_optional {
         let selector = LabelSelector::parse(text).map_err(Refusal::new)?;
-        let labels = |validator: &Validator| {
-            let mut labels = BTreeMap::from([("name".to_owned(), validator.name().to_owned())]);
-            labels.extend(validator.suite().map(|suite| ("suite".to_owned(), suite.to_owned())));
-            labels
+        let label = |validator: &Validator, key: &str| match key {
+            "name" => Some(validator.name()),
+            "suite" => validator.suite(),
+            _ => None,
         };
         // An empty selector selects none, as in operator-sdk.
-        let is_selected = |validator: &Validator| !selector.is_empty() && selector.selects(&labels(validator));
+        let is_selected = |validator: &Validator| !selector.is_empty() && selector.selects(|key| label(validator, key));
         validators.extend(Validator::ALL.into_iter().filter(is_selected));
         if validators.is_empty() && !selector.is_empty() {
             let refusal = Refusal::new(format!("no optional validator has the labels `{text}`"));

@@ -176,26 +176,12 @@ fn version(args: &BundleArgs, tree: &Tree) -> anyhow::Result<String> {
             Refusal::new("Cargo.toml has no version").help("specify it: `opctl generate bundle --version 0.1.0`")
         })?,
     };
-    if !is_version(&version) {
+    if version.contains('+') || olm::bundle::semver::parse(&version).is_err() {
         return Err(Refusal::new(format!("`{version}` is not a semantic version"))
             .help("write it as `1.2.3` or `1.2.3-rc.1`; `+` is not allowed in the name of a CSV")
             .into());
     }
     Ok(version)
-}
-
-fn is_version(text: &str) -> bool {
-    let (core, pre) = text.split_once('-').map_or((text, None), |(core, pre)| (core, Some(pre)));
-    let is_number = |text: &str| {
-        !text.is_empty() && text.chars().all(|c| c.is_ascii_digit()) && (text == "0" || !text.starts_with('0'))
-    };
-    let is_identifier = |text: &str| {
-        let is_legal = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-        is_legal && (is_number(text) || !text.chars().all(|c| c.is_ascii_digit()))
-    };
-    core.split('.').count() == 3
-        && core.split('.').all(is_number)
-        && pre.is_none_or(|pre| pre.split('.').all(is_identifier))
 }
 
 /// What kustomize renders of a folder.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::commands::diagnostics::{OP482, OP483};
 use opctl_kustomize::yaml::{self, Dialect, Entry, Node, Value};
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
+use opctl_model::selector::{LabelSelector, Requirement};
 
 /// The kind of a watch.
 #[derive(Clone, Debug)]
@@ -204,61 +205,41 @@ impl Reader<'_> {
 
     /// A label selector, as one line.
     pub fn selector(&mut self, node: &Node) -> Option<String> {
-        let mut parts = Vec::new();
+        let mut requirements = Vec::new();
         for Entry { key, key_span, value } in node.entries() {
             match (key.as_str(), &value.value) {
                 (_, Value::Null) => {}
                 ("matchLabels", Value::Map(labels)) => {
-                    for label in labels.iter() {
-                        parts.push(format!("{}={}", label.key, self.text(&label.value)));
-                    }
+                    requirements
+                        .extend(labels.iter().map(|label| Requirement::equals(&label.key, &self.text(&label.value))));
                 }
                 ("matchExpressions", Value::List(items)) => {
-                    parts.extend(items.iter().filter_map(|item| self.expression(item)));
+                    requirements.extend(items.iter().filter_map(|item| self.expression(item)));
                 }
                 _ => self.wrong(key_span, "this is no label selector", "it has `matchLabels` and `matchExpressions`"),
             }
         }
-        (!parts.is_empty()).then(|| parts.join(","))
+        (!requirements.is_empty()).then(|| LabelSelector(requirements).to_string())
     }
 
-    fn expression(&mut self, node: &Node) -> Option<String> {
-        let key = node.text_at(&["key"]).unwrap_or_default();
-        let values: Vec<&str> = node.items_at(&["values"]).iter().filter_map(Node::as_text).collect();
+    fn expression(&mut self, node: &Node) -> Option<Requirement> {
         let is_known = node.entries().iter().all(|entry| ["key", "operator", "values"].contains(&entry.key.as_str()));
-        let values = (values.len() == node.items_at(&["values"]).len()).then(|| values.join(","));
-        match (node.text_at(&["operator"]), values) {
-            (Some("Exists"), Some(_)) if is_known && !key.is_empty() => Some(key.to_owned()),
-            (Some("DoesNotExist"), Some(_)) if is_known && !key.is_empty() => Some(format!("!{key}")),
-            (Some(operator @ ("In" | "NotIn")), Some(values)) if is_known && !key.is_empty() && !values.is_empty() => {
-                Some(format!("{key} {} ({values})", operator.to_lowercase()))
-            }
-            _ => {
-                let help = "it has a `key`, an `operator` (In, NotIn, Exists or DoesNotExist) and `values`";
-                self.wrong(&node.span, "this is no requirement of a label selector", help);
-                None
-            }
+        let values = node.items_at(&["values"]).iter().map(|value| value.as_text().map(str::to_owned));
+        let values = values.collect::<Option<Vec<_>>>().filter(|_| is_known);
+        let text = |key: &str| node.text_at(&[key]).unwrap_or_default();
+        let requirement = values.and_then(|values| Requirement::new(text("key"), text("operator"), values));
+        if requirement.is_none() {
+            let help = "it has a `key`, an `operator` (In, NotIn, Exists or DoesNotExist) and `values`";
+            self.wrong(&node.span, "this is no requirement of a label selector", help);
         }
+        requirement
     }
 }
 
-/// `1h30m`, as Go's `ParseDuration` reads it, without a sign.
+/// Milliseconds of a Go duration that is not negative, rounded.
 fn milliseconds(text: &str) -> Option<u64> {
-    const UNITS: [(&str, f64); 7] =
-        [("ns", 1e-6), ("us", 1e-3), ("µs", 1e-3), ("ms", 1.0), ("s", 1e3), ("m", 60e3), ("h", 3_600e3)];
-    if text == "0" {
-        return Some(0);
-    }
-    let (mut rest, mut sum) = (text, 0.0);
-    while !rest.is_empty() {
-        let (number, after) = rest.split_at(rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.')?);
-        let (unit, next) = after.split_at(after.find(|letter: char| letter.is_ascii_digit()).unwrap_or(after.len()));
-        let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit)?;
-        sum += number.parse::<f64>().ok()? * factor;
-        rest = next;
-    }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is rounded, and has no sign")]
-    (!text.is_empty()).then_some(sum.round() as u64)
+    let nanoseconds = u64::try_from(opctl_cel::parse_duration(text)?).ok()?;
+    Some((nanoseconds + 500_000) / 1_000_000)
 }
 
 #[cfg(test)]
@@ -266,20 +247,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_are_those_of_go() {
-        for (text, expected) in [
-            ("1m", Some(60_000)),
-            ("1h30m", Some(5_400_000)),
-            ("1.5s", Some(1500)),
-            ("250ms", Some(250)),
-            ("0", Some(0)),
-            ("0s", Some(0)),
-            ("", None),
-            ("5", None),
-            ("1d", None),
-            ("-1s", None),
-            ("s", None),
-        ] {
+    fn durations_are_rounded_to_milliseconds() {
+        for (text, expected) in
+            [("1h30m", Some(5_400_000)), ("1500us", Some(2)), ("0", Some(0)), ("5", None), ("-1s", None)]
+        {
             assert_eq!(milliseconds(text), expected, "{text}");
         }
     }

@@ -137,29 +137,12 @@ impl<'a> Cluster<'a> {
     }
 }
 
-/// `90s`, `2m`, `1m30s`, `1h`; a bare number is seconds.
+/// A Go duration (`90s`, `1m30s`, `1.5h`); a number without a unit is seconds.
 pub fn duration(text: &str) -> Option<Duration> {
-    let (mut seconds, mut number) = (0u64, String::new());
-    for c in text.chars() {
-        let unit = match c {
-            '0'..='9' => {
-                number.push(c);
-                continue;
-            }
-            'h' => 3600,
-            'm' => 60,
-            's' => 1,
-            _ => return None,
-        };
-        seconds = seconds.checked_add(number.parse::<u64>().ok()?.checked_mul(unit)?)?;
-        number.clear();
-    }
-    if !number.is_empty() {
-        // Units go down to seconds, so nothing but seconds may stand without one.
-        seconds = seconds.checked_add(number.parse().ok()?)?;
-    }
+    let unit = if text.ends_with(|last: char| last.is_ascii_digit()) { "s" } else { "" };
+    let nanoseconds = u64::try_from(opctl_cel::parse_duration(&format!("{text}{unit}"))?).ok()?;
     // Longer than a year is a slip, and kubectl's own limit is near.
-    (!text.is_empty() && seconds <= 365 * 24 * 3600).then(|| Duration::from_secs(seconds))
+    Some(Duration::from_nanos(nanoseconds)).filter(|time| time.as_secs() <= 365 * 24 * 3600)
 }
 
 #[cfg(test)]
@@ -168,10 +151,10 @@ mod tests {
 
     #[test]
     fn durations_are_those_of_kubectl() {
-        for (text, seconds) in [("90s", 90), ("2m", 120), ("1m30s", 90), ("1h", 3600), ("5", 5), ("0s", 0)] {
+        for (text, seconds) in [("90s", 90), ("2m", 120), ("1m30s", 90), ("1.5h", 5400), ("5", 5), ("0s", 0)] {
             assert_eq!(duration(text), Some(Duration::from_secs(seconds)), "{text}");
         }
-        for text in ["", "m", "2 m", "-1s", "1d", "1.5m", "99999999999999999999s", "18446744073709551615h"] {
+        for text in ["", "m", "2 m", "-1s", "1d", "99999999999999999999s", "18446744073709551615h"] {
             assert_eq!(duration(text), None, "{text}");
         }
     }

@@ -5,13 +5,15 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
+use semver::Version;
+
 use super::super::network::{Cidr, Ip};
 use super::super::quantity::Quantity;
-use super::super::semver::Semver;
 use super::super::value::{Failure, Outcome, Value, error, no_overload};
 use super::strings::texts;
 use crate::format::{self, is_dns_1035_label, is_dns_label, is_name_part, is_qualified_name};
 use crate::go::url;
+use crate::version;
 
 pub fn call(name: &str, member: bool, args: &[Value]) -> Option<Outcome> {
     if let Some(format) = name.strip_prefix("format.") {
@@ -35,8 +37,8 @@ pub fn call(name: &str, member: bool, args: &[Value]) -> Option<Outcome> {
 
 fn of_text(name: &str, text: &str, rest: &[Value]) -> Option<Outcome> {
     let version = || match rest {
-        [] | [Value::Bool(false)] => Semver::parse(text),
-        _ => Semver::parse_tolerant(text),
+        [] | [Value::Bool(false)] => version::parse(text),
+        _ => version::parse(&version::complete(text)?),
     };
     let is = |found: bool| Ok(Value::Bool(found));
     let wrong = |what: &str| error(format!("{what} parse error during conversion from string: {text:?}"));
@@ -132,15 +134,15 @@ fn of_cidr(name: &str, cidr: Cidr, rest: &[Value]) -> Option<Outcome> {
     })
 }
 
-fn of_version(name: &str, version: &Semver, rest: &[Value]) -> Option<Outcome> {
-    let number = |at: usize| Ok(Value::Int(version.numbers[at] as i64));
+fn of_version(name: &str, version: &Version, rest: &[Value]) -> Option<Outcome> {
+    let number = |number: u64| Ok(Value::Int(number as i64));
     Some(match (name, rest) {
-        ("major", []) => number(0),
-        ("minor", []) => number(1),
-        ("patch", []) => number(2),
-        ("isLessThan", [Value::Semver(other)]) => Ok(Value::Bool(version.compare(other).is_lt())),
-        ("isGreaterThan", [Value::Semver(other)]) => Ok(Value::Bool(version.compare(other).is_gt())),
-        ("compareTo", [Value::Semver(other)]) => Ok(Value::Int(version.compare(other) as i64)),
+        ("major", []) => number(version.major),
+        ("minor", []) => number(version.minor),
+        ("patch", []) => number(version.patch),
+        ("isLessThan", [Value::Semver(other)]) => Ok(Value::Bool(version.cmp_precedence(other).is_lt())),
+        ("isGreaterThan", [Value::Semver(other)]) => Ok(Value::Bool(version.cmp_precedence(other).is_gt())),
+        ("compareTo", [Value::Semver(other)]) => Ok(Value::Int(version.cmp_precedence(other) as i64)),
         _ => return None,
     })
 }

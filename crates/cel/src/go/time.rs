@@ -2,7 +2,7 @@
 //!
 //! A day is one of the Gregorian calendar, for all years.
 
-/// Nanoseconds. Source: `time.ParseDuration`.
+/// Reads a duration such as `1h30m` as Go's `time.ParseDuration` does, in nanoseconds.
 pub fn parse_duration(text: &str) -> Option<i64> {
     const MOST: u64 = 1 << 63;
     let (negative, mut rest) = match text.strip_prefix(['-', '+']) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use opctl_model::selector::LabelSelector;
 use serde_json::Value;
 
 use super::Project;
@@ -38,8 +39,8 @@ pub fn examine(project: &Project, facts: &Facts, now: Now) -> Vec<Finding> {
 
 /// True if the Pod is one of the Deployment.
 fn selects(deployment: &Value, pod: &Value) -> bool {
-    let labels = deployment["spec"]["selector"]["matchLabels"].as_object().into_iter().flatten();
-    labels.clone().count() > 0 && labels.clone().all(|(key, value)| pod["metadata"]["labels"].get(key) == Some(value))
+    let selector = LabelSelector::of(&deployment["spec"]["selector"]);
+    !selector.is_empty() && selector.selects_labels(&pod["metadata"]["labels"])
 }
 
 fn containers(template: &Value) -> impl Iterator<Item = &Value> {

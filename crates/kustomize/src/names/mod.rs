@@ -7,7 +7,7 @@ mod roles;
 mod services;
 mod webhooks;
 
-use serde_json::Value as Json;
+use serde_json::json;
 
 use crate::diagnostics::OP447;
 use crate::fields::pod_spec;
@@ -16,6 +16,7 @@ use crate::yaml::{Node, Value};
 use opctl_model::diagnostic::{Code, Diagnostic, Severity};
 use opctl_model::names::nearest;
 use opctl_model::project::builtin;
+use opctl_model::selector::LabelSelector;
 
 /// What is looked through, and what is looked for.
 pub struct Names<'a> {
@@ -243,26 +244,9 @@ impl<'a> Pods<'a> {
 
 /// `matchLabels` and `matchExpressions`, or the plain labels of a Service.
 fn selects(selector: &Node, labels: Option<&Node>) -> bool {
-    let label = |key: &str| labels.and_then(|labels| labels.get(key)).map(Node::json);
-    if selector.get("matchLabels").is_none() && selector.get("matchExpressions").is_none() {
-        return selector.entries().iter().all(|entry| label(&entry.key) == Some(entry.value.json()));
-    }
-    let plain = selector
-        .get("matchLabels")
-        .is_none_or(|selector| selector.entries().iter().all(|entry| label(&entry.key) == Some(entry.value.json())));
-    plain
-        && selector.items_at(&["matchExpressions"]).iter().all(|expression| {
-            let found = label(expression.text_at(&["key"]).unwrap_or_default());
-            let values: Vec<Json> = expression.items_at(&["values"]).iter().map(Node::json).collect();
-            let is_in = found.as_ref().is_some_and(|found| values.contains(found));
-            match expression.text_at(&["operator"]) {
-                Some("In") => is_in,
-                Some("NotIn") => !is_in,
-                Some("Exists") => found.is_some(),
-                Some("DoesNotExist") => found.is_none(),
-                _ => true,
-            }
-        })
+    let is_plain = selector.get("matchLabels").is_none() && selector.get("matchExpressions").is_none();
+    let selector = if is_plain { json!({ "matchLabels": selector.json() }) } else { selector.json() };
+    LabelSelector::of(&selector).selects_labels(&labels.map(Node::json).unwrap_or_default())
 }
 
 /// Whether a selector has any requirement.

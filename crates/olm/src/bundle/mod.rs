@@ -7,7 +7,6 @@ mod findings;
 pub mod folder;
 pub mod image;
 mod rules;
-pub mod selector;
 pub mod semver;
 pub mod table;
 

@@ -2,125 +2,42 @@
 //! commas, but wildcards (`1.x`).
 
 use std::cmp::Ordering;
-use std::fmt;
 
-/// `1.2.3-rc.1+build`. Ordered by precedence; the build metadata does not count.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Version {
-    pub major: u64,
-    pub minor: u64,
-    pub patch: u64,
-    pub pre: Vec<String>,
-    pub build: Vec<String>,
+pub use semver::Version;
+
+/// Reads three numbers without leading zeros, no `v`: `1.2.3-rc.1+build`.
+pub fn parse(text: &str) -> Result<Version, String> {
+    opctl_cel::version::parse(text).ok_or_else(|| wrong(text, &mistake(text)))
 }
 
-impl Version {
-    /// Strictly: three numbers without leading zeros, no `v`.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let wrong = |why: &str| Err(format!("`{text}` is not a semantic version: {why}"));
-        let (rest, build) = text.split_once('+').map_or((text, None), |(rest, build)| (rest, Some(build)));
-        let (numbers, pre) = rest.split_once('-').map_or((rest, None), |(numbers, pre)| (numbers, Some(pre)));
-        let parts: Vec<&str> = numbers.split('.').collect();
-        let [major, minor, patch] = parts[..] else { return wrong("it needs three numbers, such as `1.2.3`") };
-        let mut version = Self::default();
-        for (field, part) in [(&mut version.major, major), (&mut version.minor, minor), (&mut version.patch, patch)] {
-            match number(part) {
-                Some(number) => *field = number,
-                None => return wrong(&format!("`{part}` is not a number without leading zeros")),
-            }
-        }
-        for (field, list) in [(&mut version.pre, pre), (&mut version.build, build)] {
-            for part in list.into_iter().flat_map(|list| list.split('.')) {
-                if !is_identifier(part) {
-                    return wrong(&format!("`{part}` is not made of letters, digits and `-`"));
-                }
-                field.push(part.to_owned());
-            }
-        }
-        if let Some(part) = version.pre.iter().find(|part| is_digits(part) && number(part).is_none()) {
-            return wrong(&format!("`{part}` has a leading zero"));
-        }
-        Ok(version)
-    }
-
-    /// Also `v1.2`, ` 1.2.3 ` and `01.2.3`.
-    pub fn parse_tolerant(text: &str) -> Result<Self, String> {
-        let trimmed = text.trim();
-        let trimmed = trimmed.strip_prefix('v').unwrap_or(trimmed);
-        let mut parts: Vec<String> = trimmed.splitn(3, '.').map(str::to_owned).collect();
-        for part in &mut parts {
-            let kept = part.trim_start_matches('0');
-            let is_zero = kept.is_empty() || !kept.starts_with(|first: char| first.is_ascii_digit());
-            *part = if part.len() > 1 && is_zero {
-                format!("0{kept}")
-            } else if part.len() > 1 {
-                kept.into()
-            } else {
-                part.clone()
-            };
-        }
-        if parts.len() < 3 && parts.last().is_some_and(|last| last.contains(['+', '-'])) {
-            return Err(format!("`{text}` is not a semantic version: a short version has no `-` or `+`"));
-        }
-        parts.resize(3.max(parts.len()), "0".to_owned());
-        Self::parse(&parts.join("."))
-    }
-
-    pub fn is_zero(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// Without what is behind `+`.
-    pub fn without_build(&self) -> Self {
-        Self { build: Vec::new(), ..self.clone() }
-    }
+/// Also `v1.2`, ` 1.2.3 ` and `01.2.3`.
+pub fn parse_tolerant(text: &str) -> Result<Version, String> {
+    let complete = opctl_cel::version::complete(text.trim());
+    parse(&complete.ok_or_else(|| wrong(text, "a short version has no `-` or `+`"))?)
 }
 
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}.{}", self.major, self.minor, self.patch)?;
-        if !self.pre.is_empty() {
-            write!(f, "-{}", self.pre.join("."))?;
-        }
-        if !self.build.is_empty() {
-            write!(f, "+{}", self.build.join("."))?;
-        }
-        Ok(())
+fn wrong(text: &str, why: &str) -> String {
+    format!("`{text}` is not a semantic version: {why}")
+}
+
+/// The first mistake in a text that is no version.
+fn mistake(text: &str) -> String {
+    let (rest, build) = text.split_once('+').map_or((text, None), |(rest, build)| (rest, Some(build)));
+    let (numbers, pre) = rest.split_once('-').map_or((rest, None), |(numbers, pre)| (numbers, Some(pre)));
+    let is_number = |part: &str| part.parse::<u64>().is_ok_and(|number| number.to_string() == part);
+    if numbers.split('.').count() != 3 {
+        return "it needs three numbers, such as `1.2.3`".into();
     }
-}
-
-/// The order of precedence. Versions that differ in their build metadata only are of equal precedence.
-pub fn precedence(one: &Version, other: &Version) -> Ordering {
-    let numbers = |version: &Version| [version.major, version.minor, version.patch];
-    numbers(one).cmp(&numbers(other)).then_with(|| match (one.pre.is_empty(), other.pre.is_empty()) {
-        (true, true) => Ordering::Equal,
-        (true, false) => Ordering::Greater,
-        (false, true) => Ordering::Less,
-        (false, false) => {
-            let pairs = one.pre.iter().zip(&other.pre);
-            let order = pairs.map(|(one, other)| identifiers(one, other)).find(|order| order.is_ne());
-            order.unwrap_or(one.pre.len().cmp(&other.pre.len()))
-        }
-    })
-}
-
-/// Numbers are lower than words.
-fn identifiers(one: &str, other: &str) -> Ordering {
-    match (number(one), number(other)) {
-        (Some(one), Some(other)) => one.cmp(&other),
-        (Some(_), None) => Ordering::Less,
-        (None, Some(_)) => Ordering::Greater,
-        (None, None) => one.cmp(other),
+    if let Some(part) = numbers.split('.').find(|part| !is_number(part)) {
+        return format!("`{part}` is not a number without leading zeros");
     }
-}
-
-fn number(text: &str) -> Option<u64> {
-    let has_leading_zero = text.len() > 1 && text.starts_with('0');
-    if is_digits(text) && !has_leading_zero { text.parse().ok() } else { None }
-}
-
-fn is_digits(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+    if let Some(part) = pre.into_iter().chain(build).flat_map(|list| list.split('.')).find(|part| !is_identifier(part))
+    {
+        return format!("`{part}` is not made of letters, digits and `-`");
+    }
+    let is_wrong = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit()) && !is_number(part);
+    let part = pre.into_iter().flat_map(|list| list.split('.')).find(is_wrong);
+    format!("`{}` has a leading zero", part.unwrap_or_default())
 }
 
 /// A part between the dots behind `-` or `+`.
@@ -171,7 +88,7 @@ impl Range {
     }
 
     pub fn contains(&self, version: &Version) -> bool {
-        self.0.iter().any(|all| all.iter().all(|(comparison, bound)| comparison.holds(precedence(version, bound))))
+        self.0.iter().any(|all| all.iter().all(|(comparison, bound)| comparison.holds(version.cmp_precedence(bound))))
     }
 }
 
@@ -208,7 +125,7 @@ fn words(text: &str) -> Vec<String> {
 fn comparisons(sign: &str, text: &str) -> Result<Vec<(Comparison, Version)>, String> {
     use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
     if !text.contains('x') {
-        let version = Version::parse(text)?;
+        let version = parse(text)?;
         let comparison = match sign {
             "" | "=" | "==" => Equal,
             "!" | "!=" => NotEqual,
@@ -222,13 +139,13 @@ fn comparisons(sign: &str, text: &str) -> Result<Vec<(Comparison, Version)>, Str
     }
     let parts: Vec<&str> = text.split('.').collect();
     let flat: Vec<&str> = parts.iter().map(|part| if *part == "x" { "0" } else { part }).collect();
-    let low = Version::parse(&match flat.len() {
+    let low = parse(&match flat.len() {
         2 => format!("{}.0", flat.join(".")),
         _ => flat.join("."),
     })?;
     let high = match parts.get(1) {
-        Some(&"x") => Version { major: low.major.saturating_add(1), ..Version::default() },
-        _ => Version { major: low.major, minor: low.minor.saturating_add(1), ..Version::default() },
+        Some(&"x") => Version::new(low.major.saturating_add(1), 0, 0),
+        _ => Version::new(low.major, low.minor.saturating_add(1), 0),
     };
     Ok(match sign {
         ">" => vec![(GreaterOrEqual, high)],
@@ -248,17 +165,17 @@ mod tests {
     #[test]
     fn versions_are_strict_or_tolerant() {
         for text in ["1.2.3", "0.0.0", "1.2.3-rc.1+b.01", "10.20.30-x-y"] {
-            assert_eq!(Version::parse(text).unwrap().to_string(), text);
+            assert_eq!(parse(text).unwrap().to_string(), text);
         }
         for text in ["", "1.2", "v1.2.3", "01.2.3", "1.2.3-", "1.2.3-01", "1.2.3+", "1.2.3-ä", "1.2.x", "1.2.3.4"] {
-            assert!(Version::parse(text).is_err(), "{text}");
+            assert!(parse(text).is_err(), "{text}");
         }
         for (text, meant) in
             [("v1.2", "1.2.0"), (" 1 ", "1.0.0"), ("01.02.03", "1.2.3"), ("0.0.1", "0.0.1"), ("00.0.0", "0.0.0")]
         {
-            assert_eq!(Version::parse_tolerant(text).unwrap().to_string(), meant, "{text}");
+            assert_eq!(parse_tolerant(text).unwrap().to_string(), meant, "{text}");
         }
-        assert!(Version::parse_tolerant("1.2-rc").is_err());
+        assert!(parse_tolerant("1.2-rc").is_err());
     }
 
     #[test]
@@ -266,8 +183,8 @@ mod tests {
         let sorted =
             ["1.0.0-1", "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-beta.2", "1.0.0-beta.11", "1.0.0", "1.0.1", "1.10.0"];
         for pair in sorted.windows(2) {
-            let [one, other] = [pair[0], pair[1]].map(|text| Version::parse(text).unwrap());
-            assert!(precedence(&one, &other).is_lt(), "{pair:?}");
+            let [one, other] = [pair[0], pair[1]].map(|text| parse(text).unwrap());
+            assert!(one.cmp_precedence(&other).is_lt(), "{pair:?}");
         }
     }
 
@@ -285,7 +202,7 @@ mod tests {
             ("1.0.0", "1.0.0", "1.0.1"),
         ] {
             let parsed = Range::parse(range).unwrap();
-            let contains = |text: &str| parsed.contains(&Version::parse(text).unwrap());
+            let contains = |text: &str| parsed.contains(&parse(text).unwrap());
             assert!(contains(inside) && !contains(outside), "{range}");
         }
         for text in ["", "^1.0.0", "~1.0.0", "1.0", "a", "|| 1.0.0", "1.0.0 ||", "=>1.0.0", "1.0.0, <2.0.0"] {

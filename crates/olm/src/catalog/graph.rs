@@ -118,10 +118,8 @@ fn columns(catalog: &Catalog, package: &str) -> Vec<Column> {
     let column = |channel: &super::Document| {
         let entries = entries(channel);
         let mut rows: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
-        let version = |name: &String| versions.get(name).cloned().unwrap_or_default();
-        rows.sort_by(|one, other| {
-            crate::bundle::semver::precedence(&version(other), &version(one)).then_with(|| other.cmp(one))
-        });
+        let version = |name: &String| versions.get(name).cloned().unwrap_or(Version::new(0, 0, 0));
+        rows.sort_by(|one, other| version(other).cmp_precedence(&version(one)).then_with(|| other.cmp(one)));
         let is_default = default == Some(channel.name());
         Column {
             title: format!("{}{}", channel.name(), if is_default { " (default)" } else { "" }),

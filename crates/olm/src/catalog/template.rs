@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::head;
-use crate::bundle::semver::{Version, precedence};
+use crate::bundle::semver::{self, Version};
 use crate::diagnostics::OP530;
 use opctl_kustomize::yaml::Node;
 use opctl_model::diagnostic::Diagnostic;
@@ -141,17 +141,15 @@ fn semver(template: &Node, render: &Render) -> Result<Vec<Value>, Vec<Diagnostic
                 Ok(_) if versions.iter().any(|(known, _)| *known == name) => {
                     problems.push(problem(entry, format!("the bundle `{name}` is listed twice")));
                 }
-                Ok(version) => {
-                    match versions.iter().find(|(_, known)| known.without_build() == version.without_build()) {
-                        Some((known, _)) => {
-                            let message = format!(
-                                "the versions of `{known}` and `{name}` cannot be ordered: they differ in build metadata only"
-                            );
-                            problems.push(problem(entry, message));
-                        }
-                        None => versions.push((name.clone(), version)),
+                Ok(version) => match versions.iter().find(|(_, known)| known.cmp_precedence(&version).is_eq()) {
+                    Some((known, _)) => {
+                        let message = format!(
+                            "the versions of `{known}` and `{name}` cannot be ordered: they differ in build metadata only"
+                        );
+                        problems.push(problem(entry, message));
                     }
-                }
+                    None => versions.push((name.clone(), version)),
+                },
             }
             bundles.insert(name, rendered);
         }
@@ -185,7 +183,7 @@ fn version(bundle: &Value) -> Result<Version, String> {
     let properties = bundle["properties"].as_array().into_iter().flatten();
     let mut of_package = properties.filter(|property| property["type"] == "olm.package");
     let property = of_package.next().ok_or("it has no property `olm.package`")?;
-    Version::parse(property["value"]["version"].as_str().unwrap_or_default())
+    semver::parse(property["value"]["version"].as_str().unwrap_or_default())
 }
 
 /// The `olm.channel` of a channel.
@@ -220,7 +218,7 @@ pub fn channels(versions: &[Vec<(String, Version)>; 3], streams: &[Stream]) -> V
     let mut channels: BTreeMap<String, Vec<super::Entry>> = BTreeMap::new();
     for (archetype, versions) in ARCHETYPES.iter().zip(versions) {
         let mut sorted: Vec<&(String, Version)> = versions.iter().collect();
-        sorted.sort_by(|one, other| precedence(&one.1, &other.1));
+        sorted.sort_by(|one, other| one.1.cmp_precedence(&other.1));
         for stream in streams {
             let mut last_of_minor = String::new();
             let mut lower: BTreeSet<String> = BTreeSet::new();
@@ -261,13 +259,13 @@ fn default_channel(versions: &[Vec<(String, Version)>; 3], streams: &[Stream], p
         for stream in streams {
             let first =
                 firsts.entry(channel_name(archetype, *stream, version)).or_insert_with(|| (version.clone(), *stream));
-            if precedence(version, &first.0).is_lt() {
+            if version.cmp_precedence(&first.0).is_lt() {
                 first.0 = version.clone();
             }
         }
     }
     let order = |one: &(Version, Stream), other: &(Version, Stream)| -> Ordering {
-        precedence(&one.0, &other.0).then_with(|| (one.1 == preferred).cmp(&(other.1 == preferred)))
+        one.0.cmp_precedence(&other.0).then_with(|| (one.1 == preferred).cmp(&(other.1 == preferred)))
     };
     firsts.into_iter().max_by(|one, other| order(&one.1, &other.1)).map(|(name, _)| name)
 }

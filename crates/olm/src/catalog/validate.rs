@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::graph::check_chain;
 use super::{Catalog, Document, entries, head};
 use crate::bundle::image;
-use crate::bundle::semver::{Range, Version, is_identifier};
+use crate::bundle::semver::{self, Range, Version, is_identifier};
 use crate::diagnostics::OP530;
 use opctl_kustomize::yaml::Node;
 use opctl_model::diagnostic::{Diagnostic, Span};
@@ -141,7 +141,7 @@ fn properties<'a>(bundle: &'a Document, kind: &'a str) -> impl Iterator<Item = &
 
 /// The version of a bundle.
 pub fn version(bundle: &Document) -> Option<Version> {
-    Version::parse(properties(bundle, "olm.package").next()?.text_at(&["version"])?).ok()
+    semver::parse(properties(bundle, "olm.package").next()?.text_at(&["version"])?).ok()
 }
 
 fn bundles(catalog: &Catalog, packages: &BTreeMap<&str, &Document>, problems: &mut Problems) {
@@ -181,7 +181,7 @@ fn bundles(catalog: &Catalog, packages: &BTreeMap<&str, &Document>, problems: &m
                 format!("the property `olm.package` is for `{}`, the bundle for `{package}`", text("packageName"));
             problems.push("bundle-package", span("packageName"), message);
         }
-        let version = match Version::parse(text("version")) {
+        let version = match semver::parse(text("version")) {
             Ok(version) => version,
             Err(problem) => {
                 problems.push("bundle-version", span("version"), problem);

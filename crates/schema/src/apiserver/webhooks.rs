@@ -13,6 +13,7 @@ use crate::apiserver::diagnostics::{OP120, OP123, OP124, OP125, OP126, OP128};
 use opctl_model::diagnostic::{Code, Diagnostic};
 use opctl_model::diagnostics::OP121;
 use opctl_model::names::{is_dns_1035_label, nearest, resource_of_kind};
+use opctl_model::selector::is_label_value;
 
 /// What is said of a field, and the field's path: `rules[0].operations[1]`.
 pub type PathDiagnostic = (String, Diagnostic);
@@ -319,11 +320,7 @@ impl Checker {
             );
         }
         for value in values.into_iter().map(text) {
-            let end = |c: char| c.is_ascii_alphanumeric();
-            let sound = value.len() <= 63
-                && value.chars().all(|c| end(c) || "-_.".contains(c))
-                && (value.is_empty() || value.starts_with(end) && value.ends_with(end));
-            if !sound {
+            if !is_label_value(value) {
                 let help = "use at most 63 letters, digits, `-`, `_` and `.`, at both ends a letter or digit";
                 self.error(OP128, at, format!("`{value}` is no value of a label"), help);
             }

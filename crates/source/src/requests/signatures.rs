@@ -123,10 +123,34 @@ mod kube {
             pub async fn list_core_api_versions_aggregated(&self) -> Result<APIGroupDiscoveryList, Error> {}
             pub async fn list_core_api_resources(&self, version: &str) -> Result<APIResourceList, Error> {}
             // These ask a kubelet, not the API server.
-            pub async fn kubelet_node_attach(&self) -> Result<AttachedProcess, Error> {}
-            pub async fn kubelet_node_exec(&self) -> Result<AttachedProcess, Error> {}
-            pub async fn kubelet_node_logs(&self) -> Result<String, Error> {}
-            pub async fn kubelet_node_portforward(&self) -> Result<Portforwarder, Error> {}
+            pub async fn kubelet_node_attach(
+                &self,
+                params: &KubeletDebugParams,
+                container: &str,
+                ap: &AttachParams,
+            ) -> Result<AttachedProcess, Error> {
+            }
+            pub async fn kubelet_node_exec<I>(
+                &self,
+                params: &KubeletDebugParams,
+                container: &str,
+                command: I,
+                ap: &AttachParams,
+            ) -> Result<AttachedProcess, Error> {
+            }
+            pub async fn kubelet_node_logs(
+                &self,
+                params: &KubeletDebugParams,
+                container: &str,
+                lp: &LogParams,
+            ) -> Result<AsyncBufRead, Error> {
+            }
+            pub async fn kubelet_node_portforward(
+                &self,
+                params: &KubeletDebugParams,
+                ports: &[u16],
+            ) -> Result<Portforwarder, Error> {
+            }
             pub fn default_namespace(&self) -> String {}
             pub fn valid_until(&self) -> Option<Timestamp> {}
 
@@ -1169,7 +1193,7 @@ mod opctl_runtime {
         status: &impl Serialize,
     ) -> std::result::Result<(), kube::Error> {
     }
-    pub fn child_name<K>(parent: &K, suffix: &str) -> String {}
+    pub fn child_name(parent: &impl ResourceExt, suffix: &str) -> String {}
 
     pub mod client {
         pub async fn connect(metrics: &Metrics) -> Result<kube::Client, Error> {}
@@ -1181,11 +1205,13 @@ mod opctl_runtime {
         use kube::runtime::controller::Action;
         use kube::{Api, Client};
 
+        type WaitForCancellationFutureOwned = std::future::Future<()>;
+
         #[client]
         pub struct Context {
             pub client: Client,
             pub operator: Operator,
-            pub options: Options,
+            pub options: Arc<Options>,
         }
         impl Context {
             pub fn new(client: Client, operator: Operator, options: Options) -> Self {}
@@ -1198,7 +1224,7 @@ mod opctl_runtime {
             pub fn requeue(&self) -> Action {}
             #[asks("create", group = "events.k8s.io", resource = "events")]
             pub async fn event<K>(&self, object: &K, type_: EventType, reason: &str, note: impl Into<String>) {}
-            pub async fn shutdown(&self) {}
+            pub fn shutdown(&self) -> WaitForCancellationFutureOwned {}
         }
     }
 
@@ -1237,10 +1263,10 @@ mod opctl_runtime {
             }
         }
 
-        pub async fn drive<K, E>(
+        pub async fn drive<K>(
             name: &str,
             controller: kube::runtime::Controller<K>,
-            reconcile: impl Fn(Arc<K>, Arc<Context>) -> Future<Result<Action, E>>,
+            reconcile: impl Fn(Arc<K>, Arc<Context>) -> Future<Result<Action, Error>>,
             ctx: Context,
         ) -> Result<(), super::manager::Error> {
         }
@@ -1301,48 +1327,6 @@ mod opctl_runtime {
         pub trait ResultExt {}
         impl<T, E> std::result::Result<T, E> {
             pub fn reason(self, reason: &str) -> std::result::Result<T, Error> {}
-        }
-    }
-
-    // What a role does cannot be read here: the markers that `create api --ansible-role` makes grant it.
-    pub mod ansible {
-        pub struct AnsibleStatus;
-        pub struct Dependent;
-        pub struct Run;
-
-        pub struct AnsibleController<K>;
-        impl<K> AnsibleController<K> {
-            #[asks("list", "watch")]
-            #[asks("patch", reach = some)]
-            #[asks("patch", subresource = "status", reach = some)]
-            pub fn role(name: impl Into<String>) -> Self {}
-            #[asks("list", "watch")]
-            #[asks("patch", reach = some)]
-            #[asks("patch", subresource = "status", reach = some)]
-            pub fn playbook(path: impl Into<String>) -> Self {}
-            pub fn vars(self, vars: impl Serialize) -> Self {}
-            pub fn finalizer(self, finalizer: Finalizer) -> Self {}
-            pub fn period(self, period: Duration) -> Self {}
-            pub fn timeout(self, timeout: Duration) -> Self {}
-            pub fn manage_status(self, is_managed: bool) -> Self {}
-            pub fn watch_dependents(self, is_watched: bool) -> Self {}
-            pub fn watch_cluster_scoped(self, is_watched: bool) -> Self {}
-            pub fn watch_annotations(self, is_watched: bool) -> Self {}
-            pub fn unwatched(self, api_version: &str, kind: &str) -> Self {}
-            pub fn mark_unsafe(self, is_marked: bool) -> Self {}
-            pub fn snake_case(self, is_converted: bool) -> Self {}
-            pub fn keep_runs(self, number: u16) -> Self {}
-            pub fn verbosity(self, level: u8) -> Self {}
-            pub fn named(self, name: &str) -> Self {}
-            pub fn config(self, config: Config) -> Self {}
-        }
-
-        pub struct Finalizer;
-        impl Finalizer {
-            pub fn new(name: &str) -> Self {}
-            pub fn role(self, name: impl Into<String>) -> Self {}
-            pub fn playbook(self, path: impl Into<String>) -> Self {}
-            pub fn vars(self, vars: impl Serialize) -> Self {}
         }
     }
 
@@ -1456,7 +1440,7 @@ mod opctl_runtime {
 
         pub struct Runnable;
         impl Runnable {
-            pub fn new<E>(name: &str, runs: Runs, run: impl Fn(Context) -> Future<Result<(), E>>) -> Self {}
+            pub fn new(name: &str, runs: Runs, run: impl Fn(Context) -> Future<Result<(), Error>>) -> Self {}
             pub async fn run(&self, ctx: Context) -> Result<(), Error> {}
         }
 

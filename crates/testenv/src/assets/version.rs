@@ -11,25 +11,24 @@ pub const OLDEST: Version = Version { major: 1, minor: 31, patch: 0 };
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
     /// `1`
-    pub major: u32,
+    pub major: u64,
     /// `36`
-    pub minor: u32,
+    pub minor: u64,
     /// `0`
-    pub patch: u32,
+    pub patch: u64,
 }
 
 impl Version {
     /// Parses `1.36.0`, with or without `v`. `None` for anything else, pre-releases included.
     pub fn parse(text: &str) -> Option<Self> {
-        match numbers(text)?[..] {
-            [major, minor, patch] => Some(Self { major, minor, patch }),
-            _ => None,
-        }
+        Self::of_program(text).filter(|_| !text.contains(['-', '+']))
     }
 
     /// Parses what a program prints, e.g. `v1.36.0-rc.1+0123abc`, ignoring what follows the patch.
     pub(crate) fn of_program(text: &str) -> Option<Self> {
-        Self::parse(text.split(['-', '+']).next()?)
+        let semver::Version { major, minor, patch, .. } =
+            semver::Version::parse(text.strip_prefix('v').unwrap_or(text)).ok()?;
+        Some(Self { major, minor, patch })
     }
 }
 
@@ -42,9 +41,9 @@ impl fmt::Display for Version {
 /// A requested version: `1.36`, which is any patch release of it, or `1.36.2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    major: u32,
-    minor: u32,
-    patch: Option<u32>, // Invariant: not older than OLDEST.
+    major: u64,
+    minor: u64,
+    patch: Option<u64>, // Invariant: not older than OLDEST.
 }
 
 impl Wanted {
@@ -54,12 +53,15 @@ impl Wanted {
     ///
     /// If it is something else, or older than [`OLDEST`].
     pub fn parse(text: &str) -> Result<Self, AssetsError> {
-        let wanted = match numbers(text.strip_suffix(".x").unwrap_or(text)).as_deref() {
-            Some(&[major, minor]) => Self { major, minor, patch: None },
-            Some(&[major, minor, patch]) => Self { major, minor, patch: Some(patch) },
-            _ => return Err(AssetsError::NoVersion(text.into())),
+        let text_of_release = text.strip_suffix(".x").unwrap_or(text);
+        let (version, patch) = match Version::parse(text_of_release) {
+            Some(version) => (version, Some(version.patch)),
+            None => match Version::parse(&format!("{text_of_release}.0")) {
+                Some(version) => (version, None),
+                None => return Err(AssetsError::NoVersion(text.into())),
+            },
         };
-        let version = Version { major: wanted.major, minor: wanted.minor, patch: wanted.patch.unwrap_or(0) };
+        let wanted = Self { major: version.major, minor: version.minor, patch };
         if version < OLDEST {
             return Err(AssetsError::TooOld { version: wanted.to_string(), folder: None });
         }
@@ -78,13 +80,6 @@ impl fmt::Display for Wanted {
         write!(f, "{}.{}", self.major, self.minor)?;
         self.patch.map_or(Ok(()), |patch| write!(f, ".{patch}"))
     }
-}
-
-fn numbers(text: &str) -> Option<Vec<u32>> {
-    let text = text.strip_prefix('v').unwrap_or(text);
-    // `+1` would parse as well.
-    let number = |part: &str| part.parse().ok().filter(|_| part.bytes().all(|byte| byte.is_ascii_digit()));
-    text.split('.').map(number).collect()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::super::findings::Findings;
 use super::super::folder::Bundle;
-use super::super::semver::{Version, precedence};
+use super::super::semver::{self, Version};
 use super::removed::uses_removed_in_1_22;
 use super::{head, place};
 use opctl_model::diagnostic::{SourceFile, Span};
@@ -14,7 +14,7 @@ use opctl_model::diagnostic::{SourceFile, Span};
 const LABEL: &str = "com.redhat.openshift.versions";
 const RULE: &str = "community-openshift";
 /// The first OpenShift on Kubernetes 1.22.
-const FIRST_WITHOUT: Version = Version { major: 4, minor: 9, patch: 0, pre: Vec::new(), build: Vec::new() };
+const FIRST_WITHOUT: Version = Version::new(4, 9, 0);
 
 /// `dockerfile`: that of `--optional-values index-path=…`.
 pub fn check(bundle: &Bundle, dockerfile: Option<&Arc<SourceFile>>, findings: &mut Findings) {
@@ -43,7 +43,7 @@ pub fn check(bundle: &Bundle, dockerfile: Option<&Arc<SourceFile>>, findings: &m
 type Problem = (Span, String);
 
 fn is_before(text: &str) -> Result<bool, String> {
-    Version::parse_tolerant(text).map(|version| precedence(&version, &FIRST_WITHOUT).is_lt())
+    semver::parse_tolerant(text).map(|version| version.cmp_precedence(&FIRST_WITHOUT).is_lt())
 }
 
 fn max_version(bundle: &Bundle) -> Result<(), Problem> {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::super::findings::Findings;
 use super::super::folder::Bundle;
 use super::super::image;
-use super::super::semver::{Version, is_identifier};
+use super::super::semver::{self, Version, is_identifier};
 use super::{head, place, text};
 use opctl_kustomize::yaml::{Node, Value};
 use opctl_model::names::is_dns_subdomain;
@@ -197,7 +197,7 @@ fn decode(bundle: &Bundle, findings: &mut Findings) {
     }
     let spec = bundle.spec();
     if let Some(version) = spec.get("version")
-        && let Some(Err(problem)) = version.as_text().map(Version::parse_tolerant)
+        && let Some(Err(problem)) = version.as_text().map(semver::parse_tolerant)
     {
         findings.error("csv-decode", &version.span, problem).help("write a version such as `1.2.3`");
     }
@@ -285,7 +285,7 @@ fn names(bundle: &Bundle, findings: &mut Findings) {
     }
     let (version, release) = (text(bundle.spec(), "version"), text(bundle.spec(), "release"));
     if !release.is_empty() {
-        let version = Version::parse_tolerant(version).unwrap_or_default();
+        let version = semver::parse_tolerant(version).unwrap_or(Version::new(0, 0, 0));
         let expected = format!("{}-v{version}-{release}", bundle.package());
         if bundle.csv().name() != expected {
             let message = format!("with the release `{release}`, the name must be `{expected}`");
@@ -390,7 +390,7 @@ fn min_kube_version(bundle: &Bundle, findings: &mut Findings) {
                 .help("set the oldest version that you test with, e.g. `minKubeVersion: 1.30.0`");
         }
         version => {
-            if let Err(problem) = Version::parse(version) {
+            if let Err(problem) = semver::parse(version) {
                 findings.error("csv-min-kube-version", &span, problem).help("write all three numbers, e.g. `1.30.0`");
             }
         }

@@ -3,7 +3,7 @@
 
 use super::super::findings::Findings;
 use super::super::folder::Bundle;
-use super::super::semver::Version;
+use super::super::semver::{self, Version};
 use super::{head, place, text};
 
 pub fn check(bundle: &Bundle, findings: &mut Findings) {
@@ -35,7 +35,7 @@ pub fn check(bundle: &Bundle, findings: &mut Findings) {
                 .help("write `https://…`");
         }
     }
-    if Version::parse_tolerant(text(spec, "version")).unwrap_or_default().is_zero() {
+    if semver::parse_tolerant(text(spec, "version")).ok().is_none_or(|version| version == Version::new(0, 0, 0)) {
         findings.error("hub-version", &place(csv, &["spec", "version"]), "`spec.version` is not set");
     }
     icon(bundle, findings);

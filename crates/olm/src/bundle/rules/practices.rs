@@ -2,7 +2,7 @@
 
 use super::super::findings::Findings;
 use super::super::folder::Bundle;
-use super::super::semver::Version;
+use super::super::semver;
 use super::{head, place, text, texts};
 use opctl_kustomize::yaml::Node;
 
@@ -77,7 +77,7 @@ fn rights(bundle: &Bundle, findings: &mut Findings) {
 fn name(bundle: &Bundle, findings: &mut Findings) {
     let (name, span) = (bundle.csv().name(), place(&bundle.csv().node, &["metadata", "name"]));
     // The version is at the end, wherever it begins.
-    let ends_with_version = name.char_indices().any(|(at, _)| Version::parse(&name[at..]).is_ok());
+    let ends_with_version = name.char_indices().any(|(at, _)| semver::parse(&name[at..]).is_ok());
     if !ends_with_version {
         let message = format!("the name `{name}` does not end with a version");
         findings

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::findings::Findings;
 use super::super::folder::Bundle;
-use super::super::semver::{Version, precedence};
+use super::super::semver::{self, Version};
 use super::crds::V1BETA1;
 use super::{place, text, texts};
 use opctl_model::diagnostic::{Severity, Span};
@@ -47,7 +47,7 @@ pub fn check(bundle: &Bundle, kubernetes: Option<&str>, findings: &mut Findings)
     let csv = &bundle.csv().node;
     let mut versions = Vec::new();
     if let Some(text) = kubernetes {
-        match Version::parse_tolerant(text) {
+        match semver::parse_tolerant(text) {
             Ok(version) => versions.push(version),
             Err(problem) => {
                 let message = format!("the option `k8s-version` has no version: {problem}");
@@ -59,7 +59,7 @@ pub fn check(bundle: &Bundle, kubernetes: Option<&str>, findings: &mut Findings)
     }
     let oldest = text(bundle.spec(), "minKubeVersion");
     if !oldest.is_empty() {
-        match Version::parse_tolerant(oldest) {
+        match semver::parse_tolerant(oldest) {
             Ok(version) => versions.push(version),
             Err(problem) => {
                 let span = place(csv, &["spec", "minKubeVersion"]);
@@ -68,8 +68,8 @@ pub fn check(bundle: &Bundle, kubernetes: Option<&str>, findings: &mut Findings)
         }
     }
     let mut report = |minor: u64, span: &Span, what: &str| {
-        let removal = Version { major: 1, minor, ..Version::default() };
-        let is_used = versions.iter().any(|version| precedence(version, &removal).is_ge());
+        let removal = Version::new(1, minor, 0);
+        let is_used = versions.iter().any(|version| version.cmp_precedence(&removal).is_ge());
         let severity = if is_used { Severity::Error } else { Severity::Warning };
         let message = format!("Kubernetes 1.{minor} removed {what}");
         findings.push(severity, "removed-api", Some(span), &message);
