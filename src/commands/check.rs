@@ -10,7 +10,6 @@ use clap::Args;
 use super::allow::{ReportedBy, without_allowed};
 use super::ansible;
 use super::chart::{self, Stale};
-use super::decoding;
 use super::features::FeatureArgs;
 use super::manifests::{self, ManifestOptions, crate_at};
 use super::message_format::MessageArgs;
@@ -22,6 +21,7 @@ use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::project::{ProjectError, ProjectFile, Tree};
 use opctl_model::threads;
 use opctl_model::{Allow, Operator, RbacRule, Scope};
+use opctl_schema::apiserver::check_decoding;
 use opctl_source::emit::{self, CustomResourceDefinition};
 use opctl_source::grants::{self, Decision, Home, Missing};
 use opctl_source::{self as source, Source};
@@ -162,7 +162,7 @@ impl Examined {
         let empty = Operator::default();
         let home = home(project, if is_sound { &source.operator } else { &empty });
         let (crds, _) = emit::crds_and_problems(&source.operator.apis);
-        let decoding = decoding::check(&source, &crds);
+        let decoding = check_decoding(&source.reads(), &crds);
         Self { source, is_sound, empty, home, functions: Functions::default(), objects, config, allows, crds, decoding }
     }
 

@@ -6,6 +6,7 @@
 
 #[allow(clippy::disallowed_methods, reason = "it writes what was planned")]
 mod apply;
+mod inverse;
 mod lock;
 mod record;
 mod report;
@@ -17,6 +18,7 @@ use std::collections::BTreeMap;
 use crate::Edit;
 
 pub use apply::{ApplyError, JOURNAL, Stage, apply, is_interrupted, recover, stage};
+pub use inverse::InverseError;
 pub use lock::{LockError, ProjectLock};
 pub use record::{LIST, RECORD, Record, RecordError, Scaffold};
 pub use report::{Mode, diff, list, summary};

@@ -1,25 +1,23 @@
-//! The fields whose schema admits what their Rust type refuses: `source` knows the types, `apiserver` the schemas. The
-//! attributes to paste are made here.
+//! Diagnostics about fields whose schema admits values that their Rust type refuses, with the attributes to add.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use opctl_model::Step;
+use super::{CustomResourceDefinition, Problem, Unchecked, Undecodable, takes_rule, undecodable};
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::reads::{Code, Integer, Parsed, Reads, Remedy, Tag};
-use opctl_schema::apiserver::{Problem, Unchecked, Undecodable, takes_rule, undecodable};
-use opctl_source::Source;
-use opctl_source::emit::CustomResourceDefinition;
+use opctl_model::{Api, Step};
 
-pub fn check(source: &Source, crds: &[CustomResourceDefinition]) -> Vec<Diagnostic> {
+/// Compares what serde reads into each version of a kind with its CRD. A kind without a CRD is skipped.
+pub fn check_decoding(kinds: &[(&Api, Reads)], crds: &[CustomResourceDefinition]) -> Vec<Diagnostic> {
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
     let mut codes: Vec<(Code, Vec<String>, Option<Span>)> = Vec::new();
-    for (api, reads) in source.reads() {
+    for (api, reads) in kinds {
         let of_kind =
             |crd: &&CustomResourceDefinition| (&crd.spec.group, &crd.spec.names.kind) == (&api.group, &api.kind);
         let Some(crd) = crds.iter().find(of_kind) else { continue };
-        let comparison = undecodable(crd, &api.version, &reads);
+        let comparison = undecodable(crd, &api.version, reads);
         let mut found: Vec<Vec<&Undecodable>> = Vec::new();
         for one in &comparison.found {
             // A type that several fields have is fixed once.
