@@ -10,9 +10,13 @@ compile_error!("opctl runs on Linux and macOS; on Windows, in WSL");
 pub mod interrupt;
 
 pub mod cluster;
+mod compatibility;
 pub mod compiled;
+mod custom_objects;
 pub mod dashboards;
+mod import;
 pub mod reference;
+mod rename;
 pub mod scaffold;
 
 pub mod commands;

@@ -13,7 +13,8 @@ use super::chart::{self, Stale};
 use super::features::FeatureArgs;
 use super::manifests::{self, ManifestOptions, crate_at};
 use super::message_format::MessageArgs;
-use super::{Console, Outcome, Task, carry_out, console::Verbosity, counted, lock, recover, samples};
+use super::{Console, Outcome, Task, carry_out, console::Verbosity, counted, lock, recover};
+use crate::custom_objects;
 use opctl_edit::plan::Plan;
 use opctl_edit::{self as edit, Edit, Function};
 use opctl_kustomize::{self as config, yaml::Node};
@@ -192,7 +193,7 @@ impl Examined {
         diagnostics.extend(self.config.iter().cloned());
         diagnostics.extend(project.and_then(|project| config::unwatched(&self.objects, &project.namespaces)));
         diagnostics.extend(self.decoding.iter().cloned());
-        samples::check(&self.objects, self.crds.clone(), &mut diagnostics);
+        custom_objects::check(&self.objects, self.crds.clone(), &mut diagnostics);
         let mut allows = [operator.allows.clone(), self.allows.clone()].concat();
         allows.retain(|allow| allow.code != "OP417" || is_unused_known);
         without_allowed(diagnostics, &allows, self.is_sound.then_some(ReportedBy::Check))

@@ -8,13 +8,13 @@ use serde_json::{Map, Value};
 
 use super::create_api::{self, project_of};
 use super::error::{Diagnosed, Refusal};
-use super::rename::types_of;
 use super::request::Request;
 use super::update::{self, written};
 use super::{
     Console, Next, Outcome, Task, ansible, carry_out, chart, counted, delete_webhook, further, lock, manifests,
     rendered, resolve_part, tree,
 };
+use crate::rename::types_of;
 use crate::scaffold::{self, Runtime};
 use opctl_edit::plan::{Change, Plan, Step, Verdict};
 use opctl_edit::{Edit, Package, Renames};

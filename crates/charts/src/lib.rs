@@ -6,4 +6,5 @@
 pub mod ansible;
 pub mod chart;
 pub mod operator_chart;
+pub mod operator_sdk;
 pub mod spec;

@@ -7,8 +7,10 @@
 
 mod brackets;
 mod cargo;
+mod cargo_lock;
 mod lines;
 mod merge;
+mod moves;
 pub mod plan;
 #[cfg(test)]
 mod properties;
@@ -17,7 +19,9 @@ mod text;
 mod undo;
 mod yaml;
 
+pub use cargo_lock::rename_package;
 pub use merge::{Lines, Merged, changed_lines, marker, merge, with_lines};
+pub use moves::{Moves, UnknownMove};
 pub use rust::{
     Copied, Function, KindNames, Package, Renames, Versions, ends_of_types, function_at, texts_and_comments,
 };

@@ -3,10 +3,12 @@
 //! JSON in, [`Change`]s out; nothing is read or run. The rules are those of an API server with ratcheting (Kubernetes 1.30 or newer):
 //! what it does not check again while it stays as it was is no problem for stored objects.
 
+mod names;
 mod probe;
 mod schema;
 mod values;
 
+pub use names::refused as refused_names;
 pub use probe::TEXTS;
 
 use std::collections::BTreeMap;

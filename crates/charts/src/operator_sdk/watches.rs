@@ -1,54 +1,30 @@
-//! `watches.yaml` of operator-sdk's Helm operators → [`Watch`], and what it has in common with that of Ansible operators. Their operators
-//! ignore keys that they do not know; here they are errors.
+//! The keys that `watches.yaml` has for Helm and Ansible operators alike. Operators of operator-sdk ignore unknown keys; here they are
+//! errors.
 
 use std::sync::Arc;
 
 use opctl_kustomize::yaml::{self, Dialect, Entry, Node, Value};
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 
-/// The kind of a watch.
+/// The group, version and kind of a watch.
 #[derive(Clone, Debug)]
-pub struct Subject {
+pub struct Gvk {
     pub group: String,
     pub version: String,
     pub kind: String,
-    /// The whole entry, and a part of it.
+    /// The entry of the watch.
     pub span: Span,
     pub group_span: Span,
 }
 
-impl Subject {
+impl Gvk {
     pub fn at(node: &Node) -> Self {
         let (group, version, kind) = Default::default();
         Self { group, version, kind, span: node.span.clone(), group_span: node.span.clone() }
     }
 }
 
-/// A kind, and the chart that is installed for each of its objects.
-#[derive(Clone, Debug)]
-pub struct Watch {
-    pub subject: Subject,
-    /// From the project's folder.
-    pub chart: String,
-    pub chart_span: Span,
-    /// As in `helm --set`.
-    pub overrides: Vec<(String, String)>,
-    /// As in `kubectl --selector`.
-    pub selector: Option<String>,
-    /// In milliseconds.
-    pub period: Option<u64>,
-}
-
-/// The entries of the file; what is wrong is added to `found`, and so are warnings of what has no counterpart.
-pub fn read(file: &Arc<SourceFile>, found: &mut Vec<Diagnostic>) -> Vec<Watch> {
-    let entries = entries(file, found);
-    let mut reader = Reader { found };
-    let watches: Vec<Watch> = entries.iter().filter_map(|entry| reader.watch(entry)).collect();
-    reader.refuse_twice(watches.iter().map(|watch| &watch.subject));
-    watches
-}
-
-/// The items of the list that the file is.
+/// The entries of `watches.yaml`.
 pub fn entries(file: &Arc<SourceFile>, found: &mut Vec<Diagnostic>) -> Vec<Node> {
     // operator-sdk reads it like kubectl.
     let documents = match yaml::documents(file, Dialect::Kubectl) {
@@ -75,20 +51,21 @@ pub fn entries(file: &Arc<SourceFile>, found: &mut Vec<Diagnostic>) -> Vec<Node>
     Vec::new()
 }
 
+/// Reads values, and collects diagnostics about them.
 pub struct Reader<'a> {
     pub found: &'a mut Vec<Diagnostic>,
 }
 
 impl Reader<'_> {
-    pub fn refuse_twice<'a>(&mut self, subjects: impl Iterator<Item = &'a Subject>) {
-        let mut known: Vec<&Subject> = Vec::new();
-        for subject in subjects {
-            if known.iter().any(|other| other.group == subject.group && other.kind == subject.kind) {
-                let message = format!("`{}` of `{}` is watched twice", subject.kind, subject.group);
+    pub fn reject_duplicates<'a>(&mut self, watched: impl Iterator<Item = &'a Gvk>) {
+        let mut known: Vec<&Gvk> = Vec::new();
+        for gvk in watched {
+            if known.iter().any(|other| other.group == gvk.group && other.kind == gvk.kind) {
+                let message = format!("`{}` of `{}` is watched twice", gvk.kind, gvk.group);
                 let help = "one controller serves all versions of a kind: keep the storage version";
-                self.wrong(&subject.span, &message, help);
+                self.wrong(&gvk.span, &message, help);
             }
-            known.push(subject);
+            known.push(gvk);
         }
     }
 
@@ -100,95 +77,29 @@ impl Reader<'_> {
         self.found.push(Diagnostic::warning("OP483", message).at(at.clone(), "").help(help));
     }
 
-    fn watch(&mut self, node: &Node) -> Option<Watch> {
-        const KEYS: &str = "`group`, `version`, `kind`, `chart`, `overrideValues`, `selector`, `reconcilePeriod`, \
-                            `watchDependentResources`, `dryRunOption` and `maxConcurrentReconciles`";
-        let mut watch = Watch {
-            subject: Subject::at(node),
-            chart: String::new(),
-            chart_span: node.span.clone(),
-            overrides: Vec::new(),
-            selector: None,
-            period: None,
-        };
-        for Entry { key, key_span, value } in node.entries() {
-            match key.as_str() {
-                "group" | "version" | "kind" => self.name(&mut watch.subject, key, value),
-                "chart" => (watch.chart, watch.chart_span) = (self.text(value), value.span.clone()),
-                _ if value.is_null() => {}
-                "overrideValues" => watch.overrides = self.overrides(value),
-                "selector" => watch.selector = self.selector(value),
-                "reconcilePeriod" => watch.period = self.period(value),
-                "watchDependentResources" if value.is_true() => {}
-                "watchDependentResources" => self.dropped(
-                    key_span,
-                    "the objects of a release are always watched",
-                    "to leave their changes alone, add `.drift(Drift::Ignore)` to the controller",
-                ),
-                // Releases are compared by their inputs, so there is no dry run that `lookup` could spoil.
-                "dryRunOption" => {}
-                "maxConcurrentReconciles" => self.dropped(
-                    key_span,
-                    "the number of concurrent reconciles is an option of the operator",
-                    "add `--concurrency` to the arguments in config/manager/manager.yaml",
-                ),
-                _ => self.wrong(key_span, &format!("a watch has no key `{key}`"), &format!("its keys are {KEYS}")),
-            }
-        }
-        self.has_names(&watch.subject, [("chart", &watch.chart)]).then_some(watch)
-    }
-
     /// Sets the group, version or kind.
-    pub fn name(&mut self, subject: &mut Subject, key: &str, value: &Node) {
+    pub fn name(&mut self, gvk: &mut Gvk, key: &str, value: &Node) {
         match key {
-            "group" => (subject.group, subject.group_span) = (self.text(value), value.span.clone()),
-            "version" => subject.version = self.text(value),
-            _ => subject.kind = self.text(value),
+            "group" => (gvk.group, gvk.group_span) = (self.text(value), value.span.clone()),
+            "version" => gvk.version = self.text(value),
+            _ => gvk.kind = self.text(value),
         }
     }
 
-    /// Whether none of the texts that a watch needs is missing.
-    pub fn has_names<const N: usize>(&mut self, subject: &Subject, others: [(&str, &String); N]) -> bool {
-        let names = [("group", &subject.group), ("version", &subject.version), ("kind", &subject.kind)];
+    /// Returns true if the watch has all required texts, and reports those that are missing.
+    pub fn has_names<const N: usize>(&mut self, gvk: &Gvk, others: [(&str, &String); N]) -> bool {
+        let names = [("group", &gvk.group), ("version", &gvk.version), ("kind", &gvk.kind)];
         let missing = names.into_iter().chain(others).filter(|(_, text)| text.is_empty());
         let missing: Vec<&str> = missing.map(|(name, _)| name).collect();
         if !missing.is_empty() {
             let message = format!("this watch has no `{}`", missing.join("` and no `"));
-            self.wrong(&subject.span, &message, "add it, as a text");
+            self.wrong(&gvk.span, &message, "add it, as a text");
         }
         missing.is_empty()
     }
 
     pub fn text(&mut self, node: &Node) -> String {
         node.as_text().unwrap_or_default().to_owned()
-    }
-
-    fn overrides(&mut self, node: &Node) -> Vec<(String, String)> {
-        if !matches!(node.value, Value::Map(_)) {
-            self.wrong(&node.span, "`overrideValues` is no mapping", "write `path.of.the.value: \"text\"` below it");
-        }
-        let mut overrides = Vec::new();
-        for Entry { key, value, .. } in node.entries() {
-            match value.as_text() {
-                None => self.wrong(&value.span, &format!("the override of `{key}` is no text"), "put it in quotes"),
-                Some(text) if text.contains("{{") => self.wrong(
-                    &value.span,
-                    &format!("the override of `{key}` is a template"),
-                    "replace it by its result; or leave it out, and compute it in `.values(…)` of the controller after the import",
-                ),
-                Some(text) => {
-                    if text.contains('$') {
-                        self.dropped(
-                            &value.span,
-                            &format!("the override of `{key}` has environment variables, whose values were not imported"),
-                            "set them in config/manager/manager.yaml: the operator does not start without them",
-                        );
-                    }
-                    overrides.push((key.clone(), text.to_owned()));
-                }
-            }
-        }
-        overrides
     }
 
     /// A Go duration.
@@ -281,15 +192,5 @@ mod tests {
         ] {
             assert_eq!(milliseconds(text), expected, "{text}");
         }
-    }
-
-    #[test]
-    fn selectors_are_one_line() {
-        let text = "- {group: g, version: v1, kind: K, chart: c, selector: {matchLabels: {app: web}, matchExpressions: [\
-                    {key: tier, operator: NotIn, values: [a, b]}, {key: new, operator: Exists}, {key: old, operator: DoesNotExist}]}}";
-        let mut found = Vec::new();
-        let watches = read(&SourceFile::new("watches.yaml", text), &mut found);
-        assert_eq!(found, []);
-        assert_eq!(watches[0].selector.as_deref(), Some("app=web,tier notin (a,b),new,!old"));
     }
 }
