@@ -62,14 +62,14 @@ pub enum Edit {
     Undo { edit: Box<Edit>, base: Option<String> },
 }
 
-/// Why an edit was refused, and the snippet to paste by hand.
+/// The reason why an edit was refused, and the snippet to paste by hand.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct EditError {
     pub reason: String,
     /// Line and column (1-based) where the file is at fault.
     pub at: Option<(usize, usize)>,
-    /// What to do, with the text to paste.
+    /// The next step, with the text to paste.
     pub help: String,
 }
 

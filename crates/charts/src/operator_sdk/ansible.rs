@@ -195,7 +195,7 @@ fn vars(reader: &mut Reader, node: &Node) -> Map<String, Json> {
     vars.collect()
 }
 
-/// What `ansible-vault encrypt_string` writes.
+/// The first line of the output of `ansible-vault encrypt_string`.
 const VAULT: &str = "$ANSIBLE_VAULT;";
 
 /// A value. operator-sdk puts environment variables into the whole file, before it is parsed.

@@ -3,7 +3,7 @@
 use super::{Change, Plan, Record, RecordError};
 use crate::{Edit, EditError};
 
-/// Why a plan cannot be inverted.
+/// The reason why a plan cannot be inverted.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InverseError<E: std::error::Error + 'static> {
     #[error(transparent)]

@@ -66,7 +66,7 @@ pub struct Unchecked<'a> {
     pub code: &'a Code,
 }
 
-/// What was compared.
+/// The result of a comparison.
 #[derive(Debug, Default)]
 pub struct Comparison<'a> {
     pub found: Vec<Undecodable<'a>>,
@@ -373,7 +373,7 @@ impl<'a> Walk<'a, '_> {
     }
 }
 
-/// Whether the API server takes this CEL rule there: its cost may be too high.
+/// Returns true if the API server accepts this CEL rule there: its cost may be too high.
 fn takes_rule(crd: &CustomResourceDefinition, version: &str, path: &[Step], rule: &str) -> bool {
     let version = crd.spec.versions.iter().find(|it| it.name == version);
     let root = version.and_then(|version| version.schema.as_ref()?.open_api_v3_schema.as_ref());

@@ -66,7 +66,7 @@ fn unchecked(code: &Code, paths: &[String], field: Option<&Span>) -> Diagnostic 
     }
 }
 
-/// What was found at one place of the source.
+/// The diagnostic about all findings at one place of the source.
 fn report(found: &[&Undecodable], takes_rule: &dyn Fn(&[Step], &str) -> bool) -> Diagnostic {
     let first = found[0];
     let path = &first.path;
@@ -139,7 +139,7 @@ fn name(reads: &Reads) -> String {
     format!("`{name}`")
 }
 
-/// What to write at the place of all of these, if that makes the API server refuse the values.
+/// The attribute to add at the place of all findings, if one makes the API server refuse the values.
 fn fix(found: &[&Undecodable], takes_rule: &dyn Fn(&[Step], &str) -> bool) -> Option<String> {
     let first = found[0];
     let attributes: Option<BTreeSet<String>> = found.iter().map(|one| attribute(one)).collect();
@@ -175,7 +175,7 @@ fn validations(rules: &[String]) -> String {
     format!("extend(\"x-kubernetes-validations\" = [{}])", rules.iter().map(rule).collect::<Vec<_>>().join(", "))
 }
 
-/// Whether there is such an attribute at a field already: two of them do not compile.
+/// Returns true if the field has such an attribute already: two of them do not compile.
 fn has_bounds(span: &Span) -> bool {
     let before = &span.file.text[..span.range.start];
     let attributes = before.lines().rev().skip(1).take_while(|line| line.trim_start().starts_with(['#', '/']));
@@ -253,7 +253,7 @@ fn range(integer: &Integer, values: &[Value]) -> Option<String> {
     }
 }
 
-/// Whether some of the values are less than the minimum, and some more than the maximum; `None`: some are no integers.
+/// Returns whether some values are less than the minimum, and whether some are more than the maximum; `None` if some are no integers.
 fn beyond(Integer { min, max, zero, .. }: &Integer, values: &[Value]) -> Option<(bool, bool)> {
     let integer = |value: &Value| value.as_i64().map(i128::from).or(value.as_u64().map(i128::from));
     let numbers: Vec<i128> = values.iter().map(integer).collect::<Option<_>>()?;
