@@ -262,7 +262,7 @@ fn changes(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Resul
     created.changes.remove(PROJECT);
     let of_others: Vec<String> = file.resources.iter().flat_map(further::files).collect();
     created.changes.retain(|path, _| !of_others.contains(path));
-    let mut plan = created.inverse(&needed, |path| tree.read(path)).map_err(update::not_undone)?;
+    let mut plan = created.inverse(&needed, |path| tree.read(path)).map_err(update::inverse_error)?;
     if request.ansible.is_some() {
         let with = scaffold::Project { ansible: true, ..project.clone() };
         create_api::switch(&mut plan, &with, &project, tree)?;

@@ -130,7 +130,7 @@ pub fn changes(
         let insertions = rendered.insertions.into_iter().map(|insertion| (insertion.path, edit_of(insertion.what)));
         insertions.chain(further::edits(other))
     });
-    let mut plan = created.inverse(&needed.collect::<Vec<_>>(), |path| tree.read(path)).map_err(update::not_undone)?;
+    let mut plan = created.inverse(&needed.collect::<Vec<_>>(), |path| tree.read(path)).map_err(update::inverse_error)?;
 
     let text = tree.read(PROJECT)?.unwrap_or_default();
     let entry = |resource: &Resource| Edit::YamlEntry {

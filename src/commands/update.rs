@@ -83,7 +83,7 @@ pub fn refusal(error: RecordError<ReadError>) -> anyhow::Error {
 }
 
 /// The reason why a creation cannot be undone.
-pub fn not_undone(error: InverseError<ReadError>) -> anyhow::Error {
+pub fn inverse_error(error: InverseError<ReadError>) -> anyhow::Error {
     match error {
         InverseError::Record(error) => refusal(error),
         InverseError::Edit { path, error } => Refusal::edit(&path, error).into(),
