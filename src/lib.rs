@@ -7,9 +7,13 @@
 #[cfg(not(unix))]
 compile_error!("opctl runs on Linux and macOS; on Windows, in WSL");
 
+mod compatibility;
 pub mod compiled;
+mod custom_objects;
 pub mod dashboards;
+mod import;
 pub mod reference;
+mod rename;
 pub mod rendered;
 pub mod scaffold;
 

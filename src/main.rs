@@ -5,7 +5,7 @@ use std::process::{ExitCode, exit};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
-use opctl::commands::{self, Cli, Console, GlobalArgs, Outcome, habits};
+use opctl::commands::{self, Cli, Console, GlobalArgs, Outcome, kubebuilder_syntax};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -30,14 +30,14 @@ fn main() -> ExitCode {
 }
 
 fn run() -> u8 {
-    let mut command = habits::syntax(Cli::command());
+    let mut command = kubebuilder_syntax::extend(Cli::command());
     let parsed = command.try_get_matches_from_mut(std::env::args_os());
     let parsed = parsed.and_then(|matches| Ok((GlobalArgs::from_arg_matches(&matches)?, matches)));
     let (console, matches) = match parsed {
         Ok((global, matches)) => (Console::new(&global), matches),
         Err(error) => return usage(error),
     };
-    if let Err(refusals) = habits::check(&command, &matches, &console) {
+    if let Err(refusals) = kubebuilder_syntax::check(&command, &matches, &console) {
         return fail(&refusals.into(), &console);
     }
     let cli = match Cli::from_arg_matches(&matches) {
@@ -90,7 +90,7 @@ fn usage(mut error: clap::Error) -> u8 {
     }
 }
 
-/// Whether opctl itself has it, and not only the habits.
+/// Returns true for a command of opctl itself.
 fn is_command(word: &str) -> bool {
     let command = Cli::command();
     command

@@ -13,7 +13,6 @@ use super::error::{Refusal, Refusals};
 use super::request::Request;
 use super::{Console, counted};
 use crate::commands::diagnostics::{OP480, OP481};
-use crate::compiled::documents;
 use crate::compiled::helm::{self, Files, HelmError, INSTALL, Source, Workspace};
 use crate::compiled::toolchain::ToolError;
 use crate::scaffold;
@@ -23,6 +22,7 @@ use opctl_edit::plan::{ApplyError, checksum};
 use opctl_model::diagnostic::{Code, Diagnostic, SourceFile, Span};
 use opctl_model::names::{Group, Kind, Plural};
 use opctl_model::project::{ProjectFile, Resource, Tree};
+use opctl_model::yaml;
 use opctl_source::emit;
 
 /// A Helm chart that becomes a kind.
@@ -301,7 +301,7 @@ pub fn earlier(
     let has_it = project.find(&new.resource).is_some_and(|known| folder_of(known) == Some(folder));
     let old = tree.read(&format!("{}/Chart.yaml", path_of(folder)))?.filter(|_| has_it);
     let version = |text: Option<&String>| {
-        let metadata = documents::values(text?).ok()?;
+        let metadata = yaml::objects(text?).ok()?;
         Some(metadata.first()?["version"].as_str()?.to_owned())
     };
     let reference = args.chart.helm_chart.as_deref().unwrap_or_default();
@@ -396,7 +396,7 @@ fn user_values(path: &Path) -> Result<Value, Refusal> {
         Refusal::new(format!("cannot use `{}`: {reason}", path.display())).help("name a YAML file with values")
     };
     let text = std::fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
-    match &documents::values(&text).map_err(|error| refuse(error.to_string()))?[..] {
+    match &yaml::objects(&text).map_err(|error| refuse(error.to_string()))?[..] {
         [] => Ok(json!({})),
         [value] if value.is_object() => Ok(value.clone()),
         _ => Err(refuse("it is not one mapping".into())),
@@ -625,7 +625,7 @@ fn permissions_of(
         resource.options.get("helmKinds").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     let kinds = kinds.map(kind).collect::<Result<Vec<_>, _>>()?;
     let sample = tree.read(&format!("config/samples/{}", api_of_resource(resource).sample()))?.unwrap_or_default();
-    let sample = documents::values(&sample).ok().and_then(|objects| objects.into_iter().next()).unwrap_or_default();
+    let sample = yaml::objects(&sample).ok().and_then(|objects| objects.into_iter().next()).unwrap_or_default();
     let (schema, _) = chart::schema(&chart)?;
     let base =
         merged(spec::required(&schema), sample.get("spec").filter(|spec| spec.is_object()).unwrap_or(&json!({})));

@@ -10,11 +10,11 @@ use clap::Args;
 use super::allow::without_allowed;
 use super::ansible;
 use super::chart::{self, Stale};
-use super::decoding;
 use super::features::FeatureArgs;
 use super::manifests::{self, ManifestOptions, crate_at};
 use super::message_format::MessageArgs;
-use super::{Console, Outcome, Task, carry_out, console::Verbosity, counted, lock, recover, samples};
+use super::{Console, Outcome, Task, carry_out, console::Verbosity, counted, lock, recover};
+use crate::custom_objects;
 use opctl_edit::plan::Plan;
 use opctl_edit::{self as edit, Edit, Function};
 use opctl_kustomize::{self as config, yaml::Node};
@@ -22,6 +22,7 @@ use opctl_model::diagnostic::{Diagnostic, ReportedBy, Span};
 use opctl_model::project::{ProjectError, ProjectFile, Tree};
 use opctl_model::threads;
 use opctl_model::{Allow, Operator, RbacRule, Scope};
+use opctl_schema::apiserver::check_decoding;
 use opctl_source::diagnostics::OP049;
 use opctl_source::emit::{self, CustomResourceDefinition};
 use opctl_source::grants::diagnostics::OP417;
@@ -164,7 +165,7 @@ impl Examined {
         let empty = Operator::default();
         let home = home(project, if is_sound { &source.operator } else { &empty });
         let (crds, _) = emit::crds_and_problems(&source.operator.apis);
-        let decoding = decoding::check(&source, &crds);
+        let decoding = check_decoding(&source.reads(), &crds);
         Self { source, is_sound, empty, home, functions: Functions::default(), objects, config, allows, crds, decoding }
     }
 
@@ -194,7 +195,7 @@ impl Examined {
         diagnostics.extend(self.config.iter().cloned());
         diagnostics.extend(project.and_then(|project| config::unwatched(&self.objects, &project.namespaces)));
         diagnostics.extend(self.decoding.iter().cloned());
-        samples::check(&self.objects, self.crds.clone(), &mut diagnostics);
+        custom_objects::check(&self.objects, self.crds.clone(), &mut diagnostics);
         let mut allows = [operator.allows.clone(), self.allows.clone()].concat();
         allows.retain(|allow| allow.code != OP417.name || is_unused_known);
         without_allowed(diagnostics, &allows, self.is_sound.then_some(ReportedBy::Check))

@@ -8,14 +8,13 @@ use serde_json::{Map, Value};
 
 use super::create_api::{self, project_of};
 use super::error::{Diagnosed, Refusal};
-use super::inverse::{inverse, refusal, replaced, then};
-use super::rename::types_of;
 use super::request::Request;
-use super::update::written;
+use super::update::{self, written};
 use super::{
     Console, Next, Outcome, Task, ansible, carry_out, chart, counted, delete_webhook, further, lock, manifests,
     project_folder, resolve_part, tree,
 };
+use crate::rename::types_of;
 use crate::scaffold::{self, Runtime};
 use opctl_edit::plan::{Change, Plan, Step, Verdict};
 use opctl_edit::{Edit, Package, Renames};
@@ -234,7 +233,7 @@ fn plan(resource: &Resource, file: &ProjectFile, tree: &Tree, console: &Console)
         }
     }
     let (own, planned) = changes(resource, &between, console)?;
-    then(&mut plan, own, tree, &between)?;
+    plan.then(own, |path| tree.read(path), |path| between.read(path))?;
     manifests::add_if_sound(&mut plan, tree, &manifests::ManifestOptions::of(Some(&planned)), console)?;
     Ok(plan)
 }
@@ -247,7 +246,7 @@ fn hub_of(hub: &Resource, spoke: &Resource) -> bool {
 fn changes(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Result<(Plan, ProjectFile)> {
     let text = tree.read(PROJECT)?.unwrap_or_default();
     let entry = Edit::YamlEntry { key: "resources".into(), identity: Resource::identity(), fields: fields(resource) };
-    let before = entry.undo(&text, None).map_err(|error| refusal(PROJECT, error))?;
+    let before = entry.undo(&text, None).map_err(|error| Refusal::edit(PROJECT, error))?;
     let file = ProjectFile::parse(&before).map_err(Diagnosed::from)?;
     let mut request = Request::new(&Request::arguments(resource), &file)?;
     further::restore(&mut request, resource, |path| written(tree, path))?;
@@ -263,14 +262,14 @@ fn changes(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Resul
     created.changes.remove(PROJECT);
     let of_others: Vec<String> = file.resources.iter().flat_map(further::files).collect();
     created.changes.retain(|path, _| !of_others.contains(path));
-    let mut plan = inverse(created, &needed, tree)?;
+    let mut plan = created.inverse(&needed, |path| tree.read(path)).map_err(update::inverse_error)?;
     if request.ansible.is_some() {
         let with = scaffold::Project { ansible: true, ..project.clone() };
         create_api::switch(&mut plan, &with, &project, tree)?;
         let permissions = scaffold::generated_permissions(&scaffold::api_of_resource(resource));
         plan.changes.insert(permissions, Change::Prune);
     }
-    plan.changes.insert(PROJECT.into(), replaced(text, before));
+    plan.edit(PROJECT, Edit::Lines { before: text, after: before });
     Ok((plan, file))
 }
 

@@ -6,8 +6,7 @@ use super::create_api::{add_rendered, project_of};
 use super::delete_api::find;
 use super::edit::{KUSTOMIZATION, is_listed};
 use super::error::Refusal;
-use super::inverse::{inverse, refusal, replaced};
-use super::{Console, Next, Outcome, Task, carry_out, further, lock, manifests, project_folder, tree};
+use super::{Console, Next, Outcome, Task, carry_out, further, lock, manifests, project_folder, tree, update};
 use crate::scaffold::webhook::{self, Admission, Server, Webhooks};
 use crate::scaffold::{Project, api_of_resource};
 use opctl_edit::Edit;
@@ -131,7 +130,8 @@ pub fn changes(
         let insertions = rendered.insertions.into_iter().map(|insertion| (insertion.path, Edit::from(insertion.what)));
         insertions.chain(further::edits(other))
     });
-    let mut plan = inverse(created, &needed.collect::<Vec<_>>(), tree)?;
+    let mut plan =
+        created.inverse(&needed.collect::<Vec<_>>(), |path| tree.read(path)).map_err(update::inverse_error)?;
 
     let text = tree.read(PROJECT)?.unwrap_or_default();
     let entry = |resource: &Resource| Edit::YamlEntry {
@@ -139,15 +139,15 @@ pub fn changes(
         identity: Resource::identity(),
         fields: super::delete_api::fields(resource),
     };
-    let without = entry(resource).undo(&text, None).map_err(|error| refusal(PROJECT, error))?;
+    let without = entry(resource).undo(&text, None).map_err(|error| Refusal::edit(PROJECT, error))?;
     // The type of another project is only in PROJECT for its webhooks.
     let is_empty = kept.api.is_none() && !kept.controller && kept.controllers.is_empty() && !has_webhooks(&kept);
     let after = match is_empty {
         true => without,
-        false => entry(&kept).apply(&without).map_err(|error| refusal(PROJECT, error))?,
+        false => entry(&kept).apply(&without).map_err(|error| Refusal::edit(PROJECT, error))?,
     };
     let planned = ProjectFile::parse(&after).map_err(super::error::Diagnosed::from)?;
-    plan.changes.insert(PROJECT.into(), replaced(text, after));
+    plan.edit(PROJECT, Edit::Lines { before: text, after });
     Ok((plan, planned))
 }
 

@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::create_api::project_of;
 use super::error::{Diagnosed, Refusal, Refusals};
-use super::{Console, Outcome, Task, carry_out, generate, habits, lock, manifests};
+use super::{Console, Outcome, Task, carry_out, generate, kubebuilder_syntax, lock, manifests};
 use crate::dashboards;
 use crate::scaffold::webhook::{self, Admission, Server};
 use crate::scaffold::{self, File, Inserted, Insertion, Project, api_of_resource};
@@ -88,7 +88,8 @@ impl EditArgs {
     }
 
     fn wants_grafana(&self) -> Option<bool> {
-        self.grafana.or_else(|| self.plugins.iter().any(|plugin| habits::is_grafana(plugin)).then_some(true))
+        self.grafana
+            .or_else(|| self.plugins.iter().any(|plugin| kubebuilder_syntax::is_grafana(plugin)).then_some(true))
     }
 
     fn is_about_scope(&self) -> bool {
@@ -99,7 +100,7 @@ impl EditArgs {
 pub const KUSTOMIZATION: &str = "config/default/kustomization.yaml";
 
 pub fn run(args: &EditArgs, console: &Console) -> anyhow::Result<Outcome> {
-    if args.plugins.iter().any(|plugin| habits::is_operator_chart(plugin)) {
+    if args.plugins.iter().any(|plugin| kubebuilder_syntax::is_operator_chart(plugin)) {
         return generate::chart::run(&generate::chart::ChartArgs::of(args.output_dir.as_deref()), console);
     }
     let root = root_above(&std::env::current_dir().context("cannot determine the current folder")?)?;

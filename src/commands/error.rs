@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use opctl_edit::EditError;
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::project::is_unreadable;
 
@@ -15,6 +16,11 @@ pub struct Refusal {
 impl Refusal {
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), help: Vec::new() }
+    }
+
+    /// An edit of a file that cannot be made or undone.
+    pub fn edit(path: &str, error: EditError) -> Self {
+        Self::new(format!("cannot edit `{path}`: {}", error.reason)).help(error.help)
     }
 
     #[must_use]

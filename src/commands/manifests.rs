@@ -6,18 +6,18 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 
-use super::against::{self, Baseline};
-use super::allow::without_allowed;
+use super::allow::{self, without_allowed};
 use super::engine::{self, Choice, Engine, Found, Kind, Part, Refused};
 use super::error::{Diagnosed, Refusal, Refusals};
 use super::features::FeatureArgs;
-use super::kubectl::KubectlArgs;
+use super::kubectl::{self, KubectlArgs};
 use super::message_format::MessageArgs;
 use super::{
     Console, Next, Outcome, Task, carry_out, carry_out_of, conflicts, console::Verbosity, counted, is_unreadable, lock,
     recover, resolve, resolve_part,
 };
 use crate::commands::diagnostics::OP350;
+use crate::compatibility::{self, Baseline, Comparison};
 use crate::compiled;
 use opctl_edit::Edit;
 use opctl_edit::plan::{Change, Plan, Step, Verdict};
@@ -209,16 +209,58 @@ fn compare(
     choice: &Choice,
     console: &Console,
 ) -> anyhow::Result<Outcome> {
-    let baseline = Baseline::open(what, &output.root, &output.folder, args.program.kubectl.as_deref())?;
+    let baseline = match what {
+        "cluster" => Baseline::Cluster(kubectl::find(args.program.kubectl.as_deref(), None).into()),
+        what => Baseline::read(what, &output.root, &output.folder)?,
+    };
     let mut found = engine::find(tree, options, choice, console)?;
     keep_generated_before(&mut found, &Tree::at(&output.root), options.output, choice)?;
     let mut errors = check(&mut found, choice);
     errors.retain(Diagnostic::is_error);
     errors.extend(found.refused.map(|refused| refused.why.diagnostics).unwrap_or_default());
     if !errors.is_empty() {
-        return Err(against::stop(errors));
+        // A kind without a CRD would look like one that was removed.
+        let help = vec!["the CRDs can be compared once the source has no errors".into()];
+        return Err(Diagnosed { diagnostics: errors, help }.into());
     }
-    against::report(&baseline, &found.source, &found.crds, args.strict, console)
+    let comparison = compatibility::compare(&baseline, &found.source, &found.crds, args.strict)?;
+    Ok(report(comparison, &baseline, &found.source, found.crds.len(), console))
+}
+
+/// Reports the changes of the CRDs since the baseline.
+fn report(
+    Comparison { diagnostics, compatible }: Comparison,
+    baseline: &Baseline,
+    source: &Source,
+    crds: usize,
+    console: &Console,
+) -> Outcome {
+    let (allowed, left): (Vec<_>, Vec<_>) = diagnostics
+        .into_iter()
+        .map(|diagnostic| (allow::reason(&source.operator.allows, &diagnostic).map(str::to_owned), diagnostic))
+        .partition(|(reason, _)| reason.is_some());
+    let left: Vec<Diagnostic> = left.into_iter().map(|(_, diagnostic)| diagnostic).collect();
+    let shown = |it: &&Diagnostic| it.is_error() || console.verbosity > Verbosity::Quiet;
+    console.diagnose(&left.iter().filter(shown).cloned().collect::<Vec<_>>());
+    for (reason, diagnostic) in &allowed {
+        let reason = reason.as_deref().unwrap_or_default();
+        console.info(&format!("allowed: {}: {} ({reason})", diagnostic.code, diagnostic.message));
+    }
+    if console.verbosity == Verbosity::Verbose {
+        for message in &compatible {
+            console.note(&format!("compatible: {message}"));
+        }
+    }
+    let errors = left.iter().filter(|it| it.is_error()).count();
+    console.info(&format!(
+        "compared {} with {}: {}, {}, {}",
+        counted(crds, "CRD"),
+        baseline.name(),
+        counted(errors, "breaking change"),
+        counted(left.len() - errors, "warning"),
+        counted(compatible.len(), "compatible change"),
+    ));
+    if errors > 0 { Outcome::Refused } else { Outcome::Done }
 }
 
 /// The kinds without a CRD, for a message.

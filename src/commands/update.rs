@@ -13,7 +13,7 @@ use super::{Console, Next, Outcome, Task, carry_out, lock, project_folder, tree,
 use crate::scaffold::revisions::Reason;
 use crate::scaffold::{self, Runtime, RuntimeCopy};
 use opctl_edit as edit;
-use opctl_edit::plan::{self, Change, Choice, LIST, Mode, Plan, Record, RecordError};
+use opctl_edit::plan::{self, Change, Choice, InverseError, LIST, Mode, Plan, Record, RecordError};
 use opctl_model::project::{PROJECT, ProjectFile, ReadError, Tree};
 
 /// Update what opctl scaffolded to the templates of this opctl
@@ -79,6 +79,14 @@ pub fn refusal(error: RecordError<ReadError>) -> anyhow::Error {
             .help("restore `.opctl` from version control")
             .help("or delete `.opctl`, and run `opctl update --adopt` to start a new record")
             .into(),
+    }
+}
+
+/// The reason why a creation cannot be undone.
+pub fn inverse_error(error: InverseError<ReadError>) -> anyhow::Error {
+    match error {
+        InverseError::Record(error) => refusal(error),
+        InverseError::Edit { path, error } => Refusal::edit(&path, error).into(),
     }
 }
 

@@ -15,7 +15,8 @@ pub fn read(text: &str, program: &str) -> Result<Vec<CustomResourceDefinition>, 
         let help = format!("it has to print CRDs to stdout, and nothing else: see `cargo run --bin {program}`");
         Box::new(Failure::from(OP044.error(message).help(help)))
     };
-    let values = values(text).map_err(|reason| refuse(format!("what `{program}` prints is not YAML: {reason}")))?;
+    let values =
+        yaml::objects(text).map_err(|reason| refuse(format!("what `{program}` prints is not YAML: {reason}")))?;
     if values.is_empty() {
         return Err(refuse(format!("`{program}` prints nothing")));
     }
@@ -23,40 +24,6 @@ pub fn read(text: &str, program: &str) -> Result<Vec<CustomResourceDefinition>, 
         .into_iter()
         .map(|value| definition(value).map_err(|what| refuse(format!("`{program}` prints {what}, which is no CRD"))))
         .collect()
-}
-
-/// All that is in a text, lists taken apart; or why it is not YAML.
-pub fn values(text: &str) -> Result<Vec<Value>, String> {
-    let mut values = Vec::new();
-    parse(text)?.into_iter().for_each(|document| flatten(document, &mut values));
-    Ok(values)
-}
-
-fn parse(text: &str) -> Result<Vec<Value>, String> {
-    if text.trim_start().starts_with(['{', '[']) {
-        let values = serde_json::Deserializer::from_str(text).into_iter().collect::<Result<_, _>>();
-        if let Ok(values) = values {
-            return Ok(values);
-        }
-    }
-    yaml::read_all(text).map_err(|error| error.to_string())
-}
-
-/// Lists are taken apart, Kubernetes' own too; empty documents are none.
-fn flatten(value: Value, values: &mut Vec<Value>) {
-    match value {
-        Value::Null => {}
-        Value::Array(list) => list.into_iter().for_each(|value| flatten(value, values)),
-        Value::Object(mut object) if is_list(&object) => {
-            flatten(object.remove("items").unwrap_or_default(), values);
-        }
-        value => values.push(value),
-    }
-}
-
-fn is_list(object: &serde_json::Map<String, Value>) -> bool {
-    let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
-    kind.ends_with("List") && object.get("items").is_some_and(Value::is_array)
 }
 
 /// The CRD that a value is, or what it is instead.

@@ -6,7 +6,6 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::documents;
 use opctl_process::Child;
 
 /// A kind that another project serves, in one version.
@@ -65,7 +64,7 @@ pub fn external(file: &Path, text: &str, version: Option<&str>) -> Result<Extern
 /// The one CRD of a file.
 fn definition(file: &Path, text: &str) -> Result<Value, KopiumError> {
     let shown = file.display();
-    let documents = match documents::values(text) {
+    let documents = match opctl_model::yaml::objects(text) {
         Ok(documents) => documents,
         Err(reason) => return refuse(format!("`{shown}` is not YAML: {reason}"), "name the file of a CRD"),
     };

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use opctl::commands::decoding;
 use opctl_model::diagnostic::{Diagnostic, Severity, render};
 use opctl_model::project::Tree;
+use opctl_schema::apiserver::check_decoding;
 use opctl_source::emit::{self, CustomResourceDefinition};
 use opctl_source::{self as source, Source};
 
@@ -30,7 +30,7 @@ pub fn read(name: &str, text: &str) -> (Source, CustomResourceDefinition) {
 /// What opctl says of a case.
 pub fn check(name: &str, text: &str) -> Vec<Diagnostic> {
     let (source, crd) = read(name, text);
-    decoding::check(&source, &[crd])
+    check_decoding(&source.reads(), &[crd])
 }
 
 /// The text with all attributes that the messages have.

@@ -135,7 +135,7 @@ fn permissions_follow_the_tasks() {
 }
 
 #[test]
-fn the_habits_of_operator_sdk_create_roles_and_playbooks() {
+fn the_flags_of_operator_sdk_create_roles_and_playbooks() {
     let sandbox = Sandbox::new();
     let flags = "--plugins=ansible --domain example.com --group cache --version v1alpha1 --kind Memcached";
     let (is_done, said) =

@@ -178,7 +178,7 @@ pub fn set_source(text: &str, package: &str, version: &str, path: Option<&str>) 
     if is_set && old_rest.is_some() && old_rest == new_rest { Ok(new) } else { Err(unsafe_edit()) }
 }
 
-/// What each table of dependencies has for a package.
+/// The entries of a package in all tables of dependencies.
 fn dependencies<'a>(root: &'a dyn TableLike, package: &str) -> Vec<&'a Item> {
     let platforms = root.get("target").and_then(Item::as_table_like).into_iter().flat_map(TableLike::iter);
     let platforms = platforms.filter_map(|(_, platform)| platform.as_table_like());
@@ -248,7 +248,7 @@ pub fn add_feature(text: &str, dependency: &str, feature: &str) -> Result<String
     }
 }
 
-/// Why a text is no TOML.
+/// The error about a text that is not TOML.
 pub fn unreadable(text: &str) -> Option<String> {
     Document::parse(text).err().map(|error| error.message().to_owned())
 }

@@ -7,8 +7,10 @@
 
 mod brackets;
 mod cargo;
+mod cargo_lock;
 mod lines;
 mod merge;
+mod moves;
 pub mod plan;
 #[cfg(test)]
 mod properties;
@@ -17,7 +19,9 @@ mod text;
 mod undo;
 mod yaml;
 
+pub use cargo_lock::rename_package;
 pub use merge::{Lines, Merged, changed_lines, marker, merge, with_lines};
+pub use moves::{Moves, UnknownMove};
 pub use rust::{
     Copied, Function, KindNames, Package, Renames, Versions, ends_of_types, function_at, texts_and_comments,
 };
@@ -58,14 +62,14 @@ pub enum Edit {
     Undo { edit: Box<Edit>, base: Option<String> },
 }
 
-/// Why an edit was refused, and the snippet to paste by hand.
+/// The reason why an edit was refused, and the snippet to paste by hand.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct EditError {
     pub reason: String,
     /// Line and column (1-based) where the file is at fault.
     pub at: Option<(usize, usize)>,
-    /// What to do, with the text to paste.
+    /// The next step, with the text to paste.
     pub help: String,
 }
 

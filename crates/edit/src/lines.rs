@@ -42,13 +42,13 @@ pub fn change(text: &str, before: &str, after: &str) -> Result<String, EditError
     Ok(changed + &whole[at + old.len()..].concat())
 }
 
-/// Where these lines are, if that is one place.
+/// The place of these lines, if there is exactly one.
 fn find(lines: &[&str], wanted: &[&str]) -> Option<usize> {
     let mut places = (0..lines.len()).filter(|at| !wanted.is_empty() && lines[*at..].starts_with(wanted));
     places.next().filter(|_| places.next().is_none())
 }
 
-/// Whether the text has this line, unless it is one that anything may have, such as `env:`.
+/// Returns true if the text has this line, unless it is one that any text may have, such as `env:`.
 fn is_named(lines: &[&str], wanted: &str) -> bool {
     const TELLING: usize = 12;
     wanted.trim().len() > TELLING && lines.iter().any(|line| line.trim() == wanted.trim())

@@ -114,7 +114,7 @@ fn marked(ours: &str, base: &str, theirs: &str) -> String {
     format!("{lines}{}\n", MARKERS[3])
 }
 
-/// Why a file of this name cannot be read.
+/// The reason why a file of this name cannot be parsed.
 fn unreadable(path: &str, text: &str) -> Option<String> {
     match path.rsplit_once('.')?.1 {
         "rs" => syn::parse_file(text).err().map(|error| error.to_string()),

@@ -1,4 +1,4 @@
-//! What holds for every edit: the order of commands does not matter, made twice is made once, nothing of the user's gets
+//! Properties of all edits: the order of commands does not matter, made twice is made once, nothing of the user's gets
 //! lost, and rustfmt has nothing to say.
 
 use std::io::Write;

@@ -52,7 +52,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Where a Rust file has texts and comments.
+/// The ranges of strings and comments in a Rust file.
 pub fn texts_and_comments(text: &str) -> Vec<std::ops::Range<usize>> {
     let tokens = lexer::Lexer::new(text);
     tokens

@@ -10,12 +10,12 @@ pub fn newline(text: &str) -> &'static str {
     }
 }
 
-/// Where the line of `at` starts.
+/// The start of the line of `at`.
 pub fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |newline| newline + 1)
 }
 
-/// Where the line after that of `at` starts, or the end of the text.
+/// The start of the line after that of `at`, or the end of the text.
 pub fn line_end(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |newline| at + newline + 1)
 }

@@ -69,6 +69,43 @@ pub fn read_all<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, Error> {
     serde_saphyr::from_multiple_with_options(text, reading()).map_err(|error| Error::new(text, &error))
 }
 
+/// Reads all objects of a text: YAML documents, JSON values behind each other, and the items of lists, of Kubernetes' own as well.
+///
+/// # Errors
+///
+/// If the text is not YAML.
+pub fn objects(text: &str) -> Result<Vec<Value>, Error> {
+    let mut objects = Vec::new();
+    values(text)?.into_iter().for_each(|value| flatten(value, &mut objects));
+    Ok(objects)
+}
+
+fn values(text: &str) -> Result<Vec<Value>, Error> {
+    if text.trim_start().starts_with(['{', '[']) {
+        let values = serde_json::Deserializer::from_str(text).into_iter().collect::<Result<_, _>>();
+        if let Ok(values) = values {
+            return Ok(values);
+        }
+    }
+    read_all(text)
+}
+
+fn flatten(value: Value, objects: &mut Vec<Value>) {
+    match value {
+        Value::Null => {}
+        Value::Array(list) => list.into_iter().for_each(|value| flatten(value, objects)),
+        Value::Object(mut object) if is_list(&object) => {
+            flatten(object.remove("items").unwrap_or_default(), objects);
+        }
+        value => objects.push(value),
+    }
+}
+
+fn is_list(object: &serde_json::Map<String, Value>) -> bool {
+    let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
+    kind.ends_with("List") && object.get("items").is_some_and(Value::is_array)
+}
+
 /// The most values in a text, those of aliases included. Each takes some hundred bytes.
 const MOST_VALUES: usize = 500_000;
 

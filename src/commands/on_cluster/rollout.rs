@@ -1,5 +1,6 @@
 //! Waits for the rollout of Deployments, and explains why one does not complete.
 
+use serde_json::Value;
 
 use super::Cluster;
 use crate::commands::error::{Failed, Refusal};

@@ -13,7 +13,7 @@ pub use self::plain::{is_crd, lines};
 pub use self::session::{EXTENSIONS, Olm, SUBSCRIPTIONS, Session};
 use self::source::Source;
 use super::error::{Failed, Refusal};
-use super::habits::RUN;
+use super::kubebuilder_syntax::RUN;
 use super::on_cluster::ConnectionArgs;
 use super::{Console, Outcome};
 use opctl_olm as olm;
@@ -22,7 +22,7 @@ use opctl_olm::install::{self, Mode};
 /// Install or update a bundle in a cluster, with OLM or without
 #[derive(Args, Debug)]
 pub struct RunCommandArgs {
-    /// A habit of operator-sdk before 1.0.
+    /// The `run` of operator-sdk before 1.0.
     #[arg(long, hide = true)]
     local: bool,
 

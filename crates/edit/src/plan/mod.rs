@@ -6,6 +6,7 @@
 
 #[allow(clippy::disallowed_methods, reason = "it writes what was planned")]
 mod apply;
+mod inverse;
 mod lock;
 mod record;
 mod report;
@@ -17,6 +18,7 @@ use std::collections::BTreeMap;
 use crate::Edit;
 
 pub use apply::{ApplyError, JOURNAL, Stage, apply, is_interrupted, recover, stage};
+pub use inverse::InverseError;
 pub use lock::{LockError, ProjectLock};
 pub use record::{LIST, RECORD, Record, RecordError, Scaffold};
 pub use report::{Mode, diff, list, summary};
@@ -29,7 +31,7 @@ pub struct Plan {
     pub changes: BTreeMap<String, Change>,
 }
 
-/// What should become of one file; see the table in `ARCHITECTURE.md`.
+/// The change of one file; see the table in `ARCHITECTURE.md`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// The user's from now on: created, and only merged later ([`Change::Merge`]).
@@ -53,7 +55,7 @@ pub enum Change {
     Rewrite { text: Option<String>, base: Option<String>, is_new: bool },
 }
 
-/// What becomes of a file that both the user and the templates changed.
+/// The treatment of a file that both the user and the templates changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
     /// Lines are merged; a conflict where both changed the same.
@@ -113,7 +115,7 @@ impl Plan {
     }
 }
 
-/// What happens to one file, and the texts before and after (`None`: no file). After a conflict: the text that was
+/// The change of one file on disk, and the texts before and after (`None`: no file). After a conflict: the text that was
 /// wanted, so that it can be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {

@@ -14,7 +14,7 @@ pub const RECORD: &str = ".opctl";
 /// The list of the files, from the project's folder. A project without it has no record.
 pub const LIST: &str = ".opctl/scaffold.txt";
 
-/// What the folder has beside the list and the texts: so that neither searches, diffs nor conversions of line endings are about it.
+/// Further files of the folder: they keep it out of searches, diffs and conversions of line endings.
 const BESIDE: [(&str, &str); 3] = [
     (".opctl/.gitattributes", "* -text -diff linguist-generated\n"),
     (".opctl/.ignore", "*\n"),
@@ -47,19 +47,19 @@ pub enum RecordError<E: std::error::Error + 'static> {
     Edited(String),
 }
 
-/// What the record of a project needs to know.
+/// Properties of a scaffold that its record depends on.
 pub struct Scaffold<'a> {
     /// The project's.
     pub folder: &'a str,
     /// That of the templates.
     pub revision: u32,
-    /// Whether the project is new.
+    /// The project is new.
     pub starts: bool,
-    /// Which files, by their paths from the project's folder, have no record.
+    /// Returns true for files that have no record, by their paths from the project's folder.
     pub skips: fn(&str) -> bool,
 }
 
-/// Where the record has the text of a file.
+/// The path of a text in the record.
 pub fn recorded(path: &str) -> String {
     format!("{RECORD}/base/{path}.base")
 }
@@ -102,7 +102,7 @@ impl Record {
 }
 
 impl Plan {
-    /// Whether there may be something to record.
+    /// Returns true if the plan may have something to record.
     fn is_about_scaffolds(&self) -> bool {
         let is_generated =
             |change: &Change| matches!(change, Change::Generate(_) | Change::Prune | Change::Vendor { .. });

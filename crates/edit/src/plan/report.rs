@@ -6,7 +6,7 @@ use similar::TextDiff;
 
 use super::{Step, Verdict};
 
-/// What is done with the steps. All but `Apply` write nothing.
+/// The use of the steps. Only `Apply` writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     #[default]

@@ -9,7 +9,7 @@ use super::vendor::{self, SUMS};
 use super::{Change, Choice, Plan, Step, Verdict};
 use crate::{Edit, EditError, Merged};
 
-/// What decides, beside plan and disk, what becomes of a file.
+/// Settings that decide what happens to a file, beside the plan and the disk.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
     /// The first line of every generated file starts with this; a file without it is the user's.
@@ -68,7 +68,7 @@ pub fn resolve<E: std::error::Error + 'static>(
     Ok(steps)
 }
 
-/// What should stand on disk afterwards (`None`: no file).
+/// The text that should be on disk afterwards (`None`: no file).
 enum Outcome {
     After(Option<String>),
     /// `wanted` is the text that would have been written.

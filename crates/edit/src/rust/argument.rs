@@ -179,7 +179,7 @@ struct Anchor {
     /// From the first argument to the last.
     inside: Range<usize>,
     argument: Range<usize>,
-    /// Where the comma after the argument ends.
+    /// The end of the comma after the argument.
     comma: Option<usize>,
 }
 

@@ -59,7 +59,7 @@ pub fn add_comment(text: &str, function: usize, comment: &str, instead_of: Optio
     }
 }
 
-/// What a line comment says; doc comments are none.
+/// The text of a line comment, but not of a doc comment.
 fn content(line: &str) -> Option<&str> {
     let text = line.trim().strip_prefix("//")?;
     let is_doc = text.starts_with('!') || (text.starts_with('/') && !text.starts_with("//"));
@@ -71,20 +71,20 @@ fn ends_with_comment(line: &str, comment: &str) -> bool {
     before.is_some_and(|before| before.ends_with("//") && !before.ends_with("///"))
 }
 
-/// What a comment can be about.
+/// An item that a comment can be about.
 struct Anchor {
     number: usize,
     is_function: bool,
     /// With doc comments and attributes.
     whole: Range<usize>,
-    /// Where the docs end.
+    /// The end of the docs.
     docs: Option<usize>,
-    /// Where the code starts, below docs, attributes and comments.
+    /// The start of the code, below docs, attributes and comments.
     bare: usize,
 }
 
 impl Anchor {
-    /// Where the comments right above start.
+    /// The start of the comments right above.
     fn top(&self, text: &str) -> usize {
         let mut top = line_start(text, self.whole.start);
         while top > 0 {
@@ -140,7 +140,7 @@ impl Finder<'_, '_> {
     }
 }
 
-/// What follows blanks and line comments.
+/// The rest after blanks and line comments.
 fn code_after(text: &str, at: usize) -> usize {
     let rest = text[at..].trim_start();
     let start = text.len() - rest.len();

@@ -7,7 +7,7 @@ use crate::text::{indent, insert, line_end, line_start, newline, starts_line};
 
 /// One of several things that stand in a row.
 pub struct Sibling {
-    /// What it is sorted by.
+    /// The sort key.
     pub key: String,
     pub range: Range<usize>,
 }
@@ -60,7 +60,7 @@ pub fn has_blank_line(text: &str, range: Range<usize>) -> bool {
     last_blank_line(text, range).is_some()
 }
 
-/// Where the last empty line in the range ends.
+/// The end of the last empty line in the range.
 pub fn last_blank_line(text: &str, range: Range<usize>) -> Option<usize> {
     let mut ends = Vec::new();
     let mut from = range.start;
@@ -75,7 +75,7 @@ pub fn last_blank_line(text: &str, range: Range<usize>) -> Option<usize> {
     ends.pop()
 }
 
-/// Where a sibling goes that comes before the first one, which starts at `start`; the list opens at `open`.
+/// The place of a sibling that comes before the first one, which starts at `start`; the list opens at `open`.
 ///
 /// Comments there are the heading of the list, except those that an empty line sets off from one: they belong to what
 /// is the first sibling so far.
@@ -126,7 +126,7 @@ pub fn end_with_comments(text: &str, at: usize, column: &str) -> Option<usize> {
     Some(end + below.map(str::len).sum::<usize>())
 }
 
-/// What one more level of indentation adds to this one.
+/// The text that one more level adds to this indentation.
 pub fn step(indent: &str) -> &'static str {
     if indent.starts_with('\t') { "\t" } else { "    " }
 }

@@ -118,7 +118,7 @@ struct InsertionPoint {
     /// Between the brackets.
     inside: Range<usize>,
     elements: Vec<Sibling>,
-    /// Where the comma after each element ends; the last may have none.
+    /// The end of the comma after each element; the last may have none.
     commas: Vec<usize>,
     index: usize,
 }

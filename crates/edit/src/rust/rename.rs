@@ -29,7 +29,7 @@ impl KindNames {
     }
 }
 
-/// What gets another name.
+/// Names to replace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Renames {
     /// Modules by their path from the crate's root, and their new names.
@@ -45,14 +45,14 @@ pub struct Renames {
 #[derive(Debug, Default)]
 pub struct Package {
     library: String,
-    /// What each module imports, by name; of `*`, the modules are in `globs`.
+    /// The imports of each module, by name; `globs` has the modules of `*`.
     imports: BTreeMap<Vec<String>, BTreeMap<String, Vec<String>>>,
     globs: BTreeMap<Vec<String>, Vec<Vec<String>>>,
     modules: BTreeSet<Vec<String>>,
     types: BTreeSet<Vec<String>>,
 }
 
-/// How often a name may lead to another one.
+/// The limit on imports of imports.
 const DEPTH: usize = 8;
 
 impl Package {
@@ -89,7 +89,7 @@ impl Package {
         package
     }
 
-    /// Where a file uses what is in another one.
+    /// The places where a file uses items of another one.
     pub fn uses(&self, path: &str, text: &str, other: &str) -> Vec<Range<usize>> {
         let (module, other) = (module_of(path), module_of(other));
         let variants = variants(text);
@@ -138,7 +138,7 @@ impl Package {
         None
     }
 
-    /// What a name in a module stands for, by an import.
+    /// The item that a name in a module refers to, by an import.
     fn named(&self, module: &[String], name: &str, depth: usize) -> Option<Vec<String>> {
         if depth > DEPTH {
             return None;
@@ -390,7 +390,7 @@ fn markers(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Where enums declare their variants.
+/// The places where enums declare their variants.
 fn variants(text: &str) -> BTreeSet<usize> {
     let tokens = lexer::code(text);
     let mut found = BTreeSet::new();
@@ -425,7 +425,7 @@ fn variants(text: &str) -> BTreeSet<usize> {
     found
 }
 
-/// What follows the name of a kind in the names of its types, such as `Spec`. The kind itself is derived.
+/// The ends of the names of types that begin with the name of a kind, such as `Spec`. The kind itself is derived.
 ///
 /// # Errors
 ///

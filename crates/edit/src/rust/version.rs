@@ -1,6 +1,6 @@
 //! Copies the types of one version of a kind to another version.
 //!
-//! What the version's folder has is copied with it, so that a change of one version never changes another; what both use from elsewhere
+//! The content of the version's folder is copied with it, so that a change of one version never changes another; what both use from elsewhere
 //! is reported.
 
 use std::collections::BTreeSet;
@@ -119,7 +119,7 @@ impl Versions<'_> {
         Ok(Copied { text: new, shares })
     }
 
-    /// Where comments have the version's name as objects have it: `cache.example.com/v1`.
+    /// The places in comments with the version as objects have it: `cache.example.com/v1`.
     fn mentions(&self, text: &str) -> Vec<Range<usize>> {
         let wanted = format!("{}/{}", self.group, self.from);
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '-';

@@ -1,4 +1,4 @@
-//! Where things stand in a block of YAML: the fields of a mapping and the elements of a sequence, as ranges of lines.
+//! Finds the fields of a mapping and the elements of a sequence in a block of YAML, as ranges of lines.
 //!
 //! Knows only what people write by hand in such files and says `None` to all else. It need not be right about every
 //! oddity of YAML: whoever edits by it parses the result and compares.
@@ -24,7 +24,7 @@ struct Line<'a> {
 pub struct Field {
     pub key: String,
     pub lines: Range<usize>,
-    /// What follows the colon on its line, without spaces and comment.
+    /// The text after the colon on its line, without spaces and comment.
     pub value: Range<usize>,
     /// The column of the key, in bytes.
     pub column: usize,

@@ -563,4 +563,52 @@ opctl_model::diagnostics! {
     /// opctl cannot evaluate a CEL rule for this object. The rule uses a named time zone, `%e` in a format, or a comparison of
     /// fields without a type in the schema, or needs so many steps that the API server may stop it. The API server will evaluate it.
     OP462: Check, Warning;
+
+    /// the API server accepts an object that does not deserialize into the Rust type of the kind. The operator then does not see the
+    /// object, or not as a typed object, and anyone who may create objects of the kind can cause this. The message shows the value, and
+    /// the help the attribute that makes the API server reject it, in the generated CRD and in `crd()`:
+    ///
+    /// ```rust
+    /// #[schemars(range(max = u32::MAX))]
+    /// replicas: Option<u32>,
+    /// ```
+    ///
+    /// | Type | What the API server accepts |
+    /// |---|---|
+    /// | `u32`, `NonZeroU32` | numbers above the maximum, because it does not know the format `uint32`. It does enforce `int32` and the range of an `i64`, and the schemas of 8-bit and 16-bit integers have bounds. |
+    /// | `IntOrString` and `Quantity` of Kubernetes | `null` where the field is not required, because kube makes such fields nullable |
+    /// | `chrono::DateTime`, `jiff::Timestamp` | any time zone offset (`+99:59`), and text after the time. For the types of jiff, also 10 fractional digits and the end of the year 9999. |
+    /// | `kube::core::Duration`, `humantime_serde`, durations of jiff | any string, or any string that contains a duration |
+    /// | `IpAddr`, `Ipv4Addr`, `IpNet`, `Url`, `Uuid`, `semver::Version`, `SocketAddr` | other strings, because it does not know the format or interprets it differently |
+    /// | strings that are parsed, such as `DisplayFromStr` of serde_with | any string |
+    /// | maps with keys other than strings, such as `BTreeMap<Ipv4Addr, String>` | any key |
+    /// | strings with a format, such as `#[schemars(email)]` | a list, because it does not check the JSON type of strings whose format it knows. `extend("minItems" = 1, "maxItems" = 0)` rejects every list. |
+    /// | a field with a different schema, such as `#[schemars(with = "…")]` or `schema_with` | everything that this schema accepts |
+    /// | values under `x-kubernetes-preserve-unknown-fields` | everything, and other fields, which `#[serde(deny_unknown_fields)]` refuses |
+    /// | a field that the schema does not require | an object without the field, unless it is an `Option` or has `#[serde(default)]`. With `#[serde(with = "…")]` or `deserialize_with`, serde requires even an `Option`. |
+    /// | `#[serde(try_from = "…")]`, a function of `with` or `deserialize_with`, a hand-written `Deserialize` | values that the code refuses, as far as opctl can evaluate it. Otherwise see [OP471](#op471). |
+    ///
+    /// If no schema can describe what the type parses, use `String` and parse it in the reconciler, which can then report the error in
+    /// the status. If something else prevents the value, for example a webhook, or the field is in the status, which only the operator
+    /// writes, allow the finding with `// +opctl:allow:OP470 reason` above the field or the struct.
+    ///
+    /// opctl tests values with the API server's rules on the schema of the kind, including bounds and CEL rules in the source. It does not
+    /// check fields inside Kubernetes' own types, nor times such as `+99:59` in its `Time`, which clients written in Go refuse as well.
+    OP470: Decoding, Warning;
+
+    /// a function or type decides which values it deserializes, opctl cannot evaluate its code, and the schema accepts every value of
+    /// the JSON type. If the code refuses any of them, an object with such a value does not deserialize, as described for [OP470](#op470). This
+    /// concerns functions of `#[serde(with = "…")]` and `deserialize_with`, `try_from`, hand-written implementations of `Deserialize`, and types
+    /// of other crates. There is one finding for each function or type. Limit the schema to what the code reads:
+    ///
+    /// ```rust
+    /// #[serde(deserialize_with = "parse_schedule")]
+    /// #[schemars(regex(pattern = r"^(\S+ ){4}\S+$"))]
+    /// schedule: Schedule,
+    /// ```
+    ///
+    /// There is no finding if the schema has an `enum`, a pattern, a format or a CEL rule at this place, or if the code cannot fail, such as
+    /// `Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())`. If the code reads every value that the schema accepts, allow the finding
+    /// with `// +opctl:allow:OP471 reason` above the function, the `impl` or the field.
+    OP471: Decoding, Warning;
 }

@@ -50,4 +50,9 @@ opctl_model::diagnostics! {
 
     /// opctl cannot tell whether values that were valid still are. The message has both texts.
     OP610: Changes, Warning;
+
+    /// A name that is new in this release belongs to another CRD in the previous one, or to the same CRD in another role: a short name that is the
+    /// CRD's own singular, or two kinds that exchange their short names. `opctl manifests --against REF` reports it. The API server does not accept the
+    /// name, and the CRD gets `NamesAccepted=False`. Choose another name, or remove the name in one release and use it again in the next.
+    OP335: ApiServer, Mistake;
 }

@@ -4,10 +4,12 @@
 //! what it does not check again while it stays as it was is no problem for stored objects.
 
 pub mod diagnostics;
+mod names;
 mod probe;
 mod schema;
 mod values;
 
+pub use names::refused as refused_names;
 pub use probe::TEXTS;
 
 use std::collections::BTreeMap;

@@ -10,12 +10,12 @@ use super::target::{Target, io_error};
 use super::{ApplyError, Operation};
 use crate::plan::Step;
 
-/// What was done so far. Dropped before [`Stage::finish`], it takes everything back.
+/// A write in progress. Dropped before [`Stage::finish`], it undoes everything.
 pub struct Stage<'a> {
     root: PathBuf,
     journal: Journal,
     files: Vec<Staged<'a>>,
-    /// How many of the files are in place.
+    /// The number of files that are in place.
     placed: usize,
     /// The root and the folders above it, as far as they were created, outer ones first.
     created: Vec<PathBuf>,

@@ -1,23 +1,32 @@
-//! The project of a Helm or Ansible operator of operator-sdk: what both have.
+//! Reads projects of operator-sdk's Helm and Ansible operators: watches.yaml, PROJECT, CRDs, samples, roles and playbooks.
+//!
+//! Problems are [`Diagnostic`]s at their places: OP482 is an error, OP483 a warning about something that has no counterpart.
 
+pub mod ansible;
+pub mod diagnostics;
+pub mod helm;
+mod watches;
+
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::watches::Subject;
-use crate::commands::diagnostics::{OP482, OP483};
-use crate::commands::error::Refusal;
-use crate::compiled::documents;
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 use opctl_model::project::{ReadError, Tree, join};
+use opctl_model::yaml;
 
-pub struct SdkProject {
+use diagnostics::{OP482, OP483};
+pub use watches::Gvk;
+
+/// The files that Helm and Ansible operators have in common.
+pub struct Project {
     pub dir: PathBuf,
     /// The files in `dir`.
-    pub tree: Tree,
-    /// `None`: there is no PROJECT.
+    tree: Tree,
+    /// `None` if there is no PROJECT.
     pub names: Option<Names>,
     /// `watches.yaml`.
     pub watches: Arc<SourceFile>,
@@ -27,7 +36,7 @@ pub struct SdkProject {
     samples: Vec<(String, String, Vec<Value>)>,
 }
 
-/// What PROJECT has.
+/// The fields of PROJECT that an import uses.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Names {
@@ -40,13 +49,13 @@ pub struct Names {
 }
 
 impl Names {
-    /// They use helm-operator-plugins.
+    /// Returns true for hybrid projects, which use helm-operator-plugins.
     pub fn is_hybrid(&self) -> bool {
         self.layout.to_string().contains("hybrid.helm")
     }
 }
 
-/// What a CRD has, besides the schema.
+/// A CRD without its schema.
 #[derive(Debug)]
 pub struct Crd {
     pub path: String,
@@ -56,23 +65,21 @@ pub struct Crd {
     pub categories: Vec<String>,
 }
 
-impl SdkProject {
-    /// Everything that is wrong is added to `found`. `plugin` is that of operator-sdk.
-    pub fn read(dir: &Path, plugin: &str, found: &mut Vec<Diagnostic>) -> Result<Self, Refusal> {
-        let path = dir.join("watches.yaml");
+impl Project {
+    /// Reads the project in `dir`, and adds problems with files other than watches.yaml to `found`.
+    ///
+    /// # Errors
+    ///
+    /// If watches.yaml does not exist, or cannot be read.
+    pub fn read(dir: &Path, found: &mut Vec<Diagnostic>) -> Result<Self, ReadError> {
+        let path = dir.join("watches.yaml").display().to_string();
         let tree = Tree::of_others(dir);
-        let text = match tree.read("watches.yaml") {
-            Ok(Some(text)) => Ok(text),
-            Ok(None) => Err(format!("cannot read `{}`: it does not exist", path.display())),
-            Err(error) => Err(below(dir, error).to_string()),
-        };
-        let text = text.map_err(|error| {
-            Refusal::new(error).help(format!("name the folder of a project of `operator-sdk init --plugins={plugin}`"))
-        })?;
-        let watches = SourceFile::new(path.display().to_string(), text);
+        let text = tree.read("watches.yaml").map_err(|error| below(dir, error))?;
+        let missing = || ReadError { path: path.clone(), source: io::Error::other("it does not exist") };
+        let watches = SourceFile::new(&path, text.ok_or_else(missing)?);
         let names = match read(&tree, "PROJECT", found) {
             Some(file) => {
-                let values = parsed(&file, documents::values(&file.text), found).unwrap_or_default();
+                let values = parsed(&file, yaml::objects(&file.text), found).unwrap_or_default();
                 let names = values.into_iter().next().map(serde_json::from_value);
                 names.and_then(|names| parsed(&file, names, found))
             }
@@ -80,21 +87,21 @@ impl SdkProject {
         };
         let mut crds = Vec::new();
         for (_, file) in files(&tree, "config/crd/bases", found) {
-            let objects = parsed(&file, documents::values(&file.text), found).unwrap_or_default();
+            let objects = parsed(&file, yaml::objects(&file.text), found).unwrap_or_default();
             crds.extend(objects.into_iter().map(|crd| (file.path.clone(), crd)));
         }
         let mut samples = Vec::new();
         for (name, file) in files(&tree, "config/samples", found) {
             if name != "kustomization.yaml" {
-                let objects = parsed(&file, documents::values(&file.text), found).unwrap_or_default();
+                let objects = parsed(&file, yaml::objects(&file.text), found).unwrap_or_default();
                 samples.push((name, file.text.clone(), objects));
             }
         }
         Ok(Self { dir: dir.to_owned(), tree, names, watches, crds, samples })
     }
 
-    /// The names in the CRD of a watch; what does not fit is added to `found`.
-    pub fn crd(&self, watch: &Subject, found: &mut Vec<Diagnostic>) -> Option<Crd> {
+    /// The CRD of a kind. Adds to `found` if it is missing, or has more than opctl imports.
+    pub fn crd(&self, watch: &Gvk, found: &mut Vec<Diagnostic>) -> Option<Crd> {
         let mut wrong = |message: String, help: &str| {
             found.push(OP482.error(message).at(watch.span.clone(), "").help(help));
         };
@@ -137,7 +144,7 @@ impl SdkProject {
     }
 
     /// The files with samples of a kind, and the spec of the first object.
-    pub fn samples(&self, watch: &Subject) -> (Vec<(String, String)>, Value) {
+    pub fn samples(&self, watch: &Gvk) -> (Vec<(String, String)>, Value) {
         let api_version = format!("{}/{}", watch.group, watch.version);
         let is_it =
             |object: &&Value| object["apiVersion"] == api_version.as_str() && object["kind"] == watch.kind.as_str();
@@ -148,8 +155,8 @@ impl SdkProject {
     }
 }
 
-/// `None` if the file does not exist, or cannot be read, which is reported.
-pub fn read(tree: &Tree, path: &str, found: &mut Vec<Diagnostic>) -> Option<Arc<SourceFile>> {
+/// The text of a file; `None` if it does not exist, or cannot be read, which is reported.
+fn read(tree: &Tree, path: &str, found: &mut Vec<Diagnostic>) -> Option<Arc<SourceFile>> {
     let text = tree.read(path).unwrap_or_else(|error| {
         found.push(below(tree.root(), error).into());
         None
@@ -168,8 +175,8 @@ fn files(tree: &Tree, folder: &str, found: &mut Vec<Diagnostic>) -> Vec<(String,
     names.filter(is_yaml).filter_map(|name| Some((name.to_owned(), read(tree, &join(folder, name), found)?))).collect()
 }
 
-/// With the path that the user can open.
-pub fn below(dir: &Path, error: ReadError) -> ReadError {
+/// The same error with a path that the user can open.
+fn below(dir: &Path, error: ReadError) -> ReadError {
     ReadError { path: dir.join(&error.path).display().to_string(), ..error }
 }
 

@@ -3,11 +3,15 @@
 //! Values that each type refuses are tried: first on the schema at that place, then in a whole object, as the API server
 //! handles one. What is reported was found to be admitted, so nothing is reported that is only likely.
 
+mod report;
+
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps, JSONSchemaPropsOrArray,
     JSONSchemaPropsOrBool, ValidationRule,
 };
 use serde_json::{Value, json};
+
+pub use report::check_decoding;
 
 use super::object::{ObjectStep, Rejection};
 use super::sample::{KEY, Pin, any, sample};
@@ -62,7 +66,7 @@ pub struct Unchecked<'a> {
     pub code: &'a Code,
 }
 
-/// What was compared.
+/// The result of a comparison.
 #[derive(Debug, Default)]
 pub struct Comparison<'a> {
     pub found: Vec<Undecodable<'a>>,
@@ -369,8 +373,8 @@ impl<'a> Walk<'a, '_> {
     }
 }
 
-/// Whether the API server takes this CEL rule there: its cost may be too high.
-pub fn takes_rule(crd: &CustomResourceDefinition, version: &str, path: &[Step], rule: &str) -> bool {
+/// Returns true if the API server accepts this CEL rule there: its cost may be too high.
+fn takes_rule(crd: &CustomResourceDefinition, version: &str, path: &[Step], rule: &str) -> bool {
     let version = crd.spec.versions.iter().find(|it| it.name == version);
     let root = version.and_then(|version| version.schema.as_ref()?.open_api_v3_schema.as_ref());
     let Some(mut root) = root.cloned() else { return false };

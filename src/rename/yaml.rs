@@ -1,4 +1,4 @@
-//! The names of kinds in YAML, by the keys that they are behind, and the name of the package in Cargo.lock.
+//! Renames kinds and groups in YAML, by the keys of their names.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,8 +9,8 @@ use opctl_model::diagnostic::SourceFile;
 use opctl_model::project::join;
 
 /// Renames kinds and groups in objects, references and rules, and the names of files in the same folder that `moved` gives another path.
-/// A text that is no YAML stays as it is.
-pub fn in_yaml(path: &str, text: &str, kinds: &[(KindNames, KindNames)], moved: &dyn Fn(&str) -> String) -> String {
+/// A text that is not YAML stays as it is.
+pub fn rename(path: &str, text: &str, kinds: &[(KindNames, KindNames)], moved: &dyn Fn(&str) -> String) -> String {
     let Ok(documents) = yaml::documents(&SourceFile::new(path, text), Dialect::Kustomize) else {
         return text.to_owned();
     };
@@ -33,7 +33,7 @@ struct Renamer<'a> {
 }
 
 impl Renamer<'_> {
-    /// `key` is the one that the node, or the list with it, is behind.
+    /// `key` is that of the node, or of the list that contains it.
     fn node(&mut self, node: &Node, key: &str) {
         match &node.value {
             Value::Text(text) => self.scalar(node, text, key),
@@ -118,22 +118,6 @@ impl Renamer<'_> {
     }
 }
 
-/// Cargo.lock with another name of the project's own package, in cargo's order.
-pub fn in_lock(text: &str, old: &str, new: &str) -> String {
-    const PACKAGE: &str = "\n[[package]]\n";
-    let name = |block: &str| {
-        let line = block.lines().find_map(|line| line.strip_prefix("name = "));
-        line.unwrap_or_default().trim_matches('"').to_owned()
-    };
-    let mut blocks: Vec<String> = text.split(PACKAGE).map(str::to_owned).collect();
-    let is_own = |block: &String| name(block) == old && !block.lines().any(|line| line.starts_with("source = "));
-    let Some(own) = blocks.iter().skip(1).position(is_own).filter(|_| old != new) else { return text.to_owned() };
-    let block = blocks.remove(own + 1).replacen(&format!("name = \"{old}\""), &format!("name = \"{new}\""), 1);
-    let at = blocks.iter().skip(1).position(|other| name(other).as_str() > new).map_or(blocks.len(), |at| at + 1);
-    blocks.insert(at, block);
-    blocks.join(PACKAGE)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,24 +137,6 @@ mod tests {
         let expected = "apiVersion: store.example.com/v1 # cache.example.com\nkind: \"Store\"\nmetadata:\n  name: store-sample\n---\n\
             kind: Memcached\napiVersion: v1\n---\nrules:\n- apiGroups: [store.example.com]\n  resources:\n  - stores/status\n\
             - apiGroups: [apps]\n  resources: [memcacheds]\n---\ntarget: {group: store.example.com, kind: Store}\nname: stores.store.example.com\nresources: [v1_store.yaml, ../v1_memcached.yaml]\n";
-        assert_eq!(in_yaml("a/b.yaml", text, &kinds, &moved), expected);
-    }
-
-    #[test]
-    fn packages_stay_sorted_in_a_lock() {
-        let lock = |names: &[&str]| {
-            let package = |name: &&str| match *name {
-                "own" | "a" | "z" => format!("[[package]]\nname = \"{name}\"\nversion = \"1\"\n"),
-                name => format!("[[package]]\nname = \"{name}\"\nversion = \"1\"\nsource = \"registry\"\n"),
-            };
-            format!("version = 4\n\n{}", names.iter().map(package).collect::<Vec<_>>().join("\n"))
-        };
-        for (names, old, new, expected) in [
-            (["bar", "own", "rand"], "own", "z", ["bar", "rand", "z"]),
-            (["bar", "own", "rand"], "own", "a", ["a", "bar", "rand"]),
-            (["bar", "rand", "z"], "z", "own", ["bar", "own", "rand"]),
-        ] {
-            assert_eq!(in_lock(&lock(&names), old, new), lock(&expected));
-        }
+        assert_eq!(rename("a/b.yaml", text, &kinds, &moved), expected);
     }
 }

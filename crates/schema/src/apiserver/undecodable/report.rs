@@ -1,26 +1,24 @@
-//! The fields whose schema admits what their Rust type refuses: `source` knows the types, `apiserver` the schemas. The
-//! attributes to paste are made here.
+//! Diagnostics about fields whose schema admits values that their Rust type refuses, with the attributes to add.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::commands::diagnostics::{OP470, OP471};
-use opctl_model::Step;
+use super::{CustomResourceDefinition, Problem, Unchecked, Undecodable, takes_rule, undecodable};
+use crate::apiserver::diagnostics::{OP470, OP471};
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::reads::{Code, Integer, Parsed, Reads, Remedy, Tag};
-use opctl_schema::apiserver::{Problem, Unchecked, Undecodable, takes_rule, undecodable};
-use opctl_source::Source;
-use opctl_source::emit::CustomResourceDefinition;
+use opctl_model::{Api, Step};
 
-pub fn check(source: &Source, crds: &[CustomResourceDefinition]) -> Vec<Diagnostic> {
+/// Compares what serde reads into each version of a kind with its CRD. A kind without a CRD is skipped.
+pub fn check_decoding(kinds: &[(&Api, Reads)], crds: &[CustomResourceDefinition]) -> Vec<Diagnostic> {
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
     let mut codes: Vec<(Code, Vec<String>, Option<Span>)> = Vec::new();
-    for (api, reads) in source.reads() {
+    for (api, reads) in kinds {
         let of_kind =
             |crd: &&CustomResourceDefinition| (&crd.spec.group, &crd.spec.names.kind) == (&api.group, &api.kind);
         let Some(crd) = crds.iter().find(of_kind) else { continue };
-        let comparison = undecodable(crd, &api.version, &reads);
+        let comparison = undecodable(crd, &api.version, reads);
         let mut found: Vec<Vec<&Undecodable>> = Vec::new();
         for one in &comparison.found {
             // A type that several fields have is fixed once.
@@ -70,7 +68,7 @@ fn unchecked(code: &Code, paths: &[String], field: Option<&Span>) -> Diagnostic 
     }
 }
 
-/// What was found at one place of the source.
+/// The diagnostic about all findings at one place of the source.
 fn report(found: &[&Undecodable], takes_rule: &dyn Fn(&[Step], &str) -> bool) -> Diagnostic {
     let first = found[0];
     let path = &first.path;
@@ -143,7 +141,7 @@ fn name(reads: &Reads) -> String {
     format!("`{name}`")
 }
 
-/// What to write at the place of all of these, if that makes the API server refuse the values.
+/// The attribute to add at the place of all findings, if one makes the API server refuse the values.
 fn fix(found: &[&Undecodable], takes_rule: &dyn Fn(&[Step], &str) -> bool) -> Option<String> {
     let first = found[0];
     let attributes: Option<BTreeSet<String>> = found.iter().map(|one| attribute(one)).collect();
@@ -179,7 +177,7 @@ fn validations(rules: &[String]) -> String {
     format!("extend(\"x-kubernetes-validations\" = [{}])", rules.iter().map(rule).collect::<Vec<_>>().join(", "))
 }
 
-/// Whether there is such an attribute at a field already: two of them do not compile.
+/// Returns true if the field has such an attribute already: two of them do not compile.
 fn has_bounds(span: &Span) -> bool {
     let before = &span.file.text[..span.range.start];
     let attributes = before.lines().rev().skip(1).take_while(|line| line.trim_start().starts_with(['#', '/']));
@@ -257,7 +255,7 @@ fn range(integer: &Integer, values: &[Value]) -> Option<String> {
     }
 }
 
-/// Whether some of the values are less than the minimum, and some more than the maximum; `None`: some are no integers.
+/// Returns whether some values are less than the minimum, and whether some are more than the maximum; `None` if some are no integers.
 fn beyond(Integer { min, max, zero, .. }: &Integer, values: &[Value]) -> Option<(bool, bool)> {
     let integer = |value: &Value| value.as_i64().map(i128::from).or(value.as_u64().map(i128::from));
     let numbers: Vec<i128> = values.iter().map(integer).collect::<Option<_>>()?;

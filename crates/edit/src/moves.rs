@@ -1,20 +1,27 @@
-//! Which files and folders get another path: the paths of the scaffold with the old names are compared with those with the new names.
+//! Files and folders that get another path: the paths of a scaffold with old names are compared with those with new names.
 
 use std::collections::BTreeSet;
 
-use crate::commands::error::Refusal;
+/// A path without an unambiguous counterpart among the new ones.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("with the new name, it is not known what `{0}` would be called")]
+pub struct UnknownMove(pub String);
 
 /// Pairs of an old and a new path, the longest first: a kind's folder is in that of its group.
 #[derive(Debug, Default)]
 pub struct Moves(Vec<(String, String)>);
 
 impl Moves {
-    /// `words` are the old and new names of which paths are made.
+    /// `words` are the old and new names that paths consist of.
+    ///
+    /// # Errors
+    ///
+    /// If an old path has no counterpart, or several.
     pub fn between(
         old: &BTreeSet<String>,
         new: &BTreeSet<String>,
         words: &[(String, String)],
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, UnknownMove> {
         let mut moves = BTreeSet::new();
         for path in old.difference(new) {
             let candidate = |new: &'_ String| Some((replaced(path, new, words)?, new.clone()));
@@ -27,10 +34,7 @@ impl Moves {
                 [(_, path)] => Some(path.clone()),
                 _ => None,
             };
-            let Some(other) = other else {
-                return Err(Refusal::new(format!("with the new name, it is not known what `{path}` would be called"))
-                    .help("choose another name"));
-            };
+            let other = other.ok_or_else(|| UnknownMove(path.clone()))?;
             moves.extend(folders(path, &other));
             moves.insert((path.clone(), other));
         }
@@ -41,7 +45,7 @@ impl Moves {
         Ok(Self(moves))
     }
 
-    /// Where a file is afterwards.
+    /// The new path of a file.
     pub fn apply(&self, path: &str) -> String {
         let moved = self.0.iter().find(|(old, _)| path == old || is_below(path, old));
         moved.map_or_else(|| path.to_owned(), |(old, new)| format!("{new}{}", &path[old.len()..]))
@@ -64,7 +68,7 @@ fn is_below(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// How many names in a path have to be replaced, at least, so that it becomes the other one.
+/// The smallest number of names in a path to replace, so that it becomes the other one.
 fn replaced(old: &str, new: &str, words: &[(String, String)]) -> Option<usize> {
     let word = |(from, to): &(String, String)| {
         Some(1 + replaced(old.strip_prefix(from.as_str())?, new.strip_prefix(to.as_str())?, words)?)

@@ -1,24 +1,24 @@
-//! Where the old name still is: in texts, in comments and in prose, whose meaning opctl does not know.
+//! Finds the old name in strings, comments and prose, which opctl does not change.
 
 use std::collections::BTreeSet;
 use std::iter;
 
-use super::{Renamed, What};
+use super::{Renaming, Target};
 use crate::commands::create_api::BOILERPLATE;
 use crate::commands::rescaffold::Texts;
 use opctl_edit as edit;
 
-/// A line for each file: `README.md:3, 17`. The `header` of all files is listed once, where it is kept.
-pub fn list(what: &What, renamed: &Renamed, texts: &Texts, header: &str) -> Vec<String> {
-    let (old, new) = words(what, renamed);
+/// A line for each file: `README.md:3, 17`. The license `header` is listed only in its own file.
+pub fn list(renaming: &Renaming, texts: &Texts, header: &str) -> Vec<String> {
+    let (old, new) = words(renaming);
     let mut found = Vec::new();
     for (path, text) in texts.iter().filter(|(path, _)| !path.ends_with(".lock")) {
-        let is_looked_at = match path.ends_with(".rs") {
+        let ranges = match path.ends_with(".rs") {
             // Names in code that are still there are the user's own.
             true => edit::texts_and_comments(text),
             false => iter::once(0..text.len()).collect(),
         };
-        let lines: BTreeSet<usize> = is_looked_at
+        let lines: BTreeSet<usize> = ranges
             .into_iter()
             .flat_map(|range| places(&text[range.clone()], &old, &new).into_iter().map(move |at| range.start + at))
             .map(|at| text[..at].matches('\n').count() + 1)
@@ -37,39 +37,39 @@ fn is_header(line: &str, header: &str) -> bool {
     !line.is_empty() && header.lines().any(|other| other.trim() == line)
 }
 
-/// The words that are looked for, and those that may contain them.
-fn words(what: &What, renamed: &Renamed) -> (BTreeSet<String>, BTreeSet<String>) {
+/// The old names, and the new ones, which may contain them.
+fn words(renaming: &Renaming) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut old, mut new) = (BTreeSet::new(), BTreeSet::new());
-    match what {
-        What::Kind { kind, to, .. } => {
+    match &renaming.target {
+        Target::Kind { kind, to, .. } => {
             for (words, kind) in [(&mut old, kind), (&mut new, to)] {
                 words.extend(["", "Spec", "Status"].map(|end| format!("{kind}{end}")));
                 words.extend([kind.type_name(), kind.module(), kind.singular()]);
             }
-            old.extend(renamed.kinds.iter().map(|(old, _)| old.plural.clone()));
-            // Which keep their names.
+            old.extend(renaming.kinds.iter().map(|(old, _)| old.plural.clone()));
+            // The project and its domain keep their names.
             let others =
-                [renamed.file.name.to_string(), renamed.file.name.crate_name(), renamed.file.domain.to_string()];
+                [renaming.file.name.to_string(), renaming.file.name.crate_name(), renaming.file.domain.to_string()];
             new.extend(others.into_iter().filter(|name| !old.contains(name)));
-            new.extend(renamed.kinds.iter().map(|(_, new)| new.plural.clone()));
+            new.extend(renaming.kinds.iter().map(|(_, new)| new.plural.clone()));
         }
-        What::Group { .. } => {
-            old.extend(renamed.kinds.iter().map(|(old, _)| old.group.clone()));
-            new.extend(renamed.kinds.iter().map(|(_, new)| new.group.clone()));
+        Target::Group { .. } => {
+            old.extend(renaming.kinds.iter().map(|(old, _)| old.group.clone()));
+            new.extend(renaming.kinds.iter().map(|(_, new)| new.group.clone()));
         }
-        What::Domain(to) => {
-            old.insert(renamed.file.domain.to_string());
+        Target::Domain(to) => {
+            old.insert(renaming.file.domain.to_string());
             new.insert(to.to_string());
         }
-        What::Project(to) => {
-            old.extend([renamed.file.name.to_string(), renamed.file.name.crate_name()]);
+        Target::Project(to) => {
+            old.extend([renaming.file.name.to_string(), renaming.file.name.crate_name()]);
             new.extend([to.to_string(), to.crate_name()]);
         }
     }
     (old, new)
 }
 
-/// Where one of the words is as a whole, and not in one of the new names.
+/// The offsets of old names that are whole words, and not part of a new name.
 fn places(text: &str, old: &BTreeSet<String>, new: &BTreeSet<String>) -> Vec<usize> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let mut places = Vec::new();

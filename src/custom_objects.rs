@@ -1,5 +1,5 @@
-//! Checks the custom objects under `config/` against their CRDs: `apiserver` finds what is wrong with a value, `config` knows
-//! where the value is.
+//! Checks the custom objects under `config/` against their CRDs: opctl-schema finds problems with a value, and opctl-kustomize has its
+//! position.
 
 use opctl_kustomize::diagnostics::OP447;
 use opctl_kustomize::yaml::{Node, Value};
@@ -8,8 +8,8 @@ use opctl_schema::apiserver::diagnostics::{OP450, OP451};
 use opctl_schema::apiserver::{ObjectFinding, ObjectStep, check_object};
 use opctl_source::emit::CustomResourceDefinition;
 
-/// Adds what an API server would reject in the samples and other objects of these kinds, unless `found` reports it already.
-/// Kinds that are not in the source are taken from the CRDs among the objects.
+/// Adds what an API server would reject in the objects of these kinds, unless `found` reports it already. CRDs of other kinds are taken
+/// from the objects.
 pub fn check(objects: &[Node], mut crds: Vec<CustomResourceDefinition>, found: &mut Vec<Diagnostic>) {
     for object in objects.iter().filter(|object| object.text_at(&["kind"]) == Some("CustomResourceDefinition")) {
         if let Ok(crd) = serde_json::from_value::<CustomResourceDefinition>(object.json())
@@ -38,7 +38,7 @@ fn kind_of(crd: &CustomResourceDefinition) -> (&str, &str) {
 }
 
 fn to_diagnostic(ObjectFinding { severity, code, message, path, help }: ObjectFinding, object: &Node) -> Diagnostic {
-    // What is wrong with a field that there should not be is its name.
+    // A field that must not exist is reported at its name.
     let span = span(object, &path, code == OP451);
     Diagnostic { severity, code, message, span: Some((span, String::new())), help }
 }

@@ -1,40 +1,39 @@
-//! `opctl manifests --against`: which changes of the CRDs break objects, writers or readers.
+//! Compares the CRDs of a source with those of an earlier release: files, a commit or a cluster. [`opctl_schema::compat`] decides which
+//! changes break stored objects, writers or readers; here they get places in the source, and the objects of a cluster are checked.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::allow;
-use super::console::Verbosity;
-use super::error::{Diagnosed, Refusal};
-use super::{Console, Outcome, counted, kubectl};
-use crate::commands::diagnostics::{OP335, OP611};
-use crate::compiled::{documents, git};
-use opctl_cluster::{self as cluster, Kubectl};
+use crate::commands::diagnostics::OP611;
+use crate::commands::error::Refusal;
+use crate::compiled::git;
+use opctl_cluster::{self as cluster, Kubectl, KubectlError};
+use opctl_model::counted;
 use opctl_model::diagnostic::{Diagnostic, Severity};
 use opctl_model::names::Version;
 use opctl_model::project::{Tree, join};
-use opctl_model::{Api, CrdLocation};
-use opctl_schema::apiserver::{NameConflict, check_object, refused_names};
+use opctl_model::{Api, CrdLocation, yaml};
+use opctl_schema::apiserver::check_object;
 use opctl_schema::compat::{self, Change, Impact, Victim};
 use opctl_source::Source;
 use opctl_source::emit::CustomResourceDefinition;
 
-/// What the CRDs of the source are compared with.
+/// The earlier release.
 #[derive(Debug)]
 pub enum Baseline {
-    /// The cluster of KUBECONFIG, or of this context.
     Cluster(Box<Kubectl>),
-    /// Files, by the name that the user gave.
+    /// The CRDs in files, and the name of their place for messages.
     Files(String, Vec<Value>),
 }
 
 impl Baseline {
-    /// `cluster`, a file or folder, or a commit: then the CRDs are those in `folder/crd/bases`, where the branches separated.
-    pub fn open(what: &str, root: &Path, folder: &str, program: Option<&str>) -> anyhow::Result<Self> {
-        if what == "cluster" {
-            return Ok(Self::Cluster(kubectl::find(program, None).into()));
-        }
+    /// Reads a file or folder, or a commit: then the CRDs are those in `folder/crd/bases`, at the merge base with the current commit.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such file, folder or commit, or it cannot be read.
+    pub fn read(what: &str, root: &Path, folder: &str) -> Result<Self, Refusal> {
         let path = Path::new(what);
         let (name, files) = match path.exists() {
             true => (format!("`{what}`"), on_disk(path)?),
@@ -54,13 +53,13 @@ impl Baseline {
         };
         let mut crds = Vec::new();
         for (path, text) in files {
-            let values = documents::values(&text).map_err(|why| Refusal::new(format!("cannot read `{path}: {why}")))?;
+            let values = yaml::objects(&text).map_err(|why| Refusal::new(format!("cannot read `{path}: {why}")))?;
             crds.extend(values.into_iter().filter(|value| value["kind"] == "CustomResourceDefinition"));
         }
         Ok(Self::Files(name, crds))
     }
 
-    fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         match self {
             Self::Cluster(_) => "the cluster",
             Self::Files(name, _) => name,
@@ -68,7 +67,7 @@ impl Baseline {
     }
 
     /// The old CRDs; from a cluster, those that the new ones would replace.
-    fn crds(&self, new: &[CustomResourceDefinition]) -> anyhow::Result<Vec<Value>> {
+    fn crds(&self, new: &[CustomResourceDefinition]) -> Result<Vec<Value>, KubectlError> {
         match self {
             Self::Files(_, crds) => Ok(crds.clone()),
             Self::Cluster(kubectl) => {
@@ -77,14 +76,14 @@ impl Baseline {
                     vec!["get", "customresourcedefinitions.apiextensions.k8s.io", "--ignore-not-found", "-o", "json"];
                 get.extend(names);
                 let output = kubectl.output(&get, "")?;
-                let values = documents::values(&output).unwrap_or_default();
+                let values = yaml::objects(&output).unwrap_or_default();
                 Ok(values.into_iter().filter(|value| value["kind"] == "CustomResourceDefinition").collect())
             }
         }
     }
 }
 
-fn on_disk(path: &Path) -> anyhow::Result<Vec<(String, String)>> {
+fn on_disk(path: &Path) -> Result<Vec<(String, String)>, Refusal> {
     let failed = |path: &Path, error| Refusal::new(format!("cannot read `{}`: {error}", path.display()));
     if !path.is_dir() {
         let text = std::fs::read_to_string(path).map_err(|error| failed(path, error))?;
@@ -104,74 +103,38 @@ fn on_disk(path: &Path) -> anyhow::Result<Vec<(String, String)>> {
         .collect()
 }
 
-/// Reports the changes from the baseline to these CRDs, which are those of the source. `is_strict` makes a breaking change of an alpha
-/// version an error, too.
-pub fn report(
+/// The changes of the CRDs since a baseline.
+pub struct Comparison {
+    /// Breaking changes and warnings, at the fields in the source.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Messages about compatible changes.
+    pub compatible: Vec<String>,
+}
+
+/// Compares the CRDs of a source with the baseline. `is_strict` makes a breaking change of an alpha version an error, too.
+///
+/// # Errors
+///
+/// If the cluster cannot be queried.
+pub fn compare(
     baseline: &Baseline,
     source: &Source,
     crds: &[CustomResourceDefinition],
     is_strict: bool,
-    console: &Console,
-) -> anyhow::Result<Outcome> {
+) -> Result<Comparison, KubectlError> {
     let old = baseline.crds(crds)?;
     let new: Vec<Value> = crds.iter().map(|crd| serde_json::to_value(crd).expect("a CRD is JSON")).collect();
     let mut changes = compat::compare(&old, &new);
-    changes.extend(names(&old, crds));
+    changes.extend(compat::refused_names(&old, crds));
     let mut diagnostics = to_diagnostics(&changes, source, &new, is_strict);
     if let Baseline::Cluster(kubectl) = baseline {
         diagnostics.extend(live(kubectl, crds, &old, &changes, source)?);
     }
-    let (allowed, left): (Vec<_>, Vec<_>) = diagnostics
-        .into_iter()
-        .map(|diagnostic| (allow::reason(&source.operator.allows, &diagnostic).map(str::to_owned), diagnostic))
-        .partition(|(reason, _)| reason.is_some());
-    let left: Vec<Diagnostic> = left.into_iter().map(|(_, diagnostic)| diagnostic).collect();
-    let shown = |it: &&Diagnostic| it.is_error() || console.verbosity > Verbosity::Quiet;
-    console.diagnose(&left.iter().filter(shown).cloned().collect::<Vec<_>>());
-    for (reason, diagnostic) in &allowed {
-        let reason = reason.as_deref().unwrap_or_default();
-        console.info(&format!("allowed: {}: {} ({reason})", diagnostic.code, diagnostic.message));
-    }
-    let notes: Vec<&Change> = changes.iter().filter(|change| change.impact == Impact::Note).collect();
-    if console.verbosity == Verbosity::Verbose {
-        for note in &notes {
-            console.note(&format!("compatible: {}", message(note, &new)));
-        }
-    }
-    let errors = left.iter().filter(|it| it.is_error()).count();
-    console.info(&format!(
-        "compared {} with {}: {}, {}, {}",
-        counted(crds.len(), "CRD"),
-        baseline.name(),
-        counted(errors, "breaking change"),
-        counted(left.len() - errors, "warning"),
-        counted(notes.len(), "compatible change"),
-    ));
-    Ok(if errors > 0 { Outcome::Refused } else { Outcome::Done })
+    let notes = changes.iter().filter(|change| change.impact == Impact::Note);
+    Ok(Comparison { diagnostics, compatible: notes.map(|note| message(note, &new)).collect() })
 }
 
-/// The new names that an API server with the old CRDs does not accept.
-fn names(old: &[Value], new: &[CustomResourceDefinition]) -> Vec<Change> {
-    let old = old.iter().filter_map(|crd| serde_json::from_value(crd.clone()).ok());
-    let to_change = |(index, NameConflict { role, name }): (usize, NameConflict)| Change {
-        code: OP335,
-        impact: Impact::Loss,
-        victims: vec![Victim::ApiServer],
-        crd: new[index].metadata.name.clone().unwrap_or_default(),
-        version: None,
-        location: role.location(),
-        path: String::new(),
-        message: format!(
-            "the {} `{name}` is new here, but the names in the old release include it already",
-            role.words()
-        ),
-        why: "it does not accept the name, and the CRD gets NamesAccepted=False".into(),
-        help: Some("choose another name, or remove the name in one release and use it again in the next".into()),
-    };
-    refused_names(&old.collect::<Vec<_>>(), new).into_iter().map(to_change).collect()
-}
-
-/// Each change but the compatible ones, at the field in the source.
+/// All changes except for compatible ones, at the fields in the source.
 fn to_diagnostics(changes: &[Change], source: &Source, new: &[Value], is_strict: bool) -> Vec<Diagnostic> {
     let changes: Vec<&Change> = changes.iter().filter(|change| change.impact > Impact::Note).collect();
     let api_of = |change: &Change| {
@@ -188,7 +151,7 @@ fn to_diagnostics(changes: &[Change], source: &Source, new: &[Value], is_strict:
     let of_change = |(api, change): (Option<&Api>, &&Change)| {
         let span = api.and_then(|_| spans.next());
         let version = change.version.as_deref().or(api.map(|api| api.version.as_str()));
-        // Without one, it is stable as far as opctl knows.
+        // A version that opctl cannot determine counts as stable.
         let is_alpha = version.is_some_and(|version| version.contains("alpha"));
         let severity = match change.impact {
             Impact::Loss => Severity::Error,
@@ -232,14 +195,14 @@ fn maturity(version: &str) -> impl Ord + use<> {
     Version::parse(version).ok().map(|version| version.priority())
 }
 
-/// The objects in the cluster that the new CRDs would not accept, where the CRD changes in a way that matters to them.
+/// The objects in the cluster that the new CRDs would not accept. Only kinds with a change that affects objects are listed.
 fn live(
     kubectl: &Kubectl,
     crds: &[CustomResourceDefinition],
     old: &[Value],
     changes: &[Change],
     source: &Source,
-) -> anyhow::Result<Vec<Diagnostic>> {
+) -> Result<Vec<Diagnostic>, KubectlError> {
     let mut found = Vec::new();
     for crd in crds {
         let name = crd.metadata.name.as_deref().unwrap_or_default();
@@ -286,11 +249,4 @@ fn live(
         found.push(error);
     }
     Ok(found)
-}
-
-/// What is wrong with the source stops a comparison: a kind without a CRD would look like one that is gone.
-pub fn stop(errors: Vec<Diagnostic>) -> anyhow::Error {
-    let mut diagnosed = Diagnosed::from(errors);
-    diagnosed.help.push("the CRDs can be compared once the source has no errors".into());
-    diagnosed.into()
 }

@@ -1,9 +1,9 @@
-//! The new names in PROJECT: they are replaced where they are, so that all else stays as it is.
+//! Renames in PROJECT: names are replaced in place, so that everything else stays as it is.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::What;
+use super::Target;
 use crate::commands::error::{Diagnosed, Refusal};
 use crate::commands::request::list;
 use opctl_kustomize::yaml::{self, Dialect, Entry, Node, Value};
@@ -11,37 +11,36 @@ use opctl_model::diagnostic::SourceFile;
 use opctl_model::names::Group;
 use opctl_model::project::{Origin, PROJECT, ProjectFile, Resource};
 
-/// PROJECT with the new names.
-pub struct Answers {
-    pub text: String,
-    pub file: ProjectFile,
-}
-
-pub fn renamed(what: &What, text: &str, file: &ProjectFile) -> anyhow::Result<Answers> {
+/// The text of PROJECT with the new names, and its content.
+///
+/// # Errors
+///
+/// If the target does not exist, has the name already, or its new name is taken.
+pub fn rename(target: &Target, text: &str, file: &ProjectFile) -> anyhow::Result<(String, ProjectFile)> {
     let is_renamed = |resource: &Resource| {
         resource.origin == Origin::Own
-            && match what {
-                What::Kind { group, kind, .. } => resource.group == *group && resource.kind == *kind,
-                What::Group { group, .. } => resource.group == *group,
-                What::Domain(_) => true,
-                What::Project(_) => false,
+            && match target {
+                Target::Kind { group, kind, .. } => resource.group == *group && resource.kind == *kind,
+                Target::Group { group, .. } => resource.group == *group,
+                Target::Domain(_) => true,
+                Target::Project(_) => false,
             }
     };
-    refuse_unknown(what, file, &is_renamed)?;
+    refuse_unknown(target, file, &is_renamed)?;
     let source = SourceFile::new(PROJECT, text);
     let documents = yaml::documents(&source, Dialect::Kubectl).map_err(|error| Diagnosed::from(vec![*error]))?;
     let root = documents.first().ok_or_else(|| Refusal::new("PROJECT is empty"))?;
     let mut changes = Changes { text, found: BTreeMap::new() };
-    match what {
-        What::Domain(to) => changes.set(root.get("domain"), file.domain.as_str(), to.as_str()),
-        What::Project(to) => changes.set(root.get("projectName"), file.name.as_str(), to.as_str()),
-        What::Kind { .. } | What::Group { .. } => {}
+    match target {
+        Target::Domain(to) => changes.set(root.get("domain"), file.domain.as_str(), to.as_str()),
+        Target::Project(to) => changes.set(root.get("projectName"), file.name.as_str(), to.as_str()),
+        Target::Kind { .. } | Target::Group { .. } => {}
     }
     for (entry, resource) in root.items_at(&["resources"]).iter().zip(&file.resources) {
-        if let What::Kind { group, kind, to, .. } = what {
+        if let Target::Kind { group, kind, to, .. } = target {
             changes.references(entry.get("options"), &(group, kind.as_str()), &(group, to.as_str()));
         }
-        if let What::Group { group, to } = what {
+        if let Target::Group { group, to } = target {
             let kinds =
                 file.resources.iter().filter(|resource| is_renamed(resource)).map(|resource| resource.kind.as_str());
             for kind in kinds {
@@ -51,8 +50,8 @@ pub fn renamed(what: &What, text: &str, file: &ProjectFile) -> anyhow::Result<An
         if !is_renamed(resource) {
             continue;
         }
-        match what {
-            What::Kind { kind, to, plural, .. } => {
+        match target {
+            Target::Kind { kind, to, plural, .. } => {
                 changes.set(entry.get("kind"), kind.as_str(), to.as_str());
                 let plural = plural.clone().filter(|plural| *plural != to.plural());
                 changes.plural(entry, resource, plural.as_ref().map(|plural| plural.as_str()));
@@ -64,42 +63,42 @@ pub fn renamed(what: &What, text: &str, file: &ProjectFile) -> anyhow::Result<An
                     }
                 }
             }
-            What::Group { group, to } => {
+            Target::Group { group, to } => {
                 changes.set(entry.get("group"), group.as_str(), to.as_str());
                 let path = format!("crate::api::{}::{}", to.module(), resource.version);
                 changes.set(entry.get("path"), &resource.path, &path);
             }
-            What::Domain(to) => changes.set(entry.get("domain"), file.domain.as_str(), to.as_str()),
-            What::Project(_) => {}
+            Target::Domain(to) => changes.set(entry.get("domain"), file.domain.as_str(), to.as_str()),
+            Target::Project(_) => {}
         }
     }
     let text = changes.apply();
     let new = ProjectFile::parse(&text).map_err(Diagnosed::from)?;
     refuse_taken(file, &new, &is_renamed)?;
-    Ok(Answers { text, file: new })
+    Ok((text, new))
 }
 
-fn refuse_unknown(what: &What, file: &ProjectFile, is_renamed: &dyn Fn(&Resource) -> bool) -> Result<(), Refusal> {
+fn refuse_unknown(target: &Target, file: &ProjectFile, is_renamed: &dyn Fn(&Resource) -> bool) -> Result<(), Refusal> {
     let own = || file.resources.iter().filter(|resource| resource.origin == Origin::Own);
-    let (is_same, name) = match what {
-        What::Kind { kind, to, plural, .. } => (kind == to && plural.is_none(), to.to_string()),
-        What::Group { group, to } => (group == to, to.to_string()),
-        What::Domain(to) => (*to == file.domain, to.to_string()),
-        What::Project(to) => (*to == file.name, to.to_string()),
+    let (is_same, name) = match target {
+        Target::Kind { kind, to, plural, .. } => (kind == to && plural.is_none(), to.to_string()),
+        Target::Group { group, to } => (group == to, to.to_string()),
+        Target::Domain(to) => (*to == file.domain, to.to_string()),
+        Target::Project(to) => (*to == file.name, to.to_string()),
     };
     if is_same {
         return Err(Refusal::new(format!("it is already called `{name}`")).help("give another one with `--to`"));
     }
     let is_known = own().any(is_renamed);
-    match what {
-        What::Kind { group, kind, .. } if !is_known => {
+    match target {
+        Target::Kind { group, kind, .. } if !is_known => {
             let refusal = Refusal::new(format!("the project has no kind `{kind}` of its own in the group `{group}`"));
             Err(own().fold(refusal, |refusal, Resource { group, kind, .. }| {
                 let help = format!("it has `--group {group} --kind {kind}`");
                 if refusal.help.contains(&help) { refusal } else { refusal.help(help) }
             }))
         }
-        What::Group { group, .. } if !is_known => {
+        Target::Group { group, .. } if !is_known => {
             let refusal = Refusal::new(format!("the project has no kinds of its own in the group `{group}`"));
             Err(match own().next() {
                 Some(_) => {
@@ -112,7 +111,7 @@ fn refuse_unknown(what: &What, file: &ProjectFile, is_renamed: &dyn Fn(&Resource
     }
 }
 
-/// Kinds of one name would be one kind.
+/// Refuses a name that another kind has: both would be one kind.
 fn refuse_taken(file: &ProjectFile, new: &ProjectFile, is_renamed: &dyn Fn(&Resource) -> bool) -> Result<(), Refusal> {
     let pairs = || file.resources.iter().zip(&new.resources);
     for (_, new) in pairs().filter(|(old, _)| is_renamed(old)) {
@@ -159,7 +158,7 @@ impl Changes<'_> {
         }
     }
 
-    /// The plural is only there where it is irregular.
+    /// Sets, adds or removes the plural: PROJECT only has irregular ones.
     fn plural(&mut self, entry: &Node, resource: &Resource, new: Option<&str>) {
         let line = |at: usize| self.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
         let end = |at: usize| self.text[at..].find('\n').map_or(self.text.len(), |newline| at + newline + 1);

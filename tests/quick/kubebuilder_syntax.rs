@@ -1,7 +1,7 @@
 //! What users of kubebuilder 4 and operator-sdk 1.42 type: each command and flag of theirs does the same here, is accepted with a
 //! note, or refused with what to do instead. And `opctl edit`, which both have.
 //!
-//! `habits.txt` has a line for each, and what opctl answers. `SNAPSHOTS=overwrite cargo test --test quick habits` records the answers.
+//! `tests/kubebuilder_syntax.txt` has a line for each, and what opctl answers. `SNAPSHOTS=overwrite cargo test --test quick kubebuilder_syntax` records the answers.
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use clap::Parser;
 use clap::error::ErrorKind;
 use opctl::commands::Cli;
-use opctl::commands::habits::{self, Answer};
+use opctl::commands::kubebuilder_syntax::{self, Answer};
 use snapbox::{Assert, Data};
 
 use crate::sandbox::Sandbox;
@@ -63,9 +63,9 @@ fn whole(line: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_habit_is_answered() {
+fn every_argument_is_answered() {
     let sandbox = project();
-    let text = std::fs::read_to_string("tests/habits.txt").unwrap();
+    let text = std::fs::read_to_string("tests/kubebuilder_syntax.txt").unwrap();
     let mut answered = String::new();
     for line in text.lines().filter(|line| !line.starts_with(' ')) {
         answered.push_str(&format!("{line}\n"));
@@ -89,19 +89,19 @@ fn every_habit_is_answered() {
     }
     Assert::new()
         .action_env("SNAPSHOTS")
-        .eq(Data::text(answered), Data::read_from("tests/habits.txt".as_ref(), None).raw());
+        .eq(Data::text(answered), Data::read_from("tests/kubebuilder_syntax.txt".as_ref(), None).raw());
 }
 
 #[test]
 fn every_row_of_the_table_is_tried() {
-    let text = std::fs::read_to_string("tests/habits.txt").unwrap();
-    for habit in habits::all() {
-        for path in habit.paths() {
+    let text = std::fs::read_to_string("tests/kubebuilder_syntax.txt").unwrap();
+    for row in kubebuilder_syntax::all() {
+        for path in row.paths() {
             let command = format!("opctl {}", path.join(" "));
             let is_tried = text.lines().any(|line| {
-                line.starts_with(&command) && habit.flag.is_none_or(|flag| line.contains(&format!(" --{flag}")))
+                line.starts_with(&command) && row.flag.is_none_or(|flag| line.contains(&format!(" --{flag}")))
             });
-            assert!(is_tried, "`{command}` {:?}", habit.flag);
+            assert!(is_tried, "`{command}` {:?}", row.flag);
         }
     }
 }
@@ -109,8 +109,8 @@ fn every_row_of_the_table_is_tried() {
 #[test]
 fn the_commands_in_the_answers_exist() {
     let mut commands = 0;
-    for habit in habits::all() {
-        let (Answer::Accepted(text) | Answer::Refused(text)) = habit.answer;
+    for row in kubebuilder_syntax::all() {
+        let (Answer::Accepted(text) | Answer::Refused(text)) = row.answer;
         for command in text.split('`').skip(1).step_by(2).filter(|code| code.starts_with("opctl ")) {
             if let Err(error) = Cli::try_parse_from(command.split(' ')) {
                 assert_eq!(error.kind(), ErrorKind::DisplayHelp, "`{command}`: {error}");

@@ -1,19 +1,25 @@
-//! `watches.yaml` of operator-sdk's Ansible operators → [`Watch`].
+//! `watches.yaml` of operator-sdk's Ansible operators → [`Watch`], and the roles, playbooks and permissions of the project.
 
+use super::diagnostics::{OP482, OP483};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::watches::{self, Reader, Subject};
-use opctl_charts::ansible::Source;
-use opctl_kustomize::yaml::{Entry, Node, Value};
-use opctl_model::diagnostic::Diagnostic;
-use opctl_model::diagnostic::{SourceFile, Span};
+use super::watches::{self, Gvk, Reader};
+use super::{Project, below};
+use crate::ansible::{Rules, Source, is_in_collection, role_path};
+use opctl_kustomize::yaml::{self, Dialect, Entry, Node, Value};
+use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
+use opctl_model::project::{Intake, ReadError};
+
+/// Texts by their paths from the project's folder.
+pub type Files = BTreeMap<String, String>;
 
 /// A kind, and what runs for each of its objects.
 #[derive(Clone, Debug)]
 pub struct Watch {
-    pub subject: Subject,
+    pub gvk: Gvk,
     pub runs: Runs,
     pub vars: Map<String, Json>,
     pub finalizer: Option<Finalizer>,
@@ -47,12 +53,12 @@ pub struct Finalizer {
     pub vars: Map<String, Json>,
 }
 
-/// The entries of the file; what is wrong is added to `found`, and so are warnings of what has no counterpart.
+/// The watches of a file. Adds errors to `found`, and warnings about settings that have no counterpart.
 pub fn read(file: &Arc<SourceFile>, found: &mut Vec<Diagnostic>) -> Vec<Watch> {
     let entries = watches::entries(file, found);
     let mut reader = Reader { found };
     let watches: Vec<Watch> = entries.iter().filter_map(|entry| watch(&mut reader, entry)).collect();
-    reader.refuse_twice(watches.iter().map(|watch| &watch.subject));
+    reader.reject_duplicates(watches.iter().map(|watch| &watch.gvk));
     watches
 }
 
@@ -60,10 +66,10 @@ fn watch(reader: &mut Reader, node: &Node) -> Option<Watch> {
     const KEYS: &str = "`group`, `version`, `kind`, `role`, `playbook`, `vars`, `finalizer`, `reconcilePeriod`, `manageStatus`, \
                         `watchDependentResources`, `watchClusterScopedResources`, `watchAnnotationsChanges`, `snakeCaseParameters`, \
                         `markUnsafe`, `maxRunnerArtifacts`, `blacklist` and `selector`";
-    let mut subject = Subject::at(node);
+    let mut gvk = Gvk::at(node);
     let (mut role, mut playbook, mut finalizer) = (None, None, None);
     let mut watch = Watch {
-        subject: Subject::at(node),
+        gvk: Gvk::at(node),
         runs: Runs { source: Source::Role(String::new()), span: node.span.clone() },
         vars: Map::new(),
         finalizer: None,
@@ -80,7 +86,7 @@ fn watch(reader: &mut Reader, node: &Node) -> Option<Watch> {
     };
     for Entry { key, key_span, value } in node.entries() {
         match key.as_str() {
-            "group" | "version" | "kind" => reader.name(&mut subject, key, value),
+            "group" | "version" | "kind" => reader.name(&mut gvk, key, value),
             _ if value.is_null() => {}
             "role" => role = runs(reader, key, value),
             "playbook" => playbook = runs(reader, key, value),
@@ -111,22 +117,22 @@ fn watch(reader: &mut Reader, node: &Node) -> Option<Watch> {
             "remove `.mark_unsafe(false)` from the controller, unless objects have to contain templates",
         );
     }
-    if subject.group.is_empty() && node.get("group").is_some_and(|group| group.as_text() == Some("")) {
+    if gvk.group.is_empty() && node.get("group").is_some_and(|group| group.as_text() == Some("")) {
         reader.wrong(
-            &subject.group_span,
+            &gvk.group_span,
             "a kind of Kubernetes cannot be imported",
             "write a controller for it: `opctl create api --group core --resource=false`",
         );
         return None;
     }
-    if !reader.has_names(&subject, []) {
+    if !reader.has_names(&gvk, []) {
         return None;
     }
     let Some(runs) = playbook.or(role) else {
         reader.wrong(&node.span, "this watch has neither a `role` nor a `playbook`", "add one of the two");
         return None;
     };
-    Some(Watch { subject, runs, finalizer, ..watch })
+    Some(Watch { gvk, runs, finalizer, ..watch })
 }
 
 fn flag(reader: &mut Reader, key: &str, node: &Node) -> bool {
@@ -190,7 +196,7 @@ fn vars(reader: &mut Reader, node: &Node) -> Map<String, Json> {
     vars.collect()
 }
 
-/// What `ansible-vault encrypt_string` writes.
+/// The first line of the output of `ansible-vault encrypt_string`.
 const VAULT: &str = "$ANSIBLE_VAULT;";
 
 /// A value. operator-sdk puts environment variables into the whole file, before it is parsed.
@@ -217,7 +223,7 @@ fn var(reader: &mut Reader, node: &Node) -> Json {
     }
 }
 
-/// Whether the tag `!vault` is before the value; the parser drops it.
+/// Returns true if the tag `!vault` is before the value; the parser drops it.
 fn is_tagged(node: &Node) -> bool {
     let (before, value) = node.span.file.text.split_at(node.span.range.start);
     let style = |letter: char| letter.is_whitespace() || "|>+-".contains(letter) || letter.is_ascii_digit();
@@ -261,6 +267,126 @@ fn unwatched(reader: &mut Reader, node: &Node) -> Vec<(String, String)> {
         }
     }
     kinds
+}
+
+/// Reads the text files of roles and playbooks.
+///
+/// # Errors
+///
+/// If one of them cannot be read.
+pub fn files(project: &Project, found: &mut Vec<Diagnostic>) -> Result<Files, ReadError> {
+    let dir = &project.dir;
+    let mut intake = Intake::default();
+    let mut files = Files::new();
+    for folder in ["roles", "playbooks"] {
+        for (path, content) in intake.folder(dir, folder)? {
+            let name = path.rsplit('/').next();
+            match String::from_utf8(content) {
+                Ok(_) if matches!(name, Some(".placeholder" | ".gitkeep")) => {}
+                Ok(text) => _ = files.insert(path, text),
+                Err(_) => {
+                    let message = format!("`{}` is not text, and was not copied", dir.join(&path).display());
+                    let help = format!("copy it after the import, to `{path}`");
+                    found.push(OP483.warning(message).help(help));
+                }
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// The role or playbook in the new project. A playbook beside watches.yaml is added to `files`.
+pub fn locate(project: &Project, runs: &Runs, files: &mut Files, found: &mut Vec<Diagnostic>) -> Option<Source> {
+    let mut wrong = |message: String| {
+        let help = "correct the path, from the folder of watches.yaml";
+        found.push(OP482.error(message).at(runs.span.clone(), "").help(help));
+        None
+    };
+    match &runs.source {
+        Source::Role(name) => {
+            let folder = format!("{}/", role_path(name));
+            match is_in_collection(name) || files.keys().any(|path| path.starts_with(&folder)) {
+                true => Some(Source::Role(name.clone())),
+                false => wrong(format!("there is no role `{}`", project.dir.join(role_path(name)).display())),
+            }
+        }
+        Source::Playbook(path) if files.contains_key(path) => Some(Source::Playbook(path.clone())),
+        Source::Playbook(path) => match project.tree.read(path) {
+            Ok(Some(text)) => {
+                let name = path.rsplit('/').next().unwrap_or(path);
+                let target = format!("playbooks/{name}");
+                if files.insert(target.clone(), text).is_some() {
+                    return wrong(format!("`{target}` would be another file, too"));
+                }
+                let message = format!("`{path}` is `{target}` in the new project");
+                let help = "correct the paths in it that are relative to its folder";
+                found.push(OP483.warning(message).at(runs.span.clone(), "").help(help));
+                Some(Source::Playbook(target))
+            }
+            Err(error) => wrong(below(&project.dir, error).to_string()),
+            Ok(None) => wrong(format!("there is no playbook `{}`", project.dir.join(path).display())),
+        },
+    }
+}
+
+/// Reports the rules of config/rbac/role.yaml that no task needs; they are not imported. Rules of the operator's `own` groups are its own.
+pub fn report_unneeded_rules(project: &Project, rules: &Rules, own: &BTreeSet<&str>, found: &mut Vec<Diagnostic>) {
+    let Some(file) = super::read(&project.tree, "config/rbac/role.yaml", found) else { return };
+    let documents = match yaml::documents(&file, Dialect::Kubectl) {
+        Ok(documents) => documents,
+        Err(error) => return found.push(*error),
+    };
+    for rule in documents.iter().flat_map(|document| document.items_at(&["rules"])) {
+        let texts = |key: &str| -> Vec<&str> { rule.items_at(&[key]).iter().filter_map(Node::as_text).collect() };
+        for group in texts("apiGroups").into_iter().filter(|group| !own.contains(group)) {
+            let mut more: BTreeMap<Vec<&str>, Vec<&str>> = BTreeMap::new();
+            for resource in texts("resources") {
+                let needed = rules.get(&(group.to_owned(), resource.to_owned()));
+                let is_needed = |verb: &&str| needed.is_some_and(|needed| needed.contains(verb));
+                let verbs: Vec<&str> = texts("verbs").into_iter().filter(|verb| !is_needed(verb)).collect();
+                if !verbs.is_empty() {
+                    more.entry(verbs).or_default().push(resource);
+                }
+            }
+            for (verbs, resources) in more {
+                let (verbs, resources) = (verbs.join(";"), resources.join(";"));
+                let group = if group.is_empty() { "core" } else { group };
+                let message =
+                    format!("no task needs `{verbs}` on `{resources}` of `{group}`, so it was not carried over");
+                let marker = format!("// +kubebuilder:rbac:groups={group},resources={resources},verbs={verbs}");
+                let help = format!("if one does, add a marker to its controller: `{marker}`");
+                found.push(OP483.warning(message).at(rule.span.clone(), "").help(help));
+            }
+        }
+    }
+}
+
+/// Reports files and collections that are not imported.
+pub fn report_leftovers(project: &Project, found: &mut Vec<Diagnostic>) {
+    for name in
+        ["collections", "library", "filter_plugins", "action_plugins", "module_utils", "inventory", "ansible.cfg"]
+    {
+        if project.dir.join(name).exists() {
+            let message = format!("`{}` was not imported", project.dir.join(name).display());
+            found.push(OP483.warning(message).help("copy it, and add it to the Dockerfile, if it is needed"));
+        }
+    }
+    let Some(file) = super::read(&project.tree, "requirements.yml", found) else { return };
+    let documents = match yaml::documents(&file, Dialect::Kubectl) {
+        Ok(documents) => documents,
+        Err(error) => return found.push(*error),
+    };
+    for collection in documents.iter().flat_map(|document| document.items_at(&["collections"])) {
+        let name = collection.as_text().or(collection.text_at(&["name"])).unwrap_or_default();
+        // The first is in every project, and opctl's runtime does what the second is for.
+        if name == "kubernetes.core" || name == "operator_sdk.util" {
+            continue;
+        }
+        let message = format!("the collection `{name}` was not imported");
+        let help = "if a role needs it, add it to requirements.yml, and its checksum to requirements.sha256: `make .venv` prints it";
+        let at = Span { ..collection.span.clone() };
+        found.push(OP483.warning(message).at(at, "").help(help));
+    }
 }
 
 #[cfg(test)]

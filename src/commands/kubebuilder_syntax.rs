@@ -1,19 +1,19 @@
-//! Handles commands and flags of kubebuilder 4 and operator-sdk that opctl does not have.
+//! Commands and flags of kubebuilder 4 and operator-sdk that opctl does not have.
 //!
-//! One table: each command and flag that opctl itself does not have is either accepted, because what it asks for holds anyway, or
-//! refused with what does it here. [`syntax`] makes clap parse them, hidden from help; [`check`] looks them up.
+//! Each is either accepted, because opctl does the same anyway, or refused with what to use instead. [`extend`] makes clap parse them,
+//! hidden from help; [`check`] looks them up.
 
 use clap::{Arg, ArgAction, ArgMatches, Command as Syntax};
 
 use super::Console;
 use super::error::{Refusal, Refusals};
 
-/// What opctl answers.
+/// The answer to a command or flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It holds anyway; the note says why.
+    /// No effect; the note explains why none is needed.
     Accepted(&'static str),
-    /// What to do instead; `{}` is the value that was given.
+    /// An error with what to use instead; `{}` is replaced by the given value.
     Refused(&'static str),
 }
 use Answer::{Accepted, Refused};
@@ -43,8 +43,8 @@ const UPDATE: Answer = Refused(
 );
 const V1: Answer = Refused("Kubernetes has only v1 since 1.22: leave the option out");
 
-/// What is typed: commands (alternatives between `|`), then a flag, then its value. A value in capitals is any, `[=BOOL]` may be
-/// left out. The first row that fits counts.
+/// Commands (alternatives between `|`), then a flag, then its value. A value in capitals matches any, and `[=BOOL]` is optional. The first
+/// matching row applies.
 const TABLE: &[(&str, Answer)] = &[
     // Flags of kubebuilder's `init` and `edit`.
     ("init --repo MODULE", Accepted("a crate has no module path; its name is that of the project")),
@@ -188,15 +188,15 @@ const TABLE: &[(&str, Answer)] = &[
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
-pub struct Habit {
+pub struct Row {
     commands: &'static str,
     pub flag: Option<&'static str>,
-    /// `None`: true or false, which may be left out.
+    /// `None` for a flag that is true or false, and may have no value.
     value: Option<&'static str>,
     pub answer: Answer,
 }
 
-pub fn all() -> impl Iterator<Item = Habit> {
+pub fn all() -> impl Iterator<Item = Row> {
     TABLE.iter().map(|(typed, answer)| {
         let (commands, flag) =
             typed.split_once(" --").map_or((*typed, None), |(commands, flag)| (commands, Some(flag)));
@@ -204,12 +204,12 @@ pub fn all() -> impl Iterator<Item = Habit> {
             Some((flag, value)) => (Some(flag), Some(value)),
             None => (flag.map(|flag| flag.trim_end_matches("[=BOOL]")), None),
         };
-        Habit { commands, flag, value, answer: *answer }
+        Row { commands, flag, value, answer: *answer }
     })
 }
 
-impl Habit {
-    /// The commands that it is about.
+impl Row {
+    /// The commands that the row is about.
     pub fn paths(self) -> impl Iterator<Item = Vec<&'static str>> {
         self.commands.split('|').map(|path| path.split(' ').collect())
     }
@@ -232,22 +232,22 @@ const PLUGINS: &str = "plugins";
 /// The words after a command that opctl does not have.
 const WORDS: &str = "words";
 
-/// The command line with the habits, too.
-pub fn syntax(syntax: Syntax) -> Syntax {
-    all().fold(syntax, |syntax, habit| habit.paths().fold(syntax, |syntax, path| add(syntax, &path, habit)))
+/// Adds the table to the syntax of opctl.
+pub fn extend(syntax: Syntax) -> Syntax {
+    all().fold(syntax, |syntax, row| row.paths().fold(syntax, |syntax, path| add(syntax, &path, row)))
 }
 
-fn add(syntax: Syntax, path: &[&'static str], habit: Habit) -> Syntax {
+fn add(syntax: Syntax, path: &[&'static str], row: Row) -> Syntax {
     let [word, rest @ ..] = path else {
         let is_new = |flag| syntax.get_arguments().all(|argument| argument.get_long() != Some(flag));
-        return match habit.flag.filter(|flag| is_new(flag)) {
-            Some(flag) => syntax.arg(habit.argument(flag)),
+        return match row.flag.filter(|flag| is_new(flag)) {
+            Some(flag) => syntax.arg(row.argument(flag)),
             None => syntax,
         };
     };
     match syntax.find_subcommand(word) {
         Some(known) if known.is_hide_set() => syntax,
-        Some(_) => syntax.mut_subcommand(word, |known| add(known, rest, habit)),
+        Some(_) => syntax.mut_subcommand(word, |known| add(known, rest, row)),
         None => {
             let words = Arg::new(WORDS).hide(true).num_args(0..).trailing_var_arg(true).allow_hyphen_values(true);
             syntax.subcommand(Syntax::new(*word).hide(true).disable_help_flag(true).arg(words))
@@ -255,7 +255,7 @@ fn add(syntax: Syntax, path: &[&'static str], habit: Habit) -> Syntax {
     }
 }
 
-/// Confirms what is accepted. An error is all that is refused.
+/// Notes each argument that is accepted, and returns those that are refused as errors.
 pub fn check(syntax: &Syntax, matches: &ArgMatches, console: &Console) -> Result<(), Refusals> {
     let (mut path, mut syntax, mut matches) = (Vec::new(), syntax, matches);
     while let Some((name, inner)) = matches.subcommand() {
@@ -269,8 +269,8 @@ pub fn check(syntax: &Syntax, matches: &ArgMatches, console: &Console) -> Result
         path.extend(words.take_while(|word| !word.starts_with('-')));
         return Err(Refusals(vec![unknown_command(&path)]));
     }
-    let here: Vec<Habit> = all().filter(|habit| habit.paths().any(|other| other == path)).collect();
-    let mut flags: Vec<&str> = here.iter().filter_map(|habit| habit.flag).collect();
+    let here: Vec<Row> = all().filter(|row| row.paths().any(|other| other == path)).collect();
+    let mut flags: Vec<&str> = here.iter().filter_map(|row| row.flag).collect();
     flags.dedup();
     // Each answer once, with all that it is for.
     let mut refused: Vec<(String, Vec<String>)> = Vec::new();
@@ -279,8 +279,8 @@ pub fn check(syntax: &Syntax, matches: &ArgMatches, console: &Console) -> Result
         for given in matches.get_many::<String>(flag).into_iter().flatten() {
             let value = if flag == PLUGINS { plugin(given) } else { given };
             let typed = if flag == PLUGINS { format!("`--{flag} {given}`") } else { format!("`--{flag}`") };
-            let row = here.iter().find(|habit| habit.flag == Some(flag) && habit.fits_value(value));
-            match row.map(|habit| habit.answer) {
+            let row = here.iter().find(|row| row.flag == Some(flag) && row.fits_value(value));
+            match row.map(|row| row.answer) {
                 Some(Accepted(_)) if value == "deploy-image" && !matches.contains_id("image") => refusals.push(
                     Refusal::new(format!("{typed} requires `--image`"))
                         .help("add e.g. `--image memcached:1.6.39-alpine`"),
@@ -329,12 +329,12 @@ fn plugin(key: &str) -> &str {
     }
 }
 
-/// Whether a plugin of kubebuilder makes Grafana dashboards.
+/// Returns true for the plugin of kubebuilder that generates Grafana dashboards.
 pub fn is_grafana(key: &str) -> bool {
     plugin(key) == "grafana"
 }
 
-/// Whether a plugin of kubebuilder makes a chart of the operator.
+/// Returns true for the plugin of kubebuilder that generates a chart of the operator.
 pub fn is_operator_chart(key: &str) -> bool {
     plugin(key) == "operator-chart"
 }
@@ -342,7 +342,7 @@ pub fn is_operator_chart(key: &str) -> bool {
 /// The row with the most words counts: `run bundle` before `run`.
 fn unknown_command(path: &[&str]) -> Refusal {
     let fits = |words: &Vec<&str>| path.starts_with(words);
-    let best = all().flat_map(|habit| habit.paths().filter(fits).map(move |words| (words, habit.answer)));
+    let best = all().flat_map(|row| row.paths().filter(fits).map(move |words| (words, row.answer)));
     let best = best.filter(|(words, _)| !words.is_empty()).max_by_key(|(words, _)| words.len());
     let words = best.as_ref().map_or(path, |(words, _)| words);
     let refusal = Refusal::new(format!("opctl has no command `{}`", words.join(" ")));

@@ -1,246 +1,59 @@
-//! `opctl rename`: gives a kind, a group, the domain or the project another name, in the whole tree.
+//! Plans the renaming of a kind, a group, the domain or the project, in the whole tree.
 //!
-//! The scaffold is rendered with the old and with the new name. What is as it was scaffolded becomes the new rendering. In files that were
-//! edited, names are replaced by syntax, lines of the scaffold by their new rendering, and other differences are merged. The rest is listed.
+//! The scaffold is rendered with the old and with the new name. Files that are as they were scaffolded become the new rendering. In files
+//! that were edited, names are replaced by syntax, lines of the scaffold by their new rendering, and other differences are merged.
+//! Remaining mentions of the old name are listed.
 
-mod answers;
 mod mentions;
-mod moves;
-mod texts;
+mod project_file;
+mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use clap::{Args, Subcommand};
-
-use self::answers::Answers;
-use self::moves::Moves;
-use self::texts::{in_lock, in_yaml};
-use super::create_api::api_of_resource;
-use super::error::{Refusal, Refusals};
-use super::rescaffold::{self, Texts};
-use super::{
-    Console, Next, Outcome, Task, carry_out, edit as settings, lock, manifests, project_folder, tree, update,
-    workspace_above,
-};
+use crate::commands::create_api::{BOILERPLATE, api_of_resource};
+use crate::commands::error::{Refusal, Refusals};
+use crate::commands::rescaffold::{self, Texts};
+use crate::commands::update;
 use crate::scaffold::Runtime;
 use opctl_edit::plan::{Change, Plan};
-use opctl_edit::{self as edit, KindNames, Merged, Package, Renames};
+use opctl_edit::{self as edit, KindNames, Merged, Moves, Package, Renames};
 use opctl_model::names::{Domain, Group, Kind, Plural, ProjectName};
 use opctl_model::project::{Origin, PROJECT, ProjectFile, Resource, Tree};
 use opctl_source::emit;
 
-/// Rename a kind, a group, the domain or the project
-///
-/// Renames in the whole tree: types, modules and their files, `#[kube(…)]`, markers, samples, webhooks, roles, PROJECT and Cargo.toml. Names
-/// in Rust are resolved, YAML is changed by its keys, and scaffolded files are rendered again. Strings, comments and prose that still contain
-/// the old name are listed. Objects in a cluster are not renamed: the output explains what happens to them.
-#[derive(Debug, Subcommand)]
-pub enum Rename {
-    Kind(RenameKindArgs),
-    Group(RenameGroupArgs),
-    Domain(RenameDomainArgs),
-    Project(RenameProjectArgs),
-}
-
-/// Rename a kind in all of its versions
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  # List what would change, then show how
-  opctl rename kind --group cache --kind Memcached --to Store --dry-run
-  opctl rename kind --group cache --kind Memcached --to Store --diff
-
-  # With an irregular plural
-  opctl rename kind --group crew --kind Captain --to Person --plural people")]
-pub struct RenameKindArgs {
-    /// The group without the project's domain
-    #[arg(long)]
-    pub group: String,
-
-    /// The kind
-    #[arg(long)]
-    pub kind: String,
-
-    /// Its new name
-    #[arg(long, value_name = "KIND")]
-    pub to: String,
-
-    /// Its new plural, if it is irregular
-    #[arg(long)]
-    pub plural: Option<String>,
-}
-
-/// Rename a group with all of its kinds
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  opctl rename group --group cache --to store
-
-  # Show the changes, and write nothing
-  opctl rename group --group cache --to store --diff")]
-pub struct RenameGroupArgs {
-    /// The group without the project's domain
-    #[arg(long)]
-    pub group: String,
-
-    /// Its new name
-    #[arg(long, value_name = "GROUP")]
-    pub to: String,
-}
-
-/// Rename the domain, and with it the groups of all kinds
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  opctl rename domain --to example.org
-
-  # Show the changes, and write nothing
-  opctl rename domain --to example.org --diff")]
-pub struct RenameDomainArgs {
-    /// The new domain
-    #[arg(long, value_name = "DOMAIN")]
-    pub to: String,
-}
-
-/// Rename the project: its crate, its image, its namespace and the names of its objects
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  opctl rename project --to store-operator
-
-  # Show the changes, and write nothing
-  opctl rename project --to store-operator --diff")]
-pub struct RenameProjectArgs {
-    /// The new name
-    #[arg(long, value_name = "NAME")]
-    pub to: String,
-}
-
-/// What gets another name, and which.
+/// The item to rename, and its new name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum What {
+pub enum Target {
     Kind { group: Group, kind: Kind, to: Kind, plural: Option<Plural> },
     Group { group: Group, to: Group },
     Domain(Domain),
     Project(ProjectName),
 }
 
-impl What {
-    fn parse(args: &Rename) -> Result<Self, Refusals> {
-        let mut refusals = Refusals::default();
-        let what = match args {
-            Rename::Kind(args) => {
-                let group = refusals.check(Group::parse(&args.group));
-                let [kind, to] = [&args.kind, &args.to].map(|text| refusals.check(Kind::parse(text)));
-                let plural = args.plural.as_deref().and_then(|text| refusals.check(Plural::parse(text)));
-                (|| Some(Self::Kind { group: group?, kind: kind?, to: to?, plural }))()
-            }
-            Rename::Group(args) => {
-                let [group, to] = [&args.group, &args.to].map(|text| refusals.check(Group::parse(text)));
-                (|| Some(Self::Group { group: group?, to: to? }))()
-            }
-            Rename::Domain(args) => refusals.check(Domain::parse(&args.to)).map(Self::Domain),
-            Rename::Project(args) => refusals.check(ProjectName::parse(&args.to)).map(Self::Project),
-        };
-        refusals.settle()?;
-        what.ok_or_else(Refusals::default)
-    }
-
-    /// What happens to objects with the old name in a cluster.
-    fn consequences(&self, renamed: &Renamed) -> Vec<String> {
-        let mut consequences = Vec::new();
-        let crds: Vec<String> =
-            renamed.kinds.iter().map(|(old, new)| format!("`{}` → `{}`", old.crd(), new.crd())).collect();
-        let is_same = renamed.kinds.iter().find(|(old, new)| old.crd() == new.crd());
-        if let Some((old, _)) = is_same {
-            consequences.push(format!(
-                "the CRD `{}` keeps its name, and the API server refuses another kind in it: in each cluster, delete the CRD, and with it \
-                 all objects, before you deploy",
-                old.crd()
-            ));
-            return consequences;
-        }
-        if !matches!(self, Self::Project(_)) && !crds.is_empty() {
-            consequences.push(format!(
-                "a cluster has no rename: these are new CRDs ({}). Existing objects stay objects of the old ones, which the renamed operator \
-                 neither reconciles nor cleans up; see docs/renaming.md",
-                crds.join(", ")
-            ));
-        }
-        if let Self::Project(_) = self {
-            consequences.push(
-                "in a cluster this is a second operator: its namespace, its Lease, its labels and its field manager have the new name. \
-                 Undeploy the old one first, or both reconcile the same objects"
-                    .to_owned(),
-            );
-        }
-        if matches!(self, Self::Project(_) | Self::Domain(_)) && renamed.has_finalizer {
-            consequences.push(
-                "finalizers have the new name, too: objects that have the old one cannot be deleted once the old operator is gone".to_owned(),
-            );
-        }
-        consequences
-    }
-}
-
-/// What other commands generate from the rest.
+/// Folders that other commands generate.
 const OUTPUTS: [&str; 3] = ["bundle/", "dist/", "grafana/"];
 
-/// Old and new names.
-struct Renamed {
+/// The old and new names and paths.
+pub struct Renaming {
+    target: Target,
     file: ProjectFile,
-    new_file: ProjectFile,
+    pub new_file: ProjectFile,
+    /// PROJECT with the new names.
+    new_text: String,
     kinds: Vec<(KindNames, KindNames)>,
     renames: Renames,
     moves: Moves,
     has_finalizer: bool,
 }
 
-pub fn run(args: &Rename, console: &Console) -> anyhow::Result<Outcome> {
-    let what = What::parse(args)?;
-    let root = project_folder()?;
-    let _lock = lock(&root, console)?;
-    let tree = tree(&root);
-    let text = tree.read(PROJECT)?.unwrap_or_default();
-    let file = ProjectFile::read(&tree)?;
-    let Answers { text: new_text, file: new_file } = answers::renamed(&what, &text, &file)?;
-    let renamed = Renamed::new(file, new_file, &tree)?;
-    let (mut plan, mentions) = renamed.plan(&what, &tree)?;
-    plan.changes.insert(PROJECT.into(), Change::Rewrite { text: Some(new_text), base: None, is_new: false });
-    if tree.has(settings::DASHBOARD) {
-        settings::dashboards(&mut plan, &tree, renamed.new_file.name.as_str(), true, console)?;
-    }
-    manifests::refuse_taken_names(&plan, &tree, "", console)?;
-    manifests::add_if_sound(&mut plan, &tree, &manifests::ManifestOptions::of(Some(&renamed.new_file)), console)?;
-    if !mentions.is_empty() {
-        let lines: String = mentions.iter().map(|line| format!("\n  {line}")).collect();
-        console.note(&format!("the old name is still in these strings, comments and documents; check them:{lines}"));
-    }
-    let links: Vec<String> = tree.own_links()?.into_iter().filter(|path| path.ends_with(".rs")).collect();
-    if !links.is_empty() {
-        console.note(&format!("links are not followed; what they lead to has its old names: {}", links.join(", ")));
-    }
-    if workspace_above(tree.root())?.is_some() {
-        console.note("other packages of the workspace are not changed; if they use this one, the compiler reports its old names there");
-    }
-    what.consequences(&renamed).iter().for_each(|text| console.note(text));
-    let generated = [
-        ("dist/chart", "opctl generate chart"),
-        ("bundle", "opctl generate bundle"),
-        ("docs/api", "opctl generate docs"),
-    ];
-    let generated = generated.into_iter().filter(|(folder, _)| tree.has_folder(folder));
-    let mut next = vec![
-        Next::new("cargo test", "compiles the project with the new name"),
-        Next::new("opctl check", "compares permissions and manifests"),
-    ];
-    next.extend(generated.map(|(_, command)| Next::new(command, "generates it with the new name")));
-    let again = "run the same command without `--check`";
-    carry_out(&Task { again, tree: &tree, folder: "", plan, next }, console)
-}
-
-impl Renamed {
-    fn new(file: ProjectFile, new_file: ProjectFile, tree: &Tree) -> anyhow::Result<Self> {
+impl Renaming {
+    /// # Errors
+    ///
+    /// If a file cannot be read, or the new name cannot be used.
+    pub fn new(target: Target, tree: &Tree) -> anyhow::Result<Self> {
+        let text = tree.read(PROJECT)?.unwrap_or_default();
+        let file = ProjectFile::read(tree)?;
+        let (new_text, new_file) = project_file::rename(&target, &text, &file)?;
         refuse_shared_folders(&file, &new_file)?;
         let mut kinds = Vec::new();
         let mut types = BTreeMap::new();
@@ -273,7 +86,8 @@ impl Renamed {
         }
         words.retain(|(old, new)| old != new);
         let [paths, new_paths] = [&file, &new_file].map(|file| rescaffold::paths(file, tree));
-        let moves = Moves::between(&paths?, &new_paths?, &words.into_iter().collect::<Vec<_>>())?;
+        let moves = Moves::between(&paths?, &new_paths?, &words.into_iter().collect::<Vec<_>>())
+            .map_err(|error| Refusal::new(error.to_string()).help("choose another name"))?;
         let renames = Renames {
             modules: moves.modules().collect(),
             types,
@@ -285,11 +99,15 @@ impl Renamed {
             let of_named = named.is_some_and(|all| all.values().any(|own| own.get("finalizer").is_some()));
             of_named || ["finalizer", "helmChart"].iter().any(|key| resource.options.contains_key(*key))
         });
-        Ok(Self { file, new_file, kinds, renames, moves, has_finalizer })
+        Ok(Self { target, file, new_file, new_text, kinds, renames, moves, has_finalizer })
     }
 
-    /// The changes of all files but PROJECT and manifests, and the places that still have the old name.
-    fn plan(&self, what: &What, tree: &Tree) -> anyhow::Result<(Plan, Vec<String>)> {
+    /// The changes of all files except for manifests, and the places that still have the old name.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be read, the scaffold is out of date, or a new name or path is taken.
+    pub fn plan(&self, tree: &Tree) -> anyhow::Result<(Plan, Vec<String>)> {
         let files = self.files(tree)?;
         let (record, mut recorded) = update::texts(tree)?.unzip();
         let old_render = rescaffold::files(&self.file, &recorded.clone().unwrap_or_default(), tree)?;
@@ -319,8 +137,8 @@ impl Renamed {
         let by_syntax = |path: &str, text: &str| -> String {
             match path.rsplit_once('.').map_or("", |(_, end)| end) {
                 "rs" => self.renames.in_rust(path, text, &package),
-                "yaml" | "yml" => in_yaml(path, text, &self.kinds, &|path| self.moves.apply(path)),
-                "lock" => in_lock(text, self.file.name.as_str(), self.new_file.name.as_str()),
+                "yaml" | "yml" => yaml::rename(path, text, &self.kinds, &|path| self.moves.apply(path)),
+                "lock" => edit::rename_package(text, self.file.name.as_str(), self.new_file.name.as_str()),
                 _ => text.to_owned(),
             }
         };
@@ -405,13 +223,51 @@ impl Renamed {
             }
             plan.changes.insert(new_path, Change::Rewrite { text: new_text, base, is_new });
         }
-        let header = tree.read(super::create_api::BOILERPLATE)?.unwrap_or_default();
+        let header = tree.read(BOILERPLATE)?.unwrap_or_default();
         // As the templates make it anyway.
         final_texts.retain(|path, text| new_templates.get(path) != Some(text));
-        Ok((plan, mentions::list(what, self, &final_texts, &header)))
+        let project = Change::Rewrite { text: Some(self.new_text.clone()), base: None, is_new: false };
+        plan.changes.insert(PROJECT.into(), project);
+        Ok((plan, mentions::list(self, &final_texts, &header)))
     }
 
-    /// The texts that people edit; what opctl generates is made again.
+    /// The consequences for objects with the old name in a cluster.
+    pub fn consequences(&self) -> Vec<String> {
+        let mut consequences = Vec::new();
+        let crds: Vec<String> =
+            self.kinds.iter().map(|(old, new)| format!("`{}` → `{}`", old.crd(), new.crd())).collect();
+        let is_same = self.kinds.iter().find(|(old, new)| old.crd() == new.crd());
+        if let Some((old, _)) = is_same {
+            consequences.push(format!(
+                "the CRD `{}` keeps its name, and the API server refuses another kind in it: in each cluster, delete the CRD, and with it \
+                 all objects, before you deploy",
+                old.crd()
+            ));
+            return consequences;
+        }
+        if !matches!(self.target, Target::Project(_)) && !crds.is_empty() {
+            consequences.push(format!(
+                "a cluster has no rename: these are new CRDs ({}). Existing objects stay objects of the old ones, which the renamed operator \
+                 neither reconciles nor cleans up; see docs/renaming.md",
+                crds.join(", ")
+            ));
+        }
+        if let Target::Project(_) = self.target {
+            consequences.push(
+                "in a cluster this is a second operator: its namespace, its Lease, its labels and its field manager have the new name. \
+                 Undeploy the old one first, or both reconcile the same objects"
+                    .to_owned(),
+            );
+        }
+        if matches!(self.target, Target::Project(_) | Target::Domain(_)) && self.has_finalizer {
+            consequences.push(
+                "finalizers have the new name, too: objects that have the old one cannot be deleted once the old operator is gone".to_owned(),
+            );
+        }
+        consequences
+    }
+
+    /// The texts that people edit; generated files are generated again.
     fn files(&self, tree: &Tree) -> anyhow::Result<Texts> {
         let runtime = format!("{}/", Runtime::FOLDER);
         let mut files = Texts::new();
@@ -460,12 +316,12 @@ fn same_module(path: &str) -> Option<String> {
     Some(module.strip_suffix("/mod").map_or_else(|| format!("{module}/mod.rs"), |module| format!("{module}.rs")))
 }
 
-/// Whether the file is opctl's own, in any language.
+/// Returns true if opctl generates the file, in any language.
 fn is_generated(text: &str) -> bool {
     text.lines().take(2).any(|line| line.contains(emit::OURS.trim_start_matches("# ")))
 }
 
-/// The folder of a group moves only if all in it are of the group.
+/// Refuses to move the folder of a group that has files of another one.
 fn refuse_shared_folders(file: &ProjectFile, new_file: &ProjectFile) -> Result<(), Refusals> {
     let pairs = || file.resources.iter().zip(&new_file.resources);
     let mut refusals = Refusals::default();
@@ -487,7 +343,7 @@ fn refuse_shared_folders(file: &ProjectFile, new_file: &ProjectFile) -> Result<(
     refusals.settle()
 }
 
-/// A scaffolded file with the new name: as the templates make it, where it was not edited. In `base`, the old rendering, and in
+/// A scaffolded file with the new name: the new rendering if it was not edited. In `base`, the old rendering, and in
 /// `renamed`, its text, names have been replaced.
 fn merged(path: &str, text: &str, (old, base): (&str, &str), renamed: &str, new: &str) -> String {
     let plain = text.replace("\r\n", "\n");

@@ -1,0 +1,145 @@
+//! Requests for the kinds of an Ansible operator: each runs the same role or playbook for its objects.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value as Json};
+
+use super::{request, samples};
+use crate::commands::ansible::{self, Files};
+use crate::commands::request::Request;
+use crate::scaffold;
+use opctl_charts::ansible::{Rules, Source};
+use opctl_charts::operator_sdk::Project;
+use opctl_charts::operator_sdk::ansible::{Watch, locate, report_unneeded_rules};
+use opctl_model::diagnostic::Diagnostic;
+use opctl_model::project::{ProjectFile, Resource};
+
+/// A request for each watch. `files` are the roles and playbooks of the project.
+pub fn requests(
+    source: &Project,
+    watches: &[Watch],
+    files: &mut Files,
+    file: &ProjectFile,
+    found: &mut Vec<Diagnostic>,
+) -> Vec<Request> {
+    let runs: Vec<(Option<Source>, Option<Source>)> = watches
+        .iter()
+        .map(|watch| {
+            let of_finalizer = watch.finalizer.as_ref().and_then(|finalizer| finalizer.runs.as_ref());
+            (
+                locate(source, &watch.runs, files, found),
+                of_finalizer.and_then(|runs| locate(source, runs, files, found)),
+            )
+        })
+        .collect();
+    let mut file = file.clone();
+    let mut requests = Vec::new();
+    let mut rules = Rules::new();
+    for (watch, (main, finalizer)) in watches.iter().zip(runs) {
+        let crd = source.crd(&watch.gvk, found);
+        let Some(mut request) = request(&watch.gvk, crd, &file, found) else { continue };
+        if let Some(main) = main {
+            let (samples, _) = samples(source, &watch.gvk, &request.resource);
+            let all = [Some(main), finalizer.clone()].into_iter().flatten().collect::<Vec<_>>();
+            let calls = calls(watch, finalizer.as_ref());
+            let (operator, needed) = ansible::import(&all, calls, samples, files, &request.resource, &file, found);
+            for (resource, verbs) in needed {
+                rules.entry(resource).or_default().extend(verbs);
+            }
+            request.ansible = Some(operator);
+        }
+        file.resources.push(Resource { options: request.options(), ..request.resource.clone() });
+        requests.push(request);
+    }
+    let own: BTreeSet<&str> = watches.iter().map(|watch| watch.gvk.group.as_str()).collect();
+    report_unneeded_rules(source, &rules, &own, found);
+    requests
+}
+
+/// Of 100 columns, the calls of a controller are indented by 8.
+const LINE: usize = 92;
+
+/// The calls of a controller that configure it like the watch.
+fn calls(watch: &Watch, finalizer: Option<&Source>) -> scaffold::Watch {
+    let mut calls = Vec::new();
+    if !watch.vars.is_empty() {
+        calls.push(format!(".vars({})", variables(&watch.vars, 2)));
+    }
+    if let Some(own) = &watch.finalizer {
+        let mut parts = vec![format!("Finalizer::new({:?})", own.name)];
+        parts.extend(finalizer.map(|source| match source {
+            Source::Role(name) => format!(".role({name:?})"),
+            Source::Playbook(path) => format!(".playbook({path:?})"),
+        }));
+        let vars = (!own.vars.is_empty()).then_some(&own.vars);
+        let of_vars = |levels| vars.map(|vars| format!(".vars({})", variables(vars, levels)));
+        let line = format!(".finalizer({}{})", parts.concat(), of_vars(2).unwrap_or_default());
+        // rustfmt breaks chains of several calls that are longer than 60.
+        let longest = if parts.len() + usize::from(vars.is_some()) > 2 { 60 } else { LINE };
+        calls.push(match line.len() <= longest && !line.contains('\n') {
+            true => line,
+            false => {
+                let parts: Vec<String> = parts.into_iter().chain(of_vars(4)).collect();
+                format!(".finalizer(\n            {},\n        )", parts.join("\n                "))
+            }
+        });
+    }
+    if let Some(period) = watch.period {
+        calls.push(scaffold::period_call(period));
+    }
+    for (is_set, call) in [
+        (!watch.manage_status, ".manage_status(false)"),
+        (!watch.watch_dependents, ".watch_dependents(false)"),
+        (watch.watch_cluster_scoped, ".watch_cluster_scoped(true)"),
+        (watch.watch_annotations, ".watch_annotations(true)"),
+        (!watch.snake_case, ".snake_case(false)"),
+        (!watch.mark_unsafe, ".mark_unsafe(false)"),
+    ] {
+        calls.extend(is_set.then(|| call.to_owned()));
+    }
+    calls.extend(watch.keep_runs.map(|number| format!(".keep_runs({number})")));
+    calls.extend(watch.unwatched.iter().map(|(version, kind)| format!(".unwatched({version:?}, {kind:?})")));
+    if let Some(selector) = &watch.selector {
+        calls.push(scaffold::selector_call(selector));
+    }
+    scaffold::Watch {
+        has_duration: watch.period.is_some(),
+        has_watcher: watch.selector.is_some(),
+        has_finalizer: watch.finalizer.is_some(),
+        has_json: calls.iter().any(|call| call.contains("json!(")),
+        calls,
+    }
+}
+
+/// `json!({ "a": 1 })`, on several lines if it is long; `levels` is the indentation of its line.
+fn variables(vars: &Map<String, Json>, levels: usize) -> String {
+    let line = format!("json!({})", literal(&vars.clone().into(), None));
+    match line.len() <= 60 {
+        true => line,
+        false => format!("json!({})", literal(&vars.clone().into(), Some(levels))),
+    }
+}
+
+/// JSON as Rust tokens; on several lines if `levels`, the indentation, is given.
+fn literal(value: &Json, levels: Option<usize>) -> String {
+    let below = levels.map(|levels| levels + 1);
+    let items: Vec<String> = match value {
+        Json::String(text) => return format!("{text:?}"),
+        Json::Array(items) => items.iter().map(|item| literal(item, below)).collect(),
+        Json::Object(fields) => {
+            fields.iter().map(|(key, value)| format!("{key:?}: {}", literal(value, below))).collect()
+        }
+        other => return other.to_string(),
+    };
+    let [open, close] = if value.is_array() { ["[", "]"] } else { ["{", "}"] };
+    match levels {
+        _ if items.is_empty() => format!("{open}{close}"),
+        None if value.is_array() => format!("[{}]", items.join(", ")),
+        None => format!("{{ {} }}", items.join(", ")),
+        Some(levels) => {
+            let indent = "    ".repeat(levels);
+            let items: String = items.iter().map(|item| format!("{indent}    {item},\n")).collect();
+            format!("{open}\n{items}{indent}{close}")
+        }
+    }
+}

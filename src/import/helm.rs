@@ -1,0 +1,84 @@
+//! Requests for the kinds of a Helm operator: each installs the same chart for its objects.
+
+use opctl_charts::operator_sdk::diagnostics::OP482;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::{at, request, samples};
+use crate::commands::chart::{self, Imported};
+use crate::commands::error::{Refusal, Refusals};
+use crate::commands::request::Request;
+use crate::scaffold;
+use opctl_charts::operator_sdk::Project;
+use opctl_charts::operator_sdk::helm::{self, Watch};
+use opctl_model::diagnostic::Diagnostic;
+use opctl_model::project::{ProjectFile, Resource};
+
+/// The chart of a watch.
+pub struct Chart {
+    pub path: PathBuf,
+    /// The name of its folder in `helm-charts`.
+    pub folder: String,
+    /// The spec of the first sample.
+    pub values: Value,
+    pub imported: Imported,
+}
+
+/// A request for each watch. `operator` renders a chart for the kind of a resource, in a project.
+///
+/// # Errors
+///
+/// Those of `operator` that are not about the chart; these are added to `found`.
+pub fn requests(
+    source: &Project,
+    watches: &[Watch],
+    file: &ProjectFile,
+    found: &mut Vec<Diagnostic>,
+    operator: impl Fn(Chart, &Resource, &ProjectFile) -> anyhow::Result<chart::Operator>,
+) -> anyhow::Result<Vec<Request>> {
+    let mut file = file.clone();
+    let mut requests = Vec::new();
+    let mut charts: BTreeMap<String, PathBuf> = BTreeMap::new();
+    for watch in watches {
+        let gvk = &watch.gvk;
+        let crd = source.crd(gvk, found);
+        if let Some(crd) = crd.as_ref().filter(|crd| !crd.is_namespaced) {
+            let message = format!("`{}` is cluster-scoped ({}), and a release needs a namespace", gvk.kind, crd.path);
+            let help = "no object of it can have had a release: make it namespaced, or remove the watch";
+            found.push(OP482.error(message).at(gvk.span.clone(), "").help(help));
+            continue;
+        }
+        let located = helm::chart(source, watch, &mut charts, found);
+        let Some(mut request) = request(gvk, crd, &file, found) else { continue };
+        if let Some((folder, path)) = located.filter(|_| !found.iter().any(Diagnostic::is_error)) {
+            let chart = chart(source, watch, &request.resource, folder, path);
+            match operator(chart, &request.resource, &file) {
+                Ok(operator) => request.chart = Some(operator),
+                Err(error) => {
+                    let refusals = match error.downcast::<Refusal>() {
+                        Ok(refusal) => vec![refusal],
+                        Err(error) => error.downcast::<Refusals>()?.0,
+                    };
+                    found.extend(refusals.into_iter().map(|refusal| at(&watch.chart_span, refusal)));
+                }
+            }
+        }
+        file.resources.push(Resource { options: request.options(), ..request.resource.clone() });
+        requests.push(request);
+    }
+    Ok(requests)
+}
+
+fn chart(source: &Project, watch: &Watch, resource: &Resource, folder: String, path: PathBuf) -> Chart {
+    // Hybrid projects use helm-operator-plugins.
+    let (finalizer, set) = match source.names.as_ref().is_some_and(|names| names.is_hybrid()) {
+        true => ("uninstall-helm-release", "set"),
+        false => ("helm.sdk.operatorframework.io/uninstall-release", "set_string"),
+    };
+    let (samples, spec) = samples(source, &watch.gvk, resource);
+    let adopted = scaffold::Adopted::new(finalizer, watch.period, watch.selector.clone(), set, &watch.overrides);
+    let values = if spec.is_object() { spec } else { json!({}) };
+    Chart { path, folder, values, imported: Imported { adopted: Some(adopted), samples } }
+}

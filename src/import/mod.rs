@@ -1,0 +1,111 @@
+//! Plans the conversion of operator-sdk projects: a request for each kind that they watch, and the new project.
+//!
+//! [`opctl_charts::operator_sdk`] reads the other project. Problems are diagnostics at its files, all reported at once.
+
+pub mod ansible;
+pub mod helm;
+
+use opctl_charts::operator_sdk::diagnostics::OP482;
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::commands::create_api::{CreateApiArgs, api_of_resource};
+use crate::commands::error::{Diagnosed, Refusal, Refusals};
+use crate::commands::request::Request;
+use opctl_charts::operator_sdk::{Crd, Gvk, Project};
+use opctl_model::diagnostic::{Diagnostic, Span};
+use opctl_model::names::{Domain, ProjectName};
+use opctl_model::project::{Descriptions, ProjectFile, Resource};
+
+/// PROJECT with the name of the other project, and a domain that all groups end in.
+///
+/// # Errors
+///
+/// All that was `found` so far if there is no such domain, or the name is invalid.
+pub fn new_project(source: &Project, kinds: &[&Gvk], found: &mut Vec<Diagnostic>) -> anyhow::Result<ProjectFile> {
+    let names = source.names.clone().unwrap_or_default();
+    let groups: BTreeSet<&str> = kinds.iter().map(|gvk| gvk.group.as_str()).collect();
+    let is_below = |domain: &str| groups.iter().all(|group| label(group, domain).is_some());
+    let parents = groups.first().into_iter().flat_map(|group| group.match_indices('.').map(|(at, _)| &group[at + 1..]));
+    let domain = std::iter::once(names.domain.as_str()).chain(parents).find(|domain| is_below(domain));
+    if let (None, Some(gvk)) = (domain, kinds.first()) {
+        let message = "the groups of the watches have no domain in common";
+        let help = "create a project for each domain with `opctl init`, and import the watches of each group there";
+        found.push(OP482.error(message).at(gvk.group_span.clone(), "").help(help));
+    }
+    if found.iter().any(Diagnostic::is_error) {
+        return Err(Diagnosed::from(std::mem::take(found)).into());
+    }
+    let mut refusals = Refusals::default();
+    let name = refusals.check(ProjectName::parse(&names.project_name).map_err(|error| {
+        Refusal::from(error)
+            .help("correct `projectName` in PROJECT, or run `opctl init` first, and import in the new project")
+    }));
+    let domain = refusals.check(Domain::parse(domain.unwrap_or("example.com")));
+    match (name, domain) {
+        (Some(name), Some(domain)) => Ok(ProjectFile {
+            name,
+            domain,
+            namespaced: false,
+            namespaces: Vec::new(),
+            descriptions: Descriptions::default(),
+            resources: Vec::new(),
+        }),
+        _ => Err(refusals.into()),
+    }
+}
+
+/// The part of a group before the domain.
+fn label<'a>(group: &'a str, domain: &str) -> Option<&'a str> {
+    group.strip_suffix(domain)?.strip_suffix('.').filter(|label| !label.is_empty())
+}
+
+/// The request for a kind. Adds to `found` if it is invalid.
+fn request(gvk: &Gvk, crd: Option<Crd>, file: &ProjectFile, found: &mut Vec<Diagnostic>) -> Option<Request> {
+    let request = arguments(gvk, crd, file).and_then(|args| Request::new(&args, file));
+    let wrong = |Refusals(refusals): Refusals| found.extend(refusals.into_iter().map(|refusal| at(&gvk.span, refusal)));
+    request.map_err(wrong).ok()
+}
+
+/// The samples of a kind, one of which gets the name that opctl gives it, and the spec of the first.
+fn samples(source: &Project, gvk: &Gvk, resource: &Resource) -> (Vec<(String, String)>, Value) {
+    let (mut samples, spec) = source.samples(gvk);
+    let usual = api_of_resource(resource).sample();
+    if samples.iter().all(|(name, _)| *name != usual)
+        && let Some((name, _)) = samples.first_mut()
+    {
+        *name = usual;
+    }
+    (samples, spec)
+}
+
+fn at(span: &Span, refusal: Refusal) -> Diagnostic {
+    let diagnostic = OP482.error(refusal.message).at(span.clone(), "");
+    refusal.help.into_iter().fold(diagnostic, Diagnostic::help)
+}
+
+/// The arguments of `opctl create api` for a kind.
+fn arguments(gvk: &Gvk, crd: Option<Crd>, file: &ProjectFile) -> Result<CreateApiArgs, Refusals> {
+    let Some(group) = label(&gvk.group, file.domain.as_str()) else {
+        let message = format!("the group `{}` does not end in the project's domain, `{}`", gvk.group, file.domain);
+        let refusal = Refusal::new(message).help("import it in a project of its own: in an empty folder");
+        return Err(Refusals(vec![refusal]));
+    };
+    let (plural, short_names, categories) = match &crd {
+        Some(crd) => (crd.plural.clone(), crd.short_names.clone(), crd.categories.clone()),
+        None => Default::default(),
+    };
+    Ok(CreateApiArgs {
+        group: Some(group.to_owned()),
+        version: Some(gvk.version.clone()),
+        kind: Some(gvk.kind.clone()),
+        plural,
+        short_names,
+        categories,
+        namespaced: crd.is_some_and(|crd| !crd.is_namespaced).then_some(false),
+        resource: Some(true),
+        controller: Some(true),
+        ..CreateApiArgs::default()
+    })
+}
