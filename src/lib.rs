@@ -7,6 +7,7 @@
 #[cfg(not(unix))]
 compile_error!("opctl runs on Linux and macOS; on Windows, in WSL");
 
+pub mod error;
 pub mod interrupt;
 
 pub mod cluster;
@@ -14,5 +15,7 @@ pub mod compiled;
 pub mod dashboards;
 pub mod reference;
 pub mod scaffold;
+
+pub mod api;
 
 pub mod commands;

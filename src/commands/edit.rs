@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use anyhow::Context;
 use clap::Args;
 
-use super::create_api::{api_of_resource, project_of};
 use super::error::{Diagnosed, Refusal, Refusals};
 use super::{Console, Outcome, Task, carry_out, generate, habits, lock, manifests};
+use crate::api::components::{KUSTOMIZATION, is_listed, listed};
+use crate::api::plan::{api_of_resource, project_of};
 use crate::dashboards;
 use crate::scaffold::webhook::{self, Admission, Server};
 use crate::scaffold::{self, File, Inserted, Insertion, Project};
@@ -95,8 +96,6 @@ impl EditArgs {
         self.namespaced.is_some() || !self.watch_namespace.is_empty()
     }
 }
-
-pub const KUSTOMIZATION: &str = "config/default/kustomization.yaml";
 
 pub fn run(args: &EditArgs, console: &Console) -> anyhow::Result<Outcome> {
     if args.plugins.iter().any(|plugin| habits::is_operator_chart(plugin)) {
@@ -306,15 +305,3 @@ pub fn certify(plan: &mut Plan, tree: &Tree, project: &Project, wanted: bool) {
 }
 
 const CERTIFICATES: &str = "config/certmanager/";
-
-/// Whether a kustomization has the component in a folder beside it.
-pub fn is_listed(kustomization: &str, folder: &str) -> bool {
-    let edit = listed(("components", format!("../{folder}")), true);
-    edit.apply(kustomization).is_ok_and(|text| text == kustomization)
-}
-
-/// Lists an item under a key, or takes it out.
-pub fn listed((key, item): (&str, String), wanted: bool) -> Edit {
-    let key = key.to_owned();
-    if wanted { Edit::YamlListItem { key, item } } else { Edit::NoYamlListItem { key, item } }
-}

@@ -3,7 +3,8 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::error::Refusal;
-use super::{Console, Outcome, Task, carry_out, doctor, lock, workspace_above};
+use super::{Console, Outcome, Task, carry_out, lock, workspace_above};
+use crate::api::runtime::Copy;
 use crate::scaffold::{Runtime, RuntimeSource};
 use opctl_edit::Edit;
 use opctl_edit::plan::{Plan, SUMS, Sums};
@@ -29,31 +30,12 @@ impl Choice {
     }
 }
 
-/// The crate in a folder.
-pub struct Copy {
-    pub version: String,
-    /// The list of checksums; without one, the copy is the user's.
-    pub sums: Option<String>,
-}
-
 /// The runtime that opctl has in itself, for those who read sources.
 pub fn carried() -> Carried {
     let Runtime { version, files } = Runtime::embedded();
     let mut tree = Tree::default();
     files.iter().for_each(|file| tree.lay_over(&file.path, &file.text));
     Carried { version: version.clone(), tree }
-}
-
-impl Copy {
-    pub fn read(tree: &Tree, folder: &str) -> Result<Option<Self>, ReadError> {
-        let manifest = Manifest::read(tree, folder)?;
-        let Some((Runtime::PACKAGE, version)) = manifest.as_ref().and_then(Manifest::package) else { return Ok(None) };
-        Ok(Some(Self { version: version.into(), sums: tree.read(&join(folder, SUMS))? }))
-    }
-
-    pub fn is_newer(&self) -> bool {
-        doctor::numbers(&self.version) > doctor::numbers(&Runtime::embedded().version)
-    }
 }
 
 /// A project in its tree.

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use clap::Args;
 
 use super::error::{Refusal, Refusals};
-use super::rescaffold::{self, Texts};
 use super::{Console, Next, Outcome, Task, carry_out, lock, rendered, runtime, tree, workspace_above};
+use crate::api::rescaffold::{self, Texts};
+use crate::api::runtime::Copy;
 use crate::scaffold::revisions::Reason;
 use crate::scaffold::{self, Runtime};
 use opctl_edit as edit;
@@ -288,7 +289,7 @@ fn adopt(file: &ProjectFile, tree: &Tree, console: &Console) -> anyhow::Result<P
 
 /// The copy of the runtime, unless it is newer or the user's own.
 fn add_runtime(plan: &mut Plan, tree: &Tree) -> anyhow::Result<()> {
-    let copy = runtime::Copy::read(tree, Runtime::FOLDER)?;
+    let copy = Copy::read(tree, Runtime::FOLDER)?;
     if let Some(copy) = copy.filter(|copy| copy.sums.is_some() && !copy.is_newer()) {
         runtime::add(plan, Runtime::FOLDER, copy.sums.as_deref());
     }

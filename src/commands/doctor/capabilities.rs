@@ -10,8 +10,9 @@ use anyhow::Context;
 use serde_json::Value;
 
 use super::super::error::Diagnosed;
-use super::super::{Console, Outcome, chart, counted};
+use super::super::{Console, Outcome, counted};
 use super::{Severity, Target};
+use crate::api::chart;
 use opctl_charts::operator_chart;
 use opctl_kustomize as config;
 use opctl_kustomize::yaml::{self, Dialect, Node};

@@ -18,7 +18,8 @@ use clap::Args;
 
 use super::console::Verbosity;
 use super::findings::{self, Finding, Section, Severity};
-use super::{Console, Outcome, ansible, chart, manifests};
+use super::{Console, Outcome, manifests};
+use crate::api::{ansible, chart};
 use crate::commands::kubectl::ContextArgs;
 use opctl_model::project::{ProjectError, ProjectFile, Resource, Tree, root_above};
 use opctl_source::dependencies;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::super::create_api::{api_of_resource, edit, project_of};
-use super::super::{ansible, chart};
 use super::{Finding, Target};
+use crate::api::plan::{api_of_resource, edit, project_of};
+use crate::api::{ansible, chart};
 use crate::scaffold::webhook::{self, Admission};
 use crate::scaffold::{self, Inserted, Insertion, Rendered, Wiring};
 use opctl_charts::ansible::Source as Runs;
@@ -116,7 +116,7 @@ fn parts(resource: &Resource, project: &scaffold::Project, kinds: &Kinds) -> Vec
         parts.push((Part::Type, rendered));
     }
     let first = resource.controller.then_some(None);
-    for name in first.into_iter().chain(resource.controllers.iter().cloned().map(Some)) {
+    for name in first.into_iter().chain(resource.controllers.iter().map(|controller| Some(controller.name.clone()))) {
         let wiring = Wiring { name: name.clone(), ..Wiring::default() };
         parts.push((Part::Controller(name), scaffold::controller(project, &scaffold::Api { wiring, ..api.clone() })));
     }
@@ -277,7 +277,7 @@ impl Part {
                 if !resource.is_namespaced() {
                     add("--namespaced=false");
                 }
-                if let Some(image) = resource.options.get("image").and_then(|image| image.as_str()) {
+                if let Some(image) = &resource.options.workload.image {
                     add(&format!("--image {image}"));
                 }
             }

@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::super::runtime::{self, Copy};
+use super::super::runtime;
 use super::{Finding, Target, numbers};
+use crate::api::runtime::Copy;
 use crate::scaffold::Runtime;
 use opctl_edit::plan::{self, Plan, Policy, SUMS, Step, Verdict};
 use opctl_model::project::{Manifest, Requirement, join};

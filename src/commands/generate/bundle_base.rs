@@ -296,7 +296,7 @@ fn fields(source: &Source, api: &Api, schema: &Value) -> Vec<(String, Span)> {
 /// The kinds whose objects the controllers of a kind own.
 fn owned(operator: &Operator, resource: &Resource) -> Vec<[String; 3]> {
     let folder = format!("src/controller/{}", resource.group_module());
-    let mut modules: Vec<String> = resource.controllers.iter().map(|name| name.module()).collect();
+    let mut modules: Vec<String> = resource.controllers.iter().map(|controller| controller.name.module()).collect();
     modules.extend(resource.controller.then(|| resource.kind.module()));
     let is_here = |path: &str| {
         modules.iter().any(|module| {

@@ -10,15 +10,15 @@ use super::ansible_watches::{self, Runs, Watch};
 use super::project::{self, SdkProject};
 use super::target;
 use super::watches::Subject;
-use crate::commands::ansible::{self, Files};
+use crate::api::Request;
+use crate::api::ansible::{self, Files};
 use crate::commands::error::Refusal;
-use crate::commands::request::Request;
 use crate::commands::{Console, Outcome};
 use crate::scaffold;
 use opctl_charts::ansible::{Rules, Source, is_in_collection, role_path};
 use opctl_kustomize::yaml::{self, Dialect, Node};
 use opctl_model::diagnostic::{Diagnostic, Span};
-use opctl_model::project::{Intake, ProjectFile, Resource};
+use opctl_model::project::{Intake, ProjectFile};
 
 /// Convert an Ansible operator of operator-sdk: its kinds, roles, playbooks, samples and watches.yaml
 ///
@@ -75,13 +75,13 @@ fn requests(
             let (samples, _) = target::samples(source, &watch.subject, &request.resource);
             let all = [Some(main), finalizer.clone()].into_iter().flatten().collect::<Vec<_>>();
             let calls = calls(watch, finalizer.as_ref());
-            let (operator, needed) = ansible::import(&all, calls, samples, files, &request.resource, &file, found);
+            let (operator, needed) = ansible::import(&all, calls, samples, files, &mut request.resource, &file, found);
             for (resource, verbs) in needed {
                 rules.entry(resource).or_default().extend(verbs);
             }
             request.ansible = Some(operator);
         }
-        file.resources.push(Resource { options: request.options(), ..request.resource.clone() });
+        file.resources.push(request.resource.clone());
         requests.push(request);
     }
     let own: BTreeSet<&str> = watches.iter().map(|watch| watch.subject.group.as_str()).collect();

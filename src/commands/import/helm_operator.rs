@@ -9,9 +9,9 @@ use serde_json::json;
 use super::project::SdkProject;
 use super::target;
 use super::watches::{self, Subject, Watch};
-use crate::commands::chart::{self, Imported};
+use crate::api::chart::{self, Imported};
+use crate::api::{ChartArgs, Request};
 use crate::commands::error::{Refusal, Refusals};
-use crate::commands::request::Request;
 use crate::commands::{Console, Outcome};
 use crate::scaffold;
 use opctl_model::diagnostic::Diagnostic;
@@ -74,7 +74,8 @@ fn requests(
         let folder = folder(source, watch, &mut charts, found);
         let Some(mut request) = target::request(subject, crd, &file, found) else { continue };
         if let Some((folder, path)) = folder.filter(|_| !found.iter().any(Diagnostic::is_error)) {
-            request.chart = match operator(args, source, watch, &request.resource, &file, (&folder, &path), console) {
+            request.chart = match operator(args, source, watch, &mut request.resource, &file, (&folder, &path), console)
+            {
                 Ok(operator) => Some(operator),
                 Err(error) => match error.downcast::<Refusal>().map_err(anyhow::Error::downcast::<Refusals>) {
                     Ok(refusal) => {
@@ -89,7 +90,7 @@ fn requests(
                 },
             };
         }
-        file.resources.push(Resource { options: request.options(), ..request.resource.clone() });
+        file.resources.push(request.resource.clone());
         requests.push(request);
     }
     Ok(requests)
@@ -132,7 +133,7 @@ fn operator(
     args: &HelmOperatorArgs,
     source: &SdkProject,
     watch: &Watch,
-    resource: &Resource,
+    resource: &mut Resource,
     file: &ProjectFile,
     (folder, path): (&str, &Path),
     console: &Console,
@@ -146,6 +147,6 @@ fn operator(
     let adopted = scaffold::Adopted::new(finalizer, watch.period, watch.selector.clone(), set, &watch.overrides);
     let values = if spec.is_object() { spec } else { json!({}) };
     let fetched = chart::import(path, folder, values, &args.helm_kinds, Imported { adopted: Some(adopted), samples })?;
-    let chart = chart::ChartArgs { helm_kinds: args.helm_kinds.clone(), ..chart::ChartArgs::default() };
-    fetched.operator(&chart, resource, file, console)
+    let chart = ChartArgs { kinds: args.helm_kinds.clone(), ..ChartArgs::default() };
+    fetched.operator(&chart, resource, file, &console.reporter())
 }

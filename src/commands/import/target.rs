@@ -8,14 +8,15 @@ use serde_json::Value;
 
 use super::project::{Crd, SdkProject};
 use super::watches::Subject;
-use crate::commands::create_api::{self, CreateApiArgs, api_of_resource};
+use crate::api::plan::api_of_resource;
+use crate::api::{self, Request};
+use crate::commands::create_api;
 use crate::commands::error::{Diagnosed, Refusal, Refusals};
 use crate::commands::init::{self, InitArgs};
-use crate::commands::request::Request;
 use crate::commands::{Console, Next, Outcome, lock, tree};
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::names::{Domain, ProjectName};
-use opctl_model::project::{Descriptions, ProjectError, ProjectFile, Resource, root_above};
+use opctl_model::project::{Descriptions, Options, ProjectError, ProjectFile, Resource, root_above};
 
 /// Makes the requests, and fulfils them in one plan, unless one of the findings is an error.
 pub fn import(
@@ -143,7 +144,7 @@ pub fn at(span: &Span, refusal: Refusal) -> Diagnostic {
 }
 
 /// What `create api` would be asked for.
-fn names(watch: &Subject, crd: Option<Crd>, file: &ProjectFile) -> Result<CreateApiArgs, Refusals> {
+fn names(watch: &Subject, crd: Option<Crd>, file: &ProjectFile) -> Result<api::Args, Refusals> {
     let Some(group) = label(&watch.group, file.domain.as_str()) else {
         let message = format!("the group `{}` does not end in the project's domain, `{}`", watch.group, file.domain);
         let refusal = Refusal::new(message).help("import it in a project of its own: in an empty folder");
@@ -153,16 +154,15 @@ fn names(watch: &Subject, crd: Option<Crd>, file: &ProjectFile) -> Result<Create
         Some(crd) => (crd.plural.clone(), crd.short_names.clone(), crd.categories.clone()),
         None => Default::default(),
     };
-    Ok(CreateApiArgs {
+    Ok(api::Args {
         group: Some(group.to_owned()),
         version: Some(watch.version.clone()),
         kind: Some(watch.kind.clone()),
         plural,
-        short_names,
-        categories,
         namespaced: crd.is_some_and(|crd| !crd.is_namespaced).then_some(false),
         resource: Some(true),
         controller: Some(true),
-        ..CreateApiArgs::default()
+        options: Options { short_names, categories, ..Options::default() },
+        ..api::Args::default()
     })
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::iter;
 
 use super::{Renamed, What};
-use crate::commands::create_api::BOILERPLATE;
-use crate::commands::rescaffold::Texts;
+use crate::api::plan::BOILERPLATE;
+use crate::api::rescaffold::Texts;
 use opctl_edit as edit;
 
 /// A line for each file: `README.md:3, 17`. The `header` of all files is listed once, where it is kept.

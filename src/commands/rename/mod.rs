@@ -15,12 +15,12 @@ use clap::{Args, Subcommand};
 use self::answers::Answers;
 use self::moves::Moves;
 use self::texts::{in_lock, in_yaml};
-use super::create_api::api_of_resource;
 use super::error::{Refusal, Refusals};
-use super::rescaffold::{self, Texts};
 use super::{
     Console, Next, Outcome, Task, carry_out, edit as settings, lock, manifests, rendered, tree, update, workspace_above,
 };
+use crate::api::plan::{BOILERPLATE, api_of_resource};
+use crate::api::rescaffold::{self, Texts};
 use crate::scaffold::Runtime;
 use opctl_edit::plan::{Change, Plan};
 use opctl_edit::{self as edit, KindNames, Merged, Package, Renames};
@@ -280,9 +280,8 @@ impl Renamed {
             kinds: kinds.clone(),
         };
         let has_finalizer = file.resources.iter().any(|resource| {
-            let named = resource.options.get("controllers").and_then(|all| all.as_object());
-            let of_named = named.is_some_and(|all| all.values().any(|own| own.get("finalizer").is_some()));
-            of_named || ["finalizer", "helmChart"].iter().any(|key| resource.options.contains_key(*key))
+            let of_named = resource.controllers.iter().any(|controller| controller.options.finalizer);
+            of_named || resource.options.finalizer || resource.options.helm_chart.is_some()
         });
         Ok(Self { file, new_file, kinds, renames, moves, has_finalizer })
     }
@@ -404,7 +403,7 @@ impl Renamed {
             }
             plan.changes.insert(new_path, Change::Rewrite { text: new_text, base, is_new });
         }
-        let header = tree.read(super::create_api::BOILERPLATE)?.unwrap_or_default();
+        let header = tree.read(BOILERPLATE)?.unwrap_or_default();
         // As the templates make it anyway.
         final_texts.retain(|path, text| new_templates.get(path) != Some(text));
         Ok((plan, mentions::list(what, self, &final_texts, &header)))

@@ -1,0 +1,290 @@
+//! What a request changes in a project: requests → a plan, without manifests.
+
+use serde_json::{Map, Value};
+
+use super::{Request, ansible, chart, versions};
+use crate::error::{Diagnosed, Refusal, Refusals};
+use crate::scaffold::webhook::{self, Admission, Webhooks};
+use crate::scaffold::{self, CoreType, Inserted, Insertion, Project, Rendered, RuntimeSource, Wiring};
+use opctl_edit::Edit;
+use opctl_edit::plan::{Change, Plan};
+use opctl_model::names::{Group, Plural, Version};
+use opctl_model::project::builtin::Builtin;
+use opctl_model::project::{self, Origin, PROJECT, ProjectFile, Resource, Tree};
+
+/// The changes of several requests.
+pub fn plan(requests: &[Request], file: &ProjectFile, tree: &Tree) -> anyhow::Result<Plan> {
+    requests.iter().try_for_each(refuse_imported_names)?;
+    let project = project_of(file, tree)?;
+    let mut plan = Plan::default();
+    let with = Project {
+        charts: project.charts || requests.iter().any(|request| request.chart.is_some()),
+        ansible: project.ansible || requests.iter().any(|request| request.ansible.is_some()),
+        ..project.clone()
+    };
+    switch(&mut plan, &project, &with, tree)?;
+    requests.iter().for_each(|request| add(&mut plan, &project, request));
+    Ok(plan)
+}
+
+/// The changes from one request to another. Edits stay where the two are equal, and are conflicts elsewhere. Also returns the samples that
+/// were edited, which stay.
+pub fn update(
+    request: &Request,
+    earlier: &Request,
+    file: &ProjectFile,
+    tree: &Tree,
+) -> anyhow::Result<(Plan, Vec<String>)> {
+    let project = project_of(file, tree)?;
+    let mut kept = Vec::new();
+    let [mut before, mut plan] = [Plan::default(), Plan::default()];
+    add(&mut before, &project, earlier);
+    add(&mut plan, &project, request);
+    for (path, change) in before.changes {
+        let Change::Scaffold(old) = change else { continue };
+        match plan.changes.remove(&path) {
+            Some(Change::Scaffold(new)) if new == old => {}
+            Some(Change::Scaffold(new)) => {
+                let edit = Edit::Lines { before: old, after: new };
+                let text = tree.read(&path)?.unwrap_or_default();
+                match path.starts_with("config/samples/") && edit.apply(&text).is_err() {
+                    true => kept.push(path),
+                    false => plan.edit(path, edit),
+                }
+            }
+            Some(other) => _ = plan.changes.insert(path, other),
+            None => _ = plan.changes.insert(path, Change::Remove(old)),
+        }
+    }
+    Ok((plan, kept))
+}
+
+fn refuse_imported_names(request: &Request) -> Result<(), Refusals> {
+    let kind = &request.resource.kind;
+    let Some(option) = scaffold::option_that_imports(&api_of(request)) else { return Ok(()) };
+    let refusal =
+        Refusal::new(format!("with `{option}`, the files of the kind `{kind}` import another type of this name"));
+    Err(Refusals(vec![refusal.help(format!("choose another kind, or leave out `{option}`"))]))
+}
+
+/// Where the header of generated source files is kept.
+pub const BOILERPLATE: &str = "hack/boilerplate.txt";
+
+/// The project as templates know it.
+pub fn project_of(file: &ProjectFile, tree: &Tree) -> anyhow::Result<Project> {
+    Ok(Project {
+        name: file.name.clone(),
+        domain: file.domain.clone(),
+        namespaced: file.namespaced,
+        namespaces: file.namespaces.clone(),
+        header: tree.read(BOILERPLATE)?.unwrap_or_default().trim_end().to_owned(),
+        spdx: None,
+        workspace: None,
+        runtime: RuntimeSource::default(),
+        charts: file.resources.iter().any(|resource| chart::folder_of(resource).is_some()),
+        ansible: file.resources.iter().any(|resource| ansible::source_of(resource).is_some()),
+    })
+}
+
+/// Changes the files of a project that are different once it installs charts or runs Ansible. Texts for people are changed if they still
+/// are as scaffolded.
+pub fn switch(plan: &mut Plan, from: &Project, to: &Project, tree: &Tree) -> anyhow::Result<()> {
+    let workspace = workspace(tree)?;
+    let [from, to] = [from, to].map(|it| scaffold::init(&Project { workspace: workspace.clone(), ..it.clone() }));
+    for (before, after) in from.into_iter().zip(to).filter(|(before, after)| before != after) {
+        let edit = Edit::Lines { before: before.text, after: after.text };
+        let text = tree.read(&before.path)?.unwrap_or_default();
+        if !before.path.ends_with(".md") || edit.apply(&text).is_ok() {
+            plan.edit(before.path, edit);
+        }
+    }
+    Ok(())
+}
+
+/// The way from a project up to the root of the cargo workspace around it.
+pub fn workspace(tree: &Tree) -> Result<Option<String>, Diagnosed> {
+    let root = project::workspace_above(tree.root()).map_err(|problem| Diagnosed::from(vec![problem]))?;
+    let depth = root.and_then(|root| Some(tree.root().strip_prefix(root).ok()?.components().count()));
+    Ok(depth.map(|depth| vec![".."; depth].join("/")))
+}
+
+/// Adds the changes of one request.
+pub fn add(plan: &mut Plan, project: &Project, request: &Request) {
+    let api = api_of(request);
+    let types = match &request.external_types {
+        Some(types) => Some(scaffold::external(project, &api, types)),
+        None => request.adds_type.then(|| scaffold::api(project, &api)),
+    };
+    let types = types.map(|mut rendered| {
+        request.copy.iter().for_each(|copy| copy.replace(&mut rendered, &request.resource));
+        if versions::is_unserved(&request.resource) {
+            // Nobody can create its sample.
+            rendered.files.retain(|file| !file.path.starts_with("config/samples/"));
+            rendered.insertions.retain(|insertion| !insertion.path.starts_with("config/samples/"));
+        }
+        rendered
+    });
+    let controller = request.adds_controller.then(|| scaffold::controller(project, &api));
+    types.into_iter().chain(controller).for_each(|rendered| add_rendered(plan, rendered));
+    if let Some(operator) = &request.chart {
+        let folder = chart::path_of(&operator.scaffold.folder);
+        for (path, text) in &operator.files {
+            // Another kind may have the same chart.
+            plan.changes.entry(format!("{folder}/{path}")).or_insert_with(|| Change::Scaffold(text.clone()));
+        }
+        add_samples(plan, &api, &operator.samples);
+        plan.generate(scaffold::generated_permissions(&api), operator.permissions.clone());
+        if operator.is_first {
+            add_rendered(plan, scaffold::helm(project));
+        }
+    }
+    if let Some(operator) = &request.ansible {
+        for (path, text) in &operator.files {
+            // Another kind may have the same role.
+            plan.changes.entry(path.clone()).or_insert_with(|| Change::Scaffold(text.clone()));
+        }
+        add_samples(plan, &api, &operator.samples);
+        plan.generate(scaffold::generated_permissions(&api), operator.permissions.clone());
+        if operator.is_first {
+            add_rendered(plan, scaffold::ansible(project));
+        }
+    }
+    enter(plan, request.resource.fields());
+    if versions::is_unserved(&request.resource) {
+        let (_, edits) = versions::unserved(&request.resource);
+        edits.into_iter().for_each(|edit| plan.edit(api.types_file(), edit));
+    }
+    if let Some(copy) = &request.copy {
+        for (path, text) in copy.texts(&request.resource) {
+            // Another kind may have it, too.
+            plan.changes.entry(path).or_insert_with(|| Change::Scaffold(text));
+        }
+    }
+    if let Some((hub, webhooks)) = &request.conversion {
+        add_rendered(plan, webhook::webhooks(project, &api_of_resource(hub), webhooks));
+        enter(plan, hub.fields());
+    }
+}
+
+/// Adds samples, one of which may have the name of the one that is scaffolded.
+fn add_samples(plan: &mut Plan, api: &scaffold::Api, samples: &[(String, String)]) {
+    for (name, text) in samples {
+        plan.changes.insert(format!("config/samples/{name}"), Change::Scaffold(text.clone()));
+        if *name != api.sample() {
+            let what = Inserted::YamlItem { key: "resources", item: name.clone() };
+            insert(plan, Insertion { path: "config/samples/kustomization.yaml".into(), base: None, what });
+        }
+    }
+}
+
+/// Writes a resource into PROJECT.
+pub fn enter(plan: &mut Plan, fields: Map<String, Value>) {
+    plan.edit(PROJECT, Edit::YamlEntry { key: "resources".into(), identity: Resource::identity(), fields });
+}
+
+/// Adds new files, and edits of those that may be there.
+pub fn add_rendered(plan: &mut Plan, rendered: Rendered) {
+    for file in rendered.files {
+        plan.scaffold(file.path, file.text);
+    }
+    for insertion in rendered.insertions {
+        insert(plan, insertion);
+    }
+}
+
+fn insert(plan: &mut Plan, insertion: Insertion) {
+    let edit = edit(insertion.what);
+    match insertion.base {
+        Some(base) => plan.edit_or_create(insertion.path, base, edit),
+        None => plan.edit(insertion.path, edit),
+    }
+}
+
+/// The edit of an insertion.
+pub fn edit(what: Inserted) -> Edit {
+    match what {
+        Inserted::Module(name) => Edit::RustMod { name },
+        Inserted::ListItem { function, item } => Edit::RustListItem { function: function.into(), item },
+        Inserted::YamlItem { key, item } => Edit::YamlListItem { key: key.into(), item },
+        Inserted::Feature { dependency, feature } => {
+            Edit::CargoFeature { dependency: dependency.into(), feature: feature.into() }
+        }
+        Inserted::KubeArgument { kind, version, argument } => {
+            Edit::KubeArgument { kind: kind.to_string(), version: version.to_string(), argument: argument.into() }
+        }
+        Inserted::NoKubeArgument { kind, version, argument } => {
+            let there = edit(Inserted::KubeArgument { kind, version, argument });
+            Edit::Undo { edit: Box::new(there), base: None }
+        }
+    }
+}
+
+fn api_of(request: &Request) -> scaffold::Api {
+    scaffold::Api {
+        short_names: request.short_names.clone(),
+        categories: request.categories.clone(),
+        wiring: request.wiring.clone(),
+        workload: request.workload.clone(),
+        chart: request.chart.as_ref().map(|operator| operator.scaffold.clone()),
+        ansible: request.ansible.as_ref().map(|operator| operator.scaffold.clone()),
+        finalizer: request.finalizer,
+        has_image: request.resource.has_image(),
+        ..api_of_resource(&request.resource)
+    }
+}
+
+/// A version of a kind as templates know it.
+pub fn api_of_resource(resource: &Resource) -> scaffold::Api {
+    let builtin = match resource.origin {
+        Origin::Kubernetes => Builtin::find(resource.group.as_str(), resource.version.as_str(), resource.kind.as_str()),
+        Origin::Own | Origin::External { .. } => None,
+    };
+    let external = match resource.origin {
+        Origin::External { .. } => Some(CoreType { group: resource.full_group(), rust_path: resource.type_path() }),
+        Origin::Own | Origin::Kubernetes => None,
+    };
+    scaffold::Api {
+        group: match resource.origin {
+            Origin::External { .. } => Group::parse(&resource.full_group()).expect("both parts of it are legal"),
+            Origin::Own | Origin::Kubernetes => resource.group.clone(),
+        },
+        version: resource.version.clone(),
+        kind: resource.kind.clone(),
+        plural: match builtin {
+            Some(builtin) => Some(Plural::parse(builtin.plural).expect("the plurals of Kubernetes are legal")),
+            // kube-derive panics when it looks for the letter before the `y` of `Y`.
+            None if resource.kind.as_str() == "Y" => Some(resource.plural.clone().unwrap_or(resource.kind.plural())),
+            None => resource.plural.clone(),
+        },
+        short_names: Vec::new(),
+        categories: Vec::new(),
+        namespaced: resource.is_namespaced(),
+        core: builtin
+            .map(|builtin| CoreType { group: builtin.api_group.into(), rust_path: resource.type_path() })
+            .or(external),
+        wiring: Wiring::default(),
+        workload: None,
+        chart: None,
+        ansible: None,
+        finalizer: false,
+        has_image: resource.has_image(),
+    }
+}
+
+/// The webhooks of a kind without those that are kept.
+pub fn webhooks_of(resource: &Resource, kept: Option<&Resource>, project: &Project) -> Webhooks {
+    let (api, webhooks) = (api_of_resource(resource), &resource.webhooks);
+    let is_kept = |of: fn(&Resource) -> bool| kept.is_some_and(of);
+    let mut admissions = Vec::new();
+    if webhooks.defaulting && !is_kept(|kept| kept.webhooks.defaulting) {
+        let path = webhooks.defaulting_path.clone().unwrap_or_else(|| Admission::Defaulting.path(project, &api));
+        admissions.push((Admission::Defaulting, path));
+    }
+    if webhooks.validation && !is_kept(|kept| kept.webhooks.validation) {
+        let path = webhooks.validation_path.clone().unwrap_or_else(|| Admission::Validation.path(project, &api));
+        admissions.push((Admission::Validation, path));
+    }
+    let is_spoke_kept = |spoke: &Version| kept.is_some_and(|kept| kept.webhooks.spokes.contains(spoke));
+    let spokes: Vec<Version> = webhooks.spokes.iter().filter(|spoke| !is_spoke_kept(spoke)).cloned().collect();
+    Webhooks { server: None, admissions, conversion: Some(spokes).filter(|spokes| !spokes.is_empty()) }
+}
