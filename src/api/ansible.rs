@@ -41,7 +41,7 @@ pub fn source_of(resource: &Resource) -> Option<Source> {
 }
 
 impl Operator {
-    /// That of a kind in PROJECT, as far as it is known without the files.
+    /// The operator of a kind in PROJECT, as far as it is known without the files.
     pub fn known(source: &Source, resource: &Resource, is_first: bool) -> Self {
         let (role, playbook) = match source.clone() {
             Source::Role(name) => (Some(name), None),
@@ -135,8 +135,8 @@ fn options(source: &Source) -> Options {
     }
 }
 
-/// That of a watch of another operator, and what its tasks need. `sources` are what it runs, and what its finalizer does; all files are
-/// in `files`.
+/// The operator of a watch of operator-sdk, and the rules that its tasks need. `sources` has the role or playbook of the watch, then that
+/// of its finalizer; all files are in `files`.
 pub fn import(
     sources: &[Source],
     watch: scaffold::Watch,
@@ -162,7 +162,7 @@ pub fn import(
 }
 
 impl Operator {
-    /// What runs for an object.
+    /// The role or playbook that runs for an object.
     pub fn source(&self) -> Source {
         match (&self.scaffold.playbook, &self.scaffold.role) {
             (Some(path), _) => Source::Playbook(path.clone()),
@@ -267,7 +267,7 @@ pub fn stale(tree: &Tree, project: &ProjectFile) -> Vec<Stale> {
     stale.collect()
 }
 
-/// What a controller runs, for its finalizer as well: `.role("…")` and `.playbook("…")` in its text.
+/// The roles and playbooks that a controller runs, for its finalizer as well: `.role("…")` and `.playbook("…")` in its text.
 fn sources(main: &Source, controller: &str) -> Vec<Source> {
     let mut sources = vec![main.clone()];
     for (method, source) in [("role(\"", Source::Role as fn(String) -> Source), ("playbook(\"", Source::Playbook)] {

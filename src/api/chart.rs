@@ -1,6 +1,6 @@
-//! Operators for Helm charts: fetches and renders a chart, and makes the type, the permissions and the sample of its kind of it.
+//! Operators for Helm charts: fetches and renders a chart, and derives the type, the permissions and the sample of its kind.
 //!
-//! All of it happens before anything is written. [`stale`] does a part of it again, for a chart in a project that has changed.
+//! All of it happens before anything is written. [`stale`] derives the permissions again for a chart in a project that has changed.
 
 use std::path::Path;
 
@@ -37,7 +37,7 @@ pub struct Operator {
 }
 
 impl Operator {
-    /// That of a kind in PROJECT, as far as it is known without the chart.
+    /// The operator of a kind in PROJECT, as far as it is known without the chart.
     pub fn known(folder: &str, resource: &Resource, is_first: bool) -> Self {
         let adopted = resource.options.helm_imported.then(scaffold::Adopted::default);
         let (folder, spec) = (folder.to_owned(), scaffold::Spec::default());
@@ -64,7 +64,7 @@ pub struct Fetched {
     imported: Option<Imported>,
 }
 
-/// What another operator had for the kind of a chart.
+/// Settings and samples of the kind in an operator of operator-sdk.
 #[derive(Default)]
 pub struct Imported {
     pub adopted: Option<scaffold::Adopted>,
@@ -214,7 +214,7 @@ impl Fetched {
         Ok(operator)
     }
 
-    /// What follows from the files alone.
+    /// The part that follows from the files alone.
     fn described(self, resource: &Resource) -> Result<Operator, Refusal> {
         let (schema, _) = chart::schema(&self.chart)?;
         let sample = spec::sample(&schema, &merged(spec::required(&schema), &self.values), chart::WORDS);
@@ -289,7 +289,7 @@ pub fn path_of(folder: &str) -> String {
     format!("helm-charts/{folder}")
 }
 
-/// What `--helm-chart` names.
+/// The place of the chart that `--helm-chart` names.
 fn source(reference: &str, args: &Args) -> Result<Source, Refusal> {
     let ChartArgs { repo, version, .. } = &args.chart;
     if reference.is_empty() {
@@ -503,9 +503,9 @@ fn changed_message(folder: &str) -> String {
 struct Changed {
     /// Of the permissions.
     path: String,
-    /// Where their checksum is.
+    /// The place of their checksum.
     at: Span,
-    /// Those of the chart, or why they cannot be read.
+    /// The files of the chart, or the reason why they cannot be read.
     files: Result<Files, String>,
 }
 

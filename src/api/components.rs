@@ -10,7 +10,7 @@ pub fn is_certified(tree: &Tree) -> Result<bool, ReadError> {
     Ok(is_listed(&tree.read(KUSTOMIZATION)?.unwrap_or_default(), "certmanager"))
 }
 
-/// Whether a kustomization has the component in a folder beside it.
+/// The kustomization lists the component in a folder beside it.
 pub fn is_listed(kustomization: &str, folder: &str) -> bool {
     let edit = listed(("components", format!("../{folder}")), true);
     edit.apply(kustomization).is_ok_and(|text| text == kustomization)

@@ -1,4 +1,4 @@
-//! What `create api` decides: arguments → a checked [`Request`] → the [`plan`] of what it changes in a project.
+//! APIs of a project, i.e. types and controllers: arguments of `create api` → a checked [`Request`] → the [`plan`] of its changes.
 //!
 //! PROJECT keeps the part of the arguments that the scaffold depends on, so [`rescaffold`] renders a whole project again. Nothing here knows
 //! the console: questions are parameters, and what takes time reports [`Message`]s.

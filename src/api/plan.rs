@@ -1,4 +1,4 @@
-//! What a request changes in a project: requests → a plan, without manifests.
+//! Requests → the plan of the changes in a project, without manifests.
 
 use serde_json::{Map, Value};
 
@@ -67,7 +67,7 @@ fn refuse_imported_names(request: &Request) -> Result<(), Refusals> {
     Err(Refusals(vec![refusal.help(format!("choose another kind, or leave out `{option}`"))]))
 }
 
-/// Where the header of generated source files is kept.
+/// The header of generated source files.
 pub const BOILERPLATE: &str = "hack/boilerplate.txt";
 
 /// The project as templates know it.

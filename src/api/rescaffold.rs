@@ -47,7 +47,7 @@ fn written(mut plan: Plan) -> impl Iterator<Item = (String, String)> {
     steps.into_iter().filter(|step| !step.is_conflict()).filter_map(|step| Some((step.path, step.after?)))
 }
 
-/// What the templates alone make of a project: a further version is no copy of another one, and a chart has no values.
+/// The files that the templates alone render: no version is a copy of another one, and a chart has no values.
 pub fn templates(file: &ProjectFile, tree: &Tree) -> anyhow::Result<Texts> {
     let mut file = file.clone();
     file.resources.iter_mut().for_each(versions::forget);
@@ -124,7 +124,7 @@ fn project(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Result<
     })
 }
 
-/// What an earlier kind has added to the project once.
+/// The parts that a project has once, as far as an earlier kind has added them.
 #[derive(Default)]
 struct Has {
     chart: bool,
@@ -209,7 +209,7 @@ fn lists(texts: &Texts, path: &str, key: &str, item: &str) -> bool {
     texts.get(path).is_some_and(|text| items(text, key).contains(item))
 }
 
-/// Where a path leads from a folder.
+/// Resolves a path from a folder.
 fn below(folder: &str, path: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {

@@ -139,12 +139,14 @@ pub fn origin(args: &Args, resource: &Resource, file: &ProjectFile) -> Result<Op
             false => refusal.help(format!("it has {}", list(others.iter().map(|other| other.version.as_str())))),
         });
     }
-    let names: [(&str, fn(&Options) -> &Vec<String>); 2] =
-        [("--shortname", |options| &options.short_names), ("--category", |options| &options.categories)];
     let are_shared = |names: fn(&Options) -> &Vec<String>| {
         let given = names(&args.options);
         given.is_empty() || others.iter().any(|other| names(&other.options) == given)
     };
+    let names = [
+        ("--shortname", are_shared(|options| &options.short_names)),
+        ("--category", are_shared(|options| &options.categories)),
+    ];
     let describes = args.options.workload.image.is_some() || args.chart.chart.is_some();
     if describes && args.from.is_some() {
         refusals.push(
@@ -152,7 +154,7 @@ pub fn origin(args: &Args, resource: &Resource, file: &ProjectFile) -> Result<Op
         );
     }
     if known.is_none() && !describes && !others.is_empty() {
-        for (flag, _) in names.iter().filter(|(_, names)| !are_shared(*names)) {
+        for (flag, _) in names.iter().filter(|(_, are_shared)| !are_shared) {
             refusals.push(
                 Refusal::new(format!("all versions of `{kind}` have the same names, and its type is copied"))
                     .help(format!("leave out `{flag}`, and change the names in each version's `#[kube(…)]`")),
