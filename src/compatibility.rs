@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::commands::diagnostics::OP611;
-use crate::commands::error::Refusal;
 use crate::compiled::git;
+use crate::diagnostics::OP611;
+use crate::error::Refusal;
 use opctl_cluster::{self as cluster, Kubectl, KubectlError};
 use opctl_model::counted;
 use opctl_model::diagnostic::{Diagnostic, Severity};

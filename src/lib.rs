@@ -11,12 +11,15 @@ mod compatibility;
 pub mod compiled;
 mod custom_objects;
 pub mod dashboards;
+pub mod diagnostics;
+pub mod error;
 mod import;
 pub mod reference;
 mod rename;
 pub mod rendered;
 pub mod scaffold;
 
+pub mod api;
 pub mod doctor;
 
 pub mod commands;

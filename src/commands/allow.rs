@@ -1,6 +1,6 @@
 //! `// +opctl:allow:CODE reason`: removes the diagnostics that the user has reviewed and allowed.
 
-use crate::commands::diagnostics::OP419;
+use crate::diagnostics::OP419;
 use opctl_model::Allow;
 use opctl_model::diagnostic::{Diagnostic, ReportedBy};
 
@@ -23,7 +23,7 @@ pub fn without_allowed(
     }
     // No command reports a code that does not exist.
     let is_complete = |allow: &Allow| {
-        let code = super::diagnostics::find(&allow.code);
+        let code = crate::diagnostics::find(&allow.code);
         complete.is_some_and(|complete| code.is_none_or(|code| code.chapter.reported_by() == complete))
     };
     let idle = allows.iter().zip(used).filter(|(allow, used)| !used && is_complete(allow));

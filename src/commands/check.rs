@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::allow::without_allowed;
-use super::ansible;
-use super::chart::{self, Stale};
 use super::features::FeatureArgs;
 use super::manifests::{self, ManifestOptions, crate_at};
 use super::message_format::MessageArgs;
 use super::{Console, Outcome, Task, carry_out, console::Verbosity, counted, lock, recover};
+use crate::api::ansible;
+use crate::api::chart::{self, Stale};
 use crate::custom_objects;
 use opctl_edit::plan::Plan;
 use opctl_edit::{self as edit, Edit, Function};
@@ -92,7 +92,8 @@ fn run_in(args: &CheckArgs, root: &Path, console: &Console) -> anyhow::Result<Ou
     let checked = examined.checked();
     let missing = examined.missing();
     let mut found = examined.diagnostics(project.as_ref(), &missing);
-    let mut stale = project.as_ref().map(|project| chart::stale(&tree, project, console)).unwrap_or_default();
+    let mut stale =
+        project.as_ref().map(|project| chart::stale(&tree, project, &console.reporter())).unwrap_or_default();
     stale.extend(project.iter().flat_map(|project| ansible::stale(&tree, project)));
 
     let mut plan = Plan::default();

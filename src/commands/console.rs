@@ -3,6 +3,7 @@
 //! Nothing here panics on a closed pipe: once the reader is gone nobody is left to read it.
 
 use std::cell::RefCell;
+use std::fmt::Display;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::sync::{Arc, OnceLock};
 
@@ -10,10 +11,12 @@ use anstream::{AutoStream, ColorChoice};
 use clap::builder::styling::{AnsiColor, Style};
 use clap::{Args, ValueEnum};
 
-use super::error::{Failed, Refusal};
 use super::explain;
+use crate::api::Message;
+use crate::error::{Failed, Refusal};
 use opctl_edit::plan::Mode;
 use opctl_model::diagnostic::{self, Diagnostic};
+use opctl_model::names::NameError;
 
 /// How any command writes files and prints output.
 #[derive(Args, Debug, Default)]
@@ -232,6 +235,23 @@ impl Console {
         Progress { console: self, width: 0, shown: self.verbosity > Verbosity::Quiet && io::stderr().is_terminal() }
     }
 
+    /// Shows the messages of an operation.
+    pub fn reporter(&self) -> impl Fn(Message) {
+        let progress = RefCell::new(self.progress());
+        move |message| {
+            let mut progress = progress.borrow_mut();
+            if !matches!(message, Message::Progress(_)) {
+                progress.clear();
+            }
+            match message {
+                Message::Progress(step) => progress.show(step),
+                Message::Note(text) => self.note(text),
+                Message::Warning(text) => self.warn(text),
+                Message::Diagnostics(found) => self.diagnose(found),
+            }
+        }
+    }
+
     /// Whether there is somebody to answer questions.
     pub fn can_ask(&self) -> bool {
         io::stdin().is_terminal() && io::stderr().is_terminal()
@@ -253,6 +273,19 @@ impl Console {
                 Err(reason) => self.eprint(&format!("  {reason}\n")),
             }
         }
+    }
+
+    /// Asks for a name that is missing.
+    pub fn ask_for<T: Display>(
+        &self,
+        name: &mut Option<String>,
+        question: &str,
+        parse: impl Fn(&str) -> Result<T, NameError>,
+    ) -> anyhow::Result<()> {
+        if name.is_none() {
+            *name = Some(self.ask(question, |answer| parse(answer).map_err(|error| error.to_string()))?.to_string());
+        }
+        Ok(())
     }
 
     pub fn ask_yes_no(&self, question: &str) -> anyhow::Result<bool> {

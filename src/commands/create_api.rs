@@ -1,23 +1,22 @@
 //! `opctl create api`: adds a custom resource, its controller, or both.
 
+use std::path::PathBuf;
+
 use anyhow::Context;
 use clap::Args;
-use serde_json::{Map, Value};
 
-use super::ansible::{self, AnsibleArgs};
-use super::chart::{self, ChartArgs};
-use super::error::{Refusal, Refusals};
-use super::external::ExternalArgs;
-use super::request::{self, Request};
-use super::wiring::WiringArgs;
-use super::{
-    Console, Next, Outcome, Task, carry_out, external, further, lock, manifests, resolve_part, workspace_above,
-};
-use crate::scaffold::{self, Inserted, Insertion, Rendered};
-pub use crate::scaffold::{BOILERPLATE, api_of_resource};
-use opctl_edit::Edit;
+use super::update::written;
+use super::{Console, Next, Outcome, Task, carry_out, lock, manifests, resolve_part};
+use crate::api::plan;
+use crate::api::{self, Names, Request, ansible, chart, versions};
+use crate::error::{Refusal, Refusals};
+use crate::scaffold::api_of_resource;
+use crate::scaffold::webhook;
 use opctl_edit::plan::{Change, Plan, Step};
-use opctl_model::project::{Origin, PROJECT, ProjectFile, Resource, Tree, root_above};
+use opctl_model::names::{Group, Kind, Version};
+use opctl_model::project::{
+    Options, Origin, PROJECT, ProjectFile, ReadError, Resource, Tree, WorkloadOptions, root_above,
+};
 
 /// Create a custom resource, its controller, or both
 ///
@@ -154,62 +153,183 @@ pub struct CreateApiArgs {
     pub yes: bool,
 }
 
+/// A Helm chart that becomes a kind.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChartArgs {
+    /// Install this Helm chart for each object: a folder, an archive, REPO/CHART, a URL or oci://…; without a value, helm's starter
+    ///
+    /// The chart and its dependencies are copied to `helm-charts`. Its values become the spec, and group, version and kind default to
+    /// charts, v1alpha1 and the chart's name.
+    #[arg(long, help_heading = "Helm", value_name = "CHART", num_args = 0..=1, default_missing_value = "")]
+    pub helm_chart: Option<String>,
+
+    /// The URL of the repository that has the chart
+    #[arg(long, help_heading = "Helm", value_name = "URL")]
+    pub helm_chart_repo: Option<String>,
+
+    /// The version of the chart [default: the latest]
+    #[arg(long, help_heading = "Helm", value_name = "VERSION")]
+    pub helm_chart_version: Option<String>,
+
+    /// A file with values that the chart requires; the sample gets them, too
+    #[arg(long, help_heading = "Helm", value_name = "FILE")]
+    pub helm_values: Option<PathBuf>,
+
+    /// The plural of a kind that the chart creates and opctl does not know (repeatable, or comma-separated)
+    #[arg(long = "helm-kind", help_heading = "Helm", value_name = "KIND.GROUP=PLURAL", value_delimiter = ',')]
+    pub helm_kinds: Vec<String>,
+}
+
+/// A role or playbook that becomes a kind.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
+pub struct AnsibleArgs {
+    /// Run this Ansible role for each object; without a value, it has the name of the kind
+    ///
+    /// A new role is created in `roles`; an existing one is used as it is, and its parameters become the spec. A role of a collection in
+    /// `requirements.yml` has a name such as `example.web.server`.
+    #[arg(long, alias = "generate-role", help_heading = "Ansible", value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
+    pub ansible_role: Option<String>,
+
+    /// Run this Ansible playbook for each object; without a value, it has the name of the kind
+    ///
+    /// A new playbook is created in `playbooks`; an existing one is used as it is. With `--ansible-role`, a new playbook runs that role.
+    #[arg(long, alias = "generate-playbook", help_heading = "Ansible", value_name = "FILE", num_args = 0..=1, default_missing_value = "")]
+    pub ansible_playbook: Option<String>,
+}
+
+/// What a controller is called, and watches beside its own kind.
+#[derive(Args, Clone, Debug, Default)]
+pub struct WiringArgs {
+    /// The name of the controller; a kind may have several controllers with different names
+    #[arg(long, help_heading = "Controller", value_name = "NAME")]
+    pub controller_name: Option<String>,
+
+    /// A kind that the controller creates and owns; its changes trigger a reconcile (repeatable)
+    #[arg(long, help_heading = "Controller", value_name = "GROUP/VERSION/KIND")]
+    pub owns: Vec<String>,
+
+    /// A kind to watch; its objects name the object to reconcile in an annotation (repeatable)
+    #[arg(long, help_heading = "Controller", value_name = "GROUP/VERSION/KIND")]
+    pub watches: Vec<String>,
+}
+
+/// A kind that another project serves.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ExternalArgs {
+    /// A CRD in YAML or JSON, from which `kopium` generates the types
+    #[arg(long, help_heading = "External types", value_name = "FILE", conflicts_with_all = ["external_type", "group", "version", "kind", "plural", "namespaced", "resource", "short_names", "categories", "image"])]
+    pub external_crd: Option<PathBuf>,
+
+    /// The version of that CRD [default: its storage version]
+    #[arg(long, help_heading = "External types", value_name = "VERSION", requires = "external_crd")]
+    pub external_crd_version: Option<String>,
+
+    /// The Rust type of an external kind, which implements `kube::Resource`
+    #[arg(long, help_heading = "External types", value_name = "PATH", conflicts_with_all = ["resource", "short_names", "categories", "image"])]
+    pub external_type: Option<String>,
+}
+
+impl From<CreateApiArgs> for api::Args {
+    fn from(args: CreateApiArgs) -> Self {
+        Self {
+            group: args.group,
+            version: args.version,
+            kind: args.kind,
+            plural: args.plural,
+            namespaced: args.namespaced,
+            resource: args.resource,
+            controller: args.controller,
+            controller_name: args.wiring.controller_name,
+            from: args.from,
+            conversion: args.conversion,
+            chart: args.chart.into(),
+            ansible: args.ansible.into(),
+            external_crd: args.external.external_crd,
+            external_crd_version: args.external.external_crd_version,
+            external_type: args.external.external_type,
+            options: Options {
+                short_names: args.short_names,
+                categories: args.categories,
+                owns: args.wiring.owns,
+                watches: args.wiring.watches,
+                finalizer: args.finalizer,
+                workload: WorkloadOptions {
+                    image: args.image,
+                    container_port: args.container_port,
+                    container_command: args.container_command,
+                    run_as_user: args.run_as_user,
+                },
+                ..Options::default()
+            },
+        }
+    }
+}
+
+impl From<ChartArgs> for api::ChartArgs {
+    fn from(args: ChartArgs) -> Self {
+        let ChartArgs { helm_chart, helm_chart_repo, helm_chart_version, helm_values, helm_kinds } = args;
+        Self {
+            chart: helm_chart,
+            repo: helm_chart_repo,
+            version: helm_chart_version,
+            values: helm_values,
+            kinds: helm_kinds,
+        }
+    }
+}
+
+impl From<AnsibleArgs> for api::AnsibleArgs {
+    fn from(AnsibleArgs { ansible_role, ansible_playbook }: AnsibleArgs) -> Self {
+        Self { role: ansible_role, playbook: ansible_playbook }
+    }
+}
+
 pub fn run(args: &CreateApiArgs, console: &Console) -> anyhow::Result<Outcome> {
     let root = root_above(&std::env::current_dir().context("cannot determine the current folder")?)?;
     let mut tree = super::tree(&root);
-    let mut args = args.clone();
+    let asks = !args.yes && console.can_ask() && args.external.external_crd.is_none();
+    let mut args = api::Args::from(args.clone());
     ansible::check(&args)?;
-    if args.ansible.given().is_some() {
+    if args.ansible.flag().is_some() {
         (args.resource, args.controller) = (Some(true), Some(true));
     }
     // Before the lock is taken, too: it takes time, and may fail.
-    let fetched = chart::fetch(&mut args, console)?;
-    if !args.yes && console.can_ask() && args.external.external_crd.is_none() {
+    let fetched = chart::fetch(&mut args, &console.reporter())?;
+    if asks {
         // Asked before the lock is taken: nobody else has to wait for the answers.
-        args = request::ask(&args, &ProjectFile::read(&tree)?, console)?;
+        ask(&mut args, &ProjectFile::read(&tree)?, console)?;
         tree = super::tree(&root);
     }
     let _lock = lock(&root, console)?;
     let file = ProjectFile::read(&tree)?;
-    if let Some(path) = &args.external.external_type {
-        external::refuse_unknown_crate(path, &tree)?;
-    }
-    let mut request = match &args.external.external_crd {
-        Some(path) => {
-            let (resource, types) = external::of_crd(path, args.external.external_crd_version.as_deref(), &file)?;
-            Request::external(&args, resource, types, &file)?
-        }
-        None => Request::new(&args, &file)?,
-    };
-
-    if let Some(fetched) = fetched {
-        request.chart = Some(fetched.operator(&args.chart, &request.resource, &file, console)?);
-    }
-    if request.adds_type
-        && let Some(from) = further::origin(&args, &request.resource, &file)?
-    {
-        match file.find(&request.resource).filter(|known| further::is_copy(known)) {
-            Some(known) => further::restore(&mut request, known, |path| super::update::written(&tree, path))?,
-            None => request.copied = Some(further::copy(&mut request.resource, &from, &file, &tree, console)?),
-        }
-    }
-    request.conversion = further::conversion(&args, &request.resource, &file, &tree)?;
-    if args.ansible.given().is_some() {
-        let project = project_of(&file, &tree)?;
-        request.ansible = Some(ansible::operator(&args.ansible, &request.resource, &file, &project, &tree, console)?);
-    }
-    if let Some(earlier) = chart::earlier(&args, &request, &file, &tree, console)? {
+    let request = Request::prepare(&args, fetched, &file, &tree, &console.reporter(), |path| written(&tree, path))?;
+    if let Some(earlier) = chart::earlier(&args, &request, &file, &tree, &console.reporter())? {
         return update(&request, &earlier, &file, &tree, console);
     }
-    let may_be_again = args.external.external_crd.is_none();
-    let next = match &request.copied {
-        Some(_) => further::next(&request, &file, &tree)?,
+    let may_be_again = args.external_crd.is_none();
+    let next = match &request.copy {
+        Some(_) => next_of_version(&request, &file, &tree)?,
         None => next(&request),
     };
     fulfil(std::slice::from_ref(&request), may_be_again, next, &file, &tree, console)
 }
 
-/// Replaces what a request was by what it is. Edits stay where the two are equal, and are conflicts elsewhere.
+/// Asks for what is missing. Invalid arguments are reported first: they need another command line, not answers.
+fn ask(args: &mut api::Args, project: &ProjectFile, console: &Console) -> anyhow::Result<()> {
+    let or_legal = |name: &Option<String>, legal: &str| name.clone().or_else(|| Some(legal.to_owned()));
+    Names::parse(&api::Args {
+        group: or_legal(&args.group, "group"),
+        version: or_legal(&args.version, "v1"),
+        kind: or_legal(&args.kind, "Kind"),
+        ..args.clone()
+    })?;
+    console.ask_for(&mut args.group, "Group, e.g. cache", Group::parse)?;
+    console.ask_for(&mut args.version, "Version, e.g. v1alpha1", Version::parse)?;
+    console.ask_for(&mut args.kind, "Kind, e.g. Memcached", Kind::parse)?;
+    api::complete(args, project, |question| console.ask_yes_no(question))
+}
+
+/// Replaces the chart of a kind by another version of it.
 fn update(
     request: &Request,
     earlier: &Request,
@@ -217,25 +337,9 @@ fn update(
     tree: &Tree,
     console: &Console,
 ) -> anyhow::Result<Outcome> {
-    let project = project_of(file, tree)?;
-    let [mut before, mut plan] = [Plan::default(), Plan::default()];
-    add(&mut before, &project, earlier);
-    add(&mut plan, &project, request);
-    for (path, change) in before.changes {
-        let Change::Scaffold(old) = change else { continue };
-        match plan.changes.remove(&path) {
-            Some(Change::Scaffold(new)) if new == old => {}
-            Some(Change::Scaffold(new)) => {
-                let edit = Edit::Lines { before: old, after: new };
-                let text = tree.read(&path)?.unwrap_or_default();
-                match path.starts_with("config/samples/") && edit.apply(&text).is_err() {
-                    true => console.note(&format!("kept `{path}`, which was edited")),
-                    false => plan.edit(path, edit),
-                }
-            }
-            Some(other) => _ = plan.changes.insert(path, other),
-            None => _ = plan.changes.insert(path, Change::Remove(old)),
-        }
+    let (mut plan, kept) = plan::update(request, earlier, file, tree)?;
+    for path in kept {
+        console.note(&format!("kept `{path}`, which was edited"));
     }
     manifests::add_if_sound(&mut plan, tree, &manifests::ManifestOptions::of(Some(file)), console)?;
     let again = "run the same command without `--check`";
@@ -251,16 +355,7 @@ pub fn fulfil(
     tree: &Tree,
     console: &Console,
 ) -> anyhow::Result<Outcome> {
-    requests.iter().try_for_each(refuse_imported_names)?;
-    let project = project_of(file, tree)?;
-    let mut plan = Plan::default();
-    let with = scaffold::Project {
-        charts: project.charts || requests.iter().any(|request| request.chart.is_some()),
-        ansible: project.ansible || requests.iter().any(|request| request.ansible.is_some()),
-        ..project.clone()
-    };
-    switch(&mut plan, &project, &with, tree)?;
-    requests.iter().for_each(|request| add(&mut plan, &project, request));
+    let mut plan = plan::plan(requests, file, tree)?;
     let mut resources = requests.iter().map(|request| &request.resource);
     match may_be_again && is_again(&plan, tree, file, &resources.clone().collect::<Vec<_>>())? {
         true => keep_what_exists(&mut plan, tree, console)?,
@@ -271,153 +366,7 @@ pub fn fulfil(
     carry_out(&Task { again: "run the same command without `--check`", tree, folder: "", plan, next }, console)
 }
 
-fn refuse_imported_names(request: &Request) -> Result<(), Refusals> {
-    let kind = &request.resource.kind;
-    let Some(option) = scaffold::option_that_imports(&api_of(request)) else { return Ok(()) };
-    let refusal =
-        Refusal::new(format!("with `{option}`, the files of the kind `{kind}` import another type of this name"));
-    Err(Refusals(vec![refusal.help(format!("choose another kind, or leave out `{option}`"))]))
-}
-
-/// What the project was made with.
-pub fn project_of(file: &ProjectFile, tree: &Tree) -> anyhow::Result<scaffold::Project> {
-    Ok(scaffold::Project {
-        charts: file.resources.iter().any(|resource| chart::folder_of(resource).is_some()),
-        ansible: file.resources.iter().any(|resource| ansible::source_of(resource).is_some()),
-        ..scaffold::Project::of(file, tree)?
-    })
-}
-
-/// Changes the files of a project that are different once it installs charts or runs Ansible. Texts for people are changed if they still
-/// are as scaffolded.
-pub fn switch(plan: &mut Plan, from: &scaffold::Project, to: &scaffold::Project, tree: &Tree) -> anyhow::Result<()> {
-    let workspace = workspace_above(tree.root())?;
-    let depth = workspace.and_then(|root| Some(tree.root().strip_prefix(root).ok()?.components().count()));
-    let workspace = depth.map(|depth| vec![".."; depth].join("/"));
-    let [from, to] =
-        [from, to].map(|it| scaffold::init(&scaffold::Project { workspace: workspace.clone(), ..it.clone() }));
-    for (before, after) in from.into_iter().zip(to).filter(|(before, after)| before != after) {
-        let edit = Edit::Lines { before: before.text, after: after.text };
-        let text = tree.read(&before.path)?.unwrap_or_default();
-        if !before.path.ends_with(".md") || edit.apply(&text).is_ok() {
-            plan.edit(before.path, edit);
-        }
-    }
-    Ok(())
-}
-
-/// Adds everything that one request changes, but the manifests.
-pub fn add(plan: &mut Plan, project: &scaffold::Project, request: &Request) {
-    let api = api_of(request);
-    let types = match &request.external_types {
-        Some(types) => Some(scaffold::external(project, &api, types)),
-        None => request.adds_type.then(|| scaffold::api(project, &api)),
-    };
-    let types = types.map(|mut rendered| {
-        request.copied.iter().for_each(|copy| copy.replace(&mut rendered, &request.resource));
-        if further::is_unserved(&request.resource) {
-            // Nobody can create its sample.
-            rendered.files.retain(|file| !file.path.starts_with("config/samples/"));
-            rendered.insertions.retain(|insertion| !insertion.path.starts_with("config/samples/"));
-        }
-        rendered
-    });
-    let controller = request.adds_controller.then(|| scaffold::controller(project, &api));
-    types.into_iter().chain(controller).for_each(|rendered| add_rendered(plan, rendered));
-    if let Some(operator) = &request.chart {
-        let folder = chart::path_of(&operator.scaffold.folder);
-        for (path, text) in &operator.files {
-            // Another kind may have the same chart.
-            plan.changes.entry(format!("{folder}/{path}")).or_insert_with(|| Change::Scaffold(text.clone()));
-        }
-        add_samples(plan, &api, &operator.samples);
-        plan.generate(scaffold::generated_permissions(&api), operator.permissions.clone());
-        if operator.is_first {
-            add_rendered(plan, scaffold::helm(project));
-        }
-    }
-    if let Some(operator) = &request.ansible {
-        for (path, text) in &operator.files {
-            // Another kind may have the same role.
-            plan.changes.entry(path.clone()).or_insert_with(|| Change::Scaffold(text.clone()));
-        }
-        add_samples(plan, &api, &operator.samples);
-        plan.generate(scaffold::generated_permissions(&api), operator.permissions.clone());
-        if operator.is_first {
-            add_rendered(plan, scaffold::ansible(project));
-        }
-    }
-    let mut fields = request.resource.fields();
-    let options = request.options();
-    if !options.is_empty() {
-        fields.insert("options".into(), options.into());
-    }
-    enter(plan, fields);
-    if further::is_unserved(&request.resource) {
-        let (_, edits) = further::unserved(&request.resource);
-        edits.into_iter().for_each(|edit| plan.edit(api.types_file(), edit));
-    }
-    if let Some(copy) = &request.copied {
-        for (path, text) in copy.texts(&request.resource) {
-            // Another kind may have it, too.
-            plan.changes.entry(path).or_insert_with(|| Change::Scaffold(text));
-        }
-    }
-    if let Some((hub, webhooks)) = &request.conversion {
-        add_rendered(plan, scaffold::webhook::webhooks(project, &api_of_resource(hub), webhooks));
-        enter(plan, hub.fields());
-    }
-}
-
-/// Adds samples, one of which may have the name of the one that is scaffolded.
-fn add_samples(plan: &mut Plan, api: &scaffold::Api, samples: &[(String, String)]) {
-    for (name, text) in samples {
-        plan.changes.insert(format!("config/samples/{name}"), Change::Scaffold(text.clone()));
-        if *name != api.sample() {
-            let what = Inserted::YamlItem { key: "resources", item: name.clone() };
-            insert(plan, Insertion { path: "config/samples/kustomization.yaml".into(), base: None, what });
-        }
-    }
-}
-
-/// Writes a resource into PROJECT.
-pub fn enter(plan: &mut Plan, fields: Map<String, Value>) {
-    plan.edit(PROJECT, Edit::YamlEntry { key: "resources".into(), identity: Resource::identity(), fields });
-}
-
-/// Adds new files, and edits of those that may be there.
-pub fn add_rendered(plan: &mut Plan, rendered: Rendered) {
-    for file in rendered.files {
-        plan.scaffold(file.path, file.text);
-    }
-    for insertion in rendered.insertions {
-        insert(plan, insertion);
-    }
-}
-
-fn insert(plan: &mut Plan, insertion: Insertion) {
-    let edit = Edit::from(insertion.what);
-    match insertion.base {
-        Some(base) => plan.edit_or_create(insertion.path, base, edit),
-        None => plan.edit(insertion.path, edit),
-    }
-}
-
-fn api_of(request: &Request) -> scaffold::Api {
-    scaffold::Api {
-        short_names: request.short_names.clone(),
-        categories: request.categories.clone(),
-        wiring: request.wiring.clone(),
-        workload: request.workload.clone(),
-        chart: request.chart.as_ref().map(|operator| operator.scaffold.clone()),
-        ansible: request.ansible.as_ref().map(|operator| operator.scaffold.clone()),
-        finalizer: request.finalizer,
-        has_image: request.resource.has_image() || request.workload.is_some(),
-        ..api_of_resource(&request.resource)
-    }
-}
-
-/// Whether PROJECT has all of it already: the command was run before.
+/// PROJECT has all of it already: the command was run before.
 fn is_again(plan: &Plan, tree: &Tree, file: &ProjectFile, resources: &[&Resource]) -> anyhow::Result<bool> {
     let Some(Change::Edit { edits, .. }) = plan.changes.get(PROJECT) else { return Ok(false) };
     let text = tree.read(PROJECT)?.unwrap_or_default();
@@ -459,7 +408,7 @@ fn refuse_what_exists(
     Err(Refusals(vec![refusal.help("for another version, use `--version`")]).into())
 }
 
-/// What would be new, and is there in another form.
+/// New files of the plan that exist with another text.
 pub fn worked_on(plan: &Plan, tree: &Tree, console: &Console) -> anyhow::Result<Vec<String>> {
     let steps = resolve_part(plan, tree, "", console)?;
     let is_new = |step: &Step| matches!(plan.changes.get(&step.path), Some(Change::Scaffold(_)));
@@ -502,4 +451,34 @@ fn next(request: &Request) -> Vec<Next> {
     let run = if request.resource.origin == Origin::Kubernetes { "make run" } else { "make install run" };
     next.push(Next::new(run, "runs it against the cluster of KUBECONFIG"));
     next
+}
+
+/// The next steps after a new version: nothing is stored as it until somebody decides so.
+fn next_of_version(request: &Request, file: &ProjectFile, tree: &Tree) -> Result<Vec<Next>, ReadError> {
+    let (resource, others) = (&request.resource, versions::others(&request.resource, file));
+    let api = api_of_resource(resource);
+    let mut next = vec![Next::new(format!("edit {}", api.types_file()), "change the new version")];
+    match (&request.conversion, versions::stored(&others, tree)?) {
+        (Some((hub, webhooks)), _) => {
+            for spoke in webhooks.conversion.iter().flatten() {
+                let path = webhook::conversion_file(&api_of_resource(hub), spoke);
+                next.push(Next::new(format!("edit {path}"), "convert the fields whose names or types differ"));
+            }
+            next.push(Next::new("cargo test", "checks that conversions lose no field"));
+        }
+        (None, Some(stored)) => {
+            let Resource { group, kind, version, .. } = stored;
+            let spokes = others.iter().map(|other| &other.version).filter(|other| *other != version);
+            let spokes: Vec<&str> = spokes.chain([&resource.version]).map(Version::as_str).collect();
+            let spokes = spokes.join(",");
+            next.push(Next::new(
+                format!("opctl create webhook --group {group} --version {version} --kind {kind} --conversion --spoke {spokes}"),
+                "before the versions have different fields",
+            ));
+        }
+        (None, None) => {}
+    }
+    next.push(Next::new("opctl manifests", "regenerates config/crd and config/rbac"));
+    next.push(Next::new("opctl manifests --against REF", "shows whom a later change of the stored version affects"));
+    Ok(next)
 }

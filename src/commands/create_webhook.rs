@@ -3,11 +3,13 @@
 use anyhow::Context;
 use clap::{ArgAction, Args};
 
-use super::create_api::{CreateApiArgs, add_rendered, enter, project_of, worked_on};
-use super::edit::{self, KUSTOMIZATION, is_listed};
+use super::create_api::worked_on;
+use super::edit;
 use super::error::{Refusal, Refusals};
-use super::request::{self, Names, ask_for, list};
-use super::{Console, Next, Outcome, Task, carry_out, external, lock, manifests};
+use super::{Console, Next, Outcome, Task, carry_out, lock, manifests};
+use crate::api::components::{KUSTOMIZATION, is_listed};
+use crate::api::plan::{add_rendered, enter, project_of};
+use crate::api::{self, Names, external, list, subject};
 use crate::scaffold::webhook::{self, Admission, Server};
 use crate::scaffold::{self, Api, api_of_resource};
 use opctl_edit::plan::Plan;
@@ -220,9 +222,9 @@ fn flags(args: &CreateWebhookArgs) -> Refusals {
 }
 
 /// The same names as `create api` takes.
-fn named(args: &CreateWebhookArgs) -> CreateApiArgs {
+fn named(args: &CreateWebhookArgs) -> api::Args {
     let CreateWebhookArgs { group, version, kind, plural, .. } = args.clone();
-    CreateApiArgs { group, version, kind, plural, ..CreateApiArgs::default() }
+    api::Args { group, version, kind, plural, ..api::Args::default() }
 }
 
 /// The kind that is meant, as PROJECT has it or will have it.
@@ -230,13 +232,13 @@ fn subject(args: &CreateWebhookArgs, names: &Names, file: &ProjectFile) -> Resul
     if let Some(path) = &args.external_type {
         return external::of_type(path, names, args.namespaced, file);
     }
-    let own = request::own(file, names, &named(args));
+    let own = subject::own(file, names, &named(args));
     if let Some(known) = file.find(&own).or_else(|| external::known(names, file)) {
         return Ok(known.clone());
     }
     let (group, version, kind) = (names.group.as_str(), names.version.as_str(), names.kind.as_str());
     if Builtin::find(group, version, kind).is_some() {
-        return request::kubernetes_type(names, file);
+        return subject::kubernetes_type(names, file);
     }
     let versions = file.resources.iter().filter(|other| other.is_same_kind(&own)).map(|other| other.version.as_str());
     let versions: Vec<&str> = versions.collect();
@@ -389,9 +391,9 @@ fn instead_of_validation(resource: &Resource) -> String {
 /// Asks for what is missing.
 fn ask(args: &mut CreateWebhookArgs, file: &ProjectFile, console: &Console) -> anyhow::Result<()> {
     let has_type = args.defaulting || args.validation || args.conversion;
-    ask_for(&mut args.group, "Group, e.g. cache", Group::parse, console)?;
-    ask_for(&mut args.version, "Version, e.g. v1alpha1", Version::parse, console)?;
-    ask_for(&mut args.kind, "Kind, e.g. Memcached", Kind::parse, console)?;
+    console.ask_for(&mut args.group, "Group, e.g. cache", Group::parse)?;
+    console.ask_for(&mut args.version, "Version, e.g. v1alpha1", Version::parse)?;
+    console.ask_for(&mut args.kind, "Kind, e.g. Memcached", Kind::parse)?;
     let resource = subject(args, &Names::parse(&named(args))?, file)?;
     if !has_type {
         args.defaulting = !resource.webhooks.defaulting && console.ask_yes_no("Create Defaulting Webhook")?;

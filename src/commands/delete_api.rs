@@ -4,23 +4,23 @@
 //! they were scaffolded, and edits are undone.
 
 use clap::Args;
-use serde_json::{Map, Value};
 
-use super::create_api::{self, project_of};
 use super::error::{Diagnosed, Refusal};
-use super::request::Request;
 use super::update::{self, written};
 use super::{
-    Console, Next, Outcome, Task, ansible, carry_out, chart, counted, delete_webhook, further, lock, manifests,
-    project_folder, resolve_part, tree,
+    Console, Next, Outcome, Task, carry_out, counted, delete_webhook, lock, manifests, project_folder, resolve_part,
+    tree,
 };
+use crate::api::plan::{add, enter, project_of, switch};
+use crate::api::{self, Request, ansible, chart, versions};
 use crate::rename::types_of;
+use crate::scaffold::api_of_resource;
 use crate::scaffold::{self, Runtime};
 use opctl_edit::plan::{Change, Plan, Step, Verdict};
 use opctl_edit::{Edit, Package, Renames};
 use opctl_model::diagnostic::{SourceFile, Span};
 use opctl_model::names::{Group, Kind, Version};
-use opctl_model::project::{Origin, PROJECT, ProjectFile, Resource, Tree};
+use opctl_model::project::{Controller, Origin, PROJECT, ProjectFile, Resource, Tree};
 use opctl_source as source;
 use opctl_source::emit;
 
@@ -67,13 +67,13 @@ pub fn run(args: &DeleteApiArgs, console: &Console) -> anyhow::Result<Outcome> {
     let file = ProjectFile::read(&tree)?;
     let resource = find([&args.group, &args.version, &args.kind], &file)?;
     refuse_what_stays(&resource, &file)?;
-    let others = further::others(&resource, &file);
+    let others = versions::others(&resource, &file);
     let name = format!("{}.{}", resource.plural(), resource.full_group());
     let is_one_of_several = resource.api.is_some() && !others.is_empty();
     if is_one_of_several {
         refuse_stored(&resource, &others, &tree)?;
     }
-    let may_be_stored = !args.never_stored && !further::is_copy(&resource) && !further::is_unserved(&resource);
+    let may_be_stored = !args.never_stored && !versions::is_copy(&resource) && !versions::is_unserved(&resource);
     let (plan, next) = if is_one_of_several && may_be_stored {
         (stop_serving(&resource, &file, &tree, console)?, next_of_unserved(&resource, &name))
     } else {
@@ -129,7 +129,7 @@ fn refuse_stored(resource: &Resource, others: &[&Resource], tree: &Tree) -> anyh
     let mut all: Vec<&Resource> = others.iter().copied().chain([resource]).collect();
     all.sort_by_key(|version| version.version.priority());
     let Resource { kind, version, .. } = resource;
-    match further::stored(&all, tree)? {
+    match versions::stored(&all, tree)? {
         Some(stored) if stored.is_same(resource) => {
             let other = &others.last().expect("there is another version").version;
             Err(Refusal::new(format!("objects of `{kind}` are stored as {version}"))
@@ -145,8 +145,8 @@ fn refuse_stored(resource: &Resource, others: &[&Resource], tree: &Tree) -> anyh
 
 /// The first step: the version stays in the CRD, and clients cannot use it any longer.
 fn stop_serving(resource: &Resource, file: &ProjectFile, tree: &Tree, console: &Console) -> anyhow::Result<Plan> {
-    let (unserved, edits) = further::unserved(resource);
-    let api = scaffold::api_of_resource(resource);
+    let (unserved, edits) = versions::unserved(resource);
+    let api = api_of_resource(resource);
     let mut plan = Plan::default();
     edits.into_iter().for_each(|edit| plan.edit(api.types_file(), edit));
     let sample = format!("config/samples/{}", api.sample());
@@ -155,7 +155,7 @@ fn stop_serving(resource: &Resource, file: &ProjectFile, tree: &Tree, console: &
         let item = Edit::NoYamlListItem { key: "resources".into(), item: api.sample() };
         plan.edit("config/samples/kustomization.yaml", item);
     }
-    create_api::enter(&mut plan, fields(&unserved));
+    enter(&mut plan, unserved.fields());
     manifests::add_if_sound(&mut plan, tree, &manifests::ManifestOptions::of(Some(file)), console)?;
     Ok(plan)
 }
@@ -189,7 +189,7 @@ fn refuse_what_stays(resource: &Resource, file: &ProjectFile) -> Result<(), Refu
         return Err(Refusal::new(format!("`{kind}` {version} has webhooks"))
             .help(format!("first run `opctl delete webhook --group {group} --version {version} --kind {kind}`")));
     }
-    if let [name, ..] = &resource.controllers[..] {
+    if let [Controller { name, .. }, ..] = &resource.controllers[..] {
         return Err(Refusal::new(format!("`{kind}` has further controllers, such as `{name}`"))
             .help("first remove them from src/controller, from `fn all` in src/controller/mod.rs, and from PROJECT"));
     }
@@ -199,20 +199,11 @@ fn refuse_what_stays(resource: &Resource, file: &ProjectFile) -> Result<(), Refu
         ))
         .help("remove its files and its entry in PROJECT by hand, then run `opctl manifests`"));
     }
-    if let Some(other) = further::others(resource, file).first().filter(|_| resource.controller) {
+    if let Some(other) = versions::others(resource, file).first().filter(|_| resource.controller) {
         return Err(Refusal::new(format!("the controller of `{kind}` uses {version}, and {} stays", other.version))
             .help(format!("have the controller use {}, and set `controller: true` there in PROJECT", other.version)));
     }
     Ok(())
-}
-
-/// An entry of PROJECT.
-pub fn fields(resource: &Resource) -> Map<String, Value> {
-    let mut fields = resource.fields();
-    if !resource.options.is_empty() {
-        fields.insert("options".into(), resource.options.clone().into());
-    }
-    fields
 }
 
 /// Everything that the creation changed, inverted, and the manifests that follow.
@@ -245,28 +236,28 @@ fn hub_of(hub: &Resource, spoke: &Resource) -> bool {
 /// The type, the controller and the entry in PROJECT.
 fn changes(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Result<(Plan, ProjectFile)> {
     let text = tree.read(PROJECT)?.unwrap_or_default();
-    let entry = Edit::YamlEntry { key: "resources".into(), identity: Resource::identity(), fields: fields(resource) };
+    let entry = Edit::YamlEntry { key: "resources".into(), identity: Resource::identity(), fields: resource.fields() };
     let before = entry.undo(&text, None).map_err(|error| Refusal::edit(PROJECT, error))?;
     let file = ProjectFile::parse(&before).map_err(Diagnosed::from)?;
-    let mut request = Request::new(&Request::arguments(resource), &file)?;
-    further::restore(&mut request, resource, |path| written(tree, path))?;
+    let mut request = Request::new(&api::Args::of(resource), &file)?;
+    versions::restore(&mut request, resource, |path| written(tree, path))?;
     let project = project_of(&file, tree)?;
     let mut created = Plan::default();
     if let Some(source) = ansible::source_of(resource) {
         console.note(&format!("kept `{}`", source.path()));
         request.ansible = Some(ansible::Operator::known(&source, resource, !project.ansible));
     }
-    create_api::add(&mut created, &project, &request);
+    add(&mut created, &project, &request);
     // Other kinds need some of the modules, too.
     let needed: Vec<(String, Edit)> = file.resources.iter().flat_map(|other| edits_for(&project, other)).collect();
     created.changes.remove(PROJECT);
-    let of_others: Vec<String> = file.resources.iter().flat_map(further::files).collect();
+    let of_others: Vec<String> = file.resources.iter().flat_map(versions::files).collect();
     created.changes.retain(|path, _| !of_others.contains(path));
     let mut plan = created.inverse(&needed, |path| tree.read(path)).map_err(update::inverse_error)?;
     if request.ansible.is_some() {
         let with = scaffold::Project { ansible: true, ..project.clone() };
-        create_api::switch(&mut plan, &with, &project, tree)?;
-        let permissions = scaffold::generated_permissions(&scaffold::api_of_resource(resource));
+        switch(&mut plan, &with, &project, tree)?;
+        let permissions = scaffold::generated_permissions(&api_of_resource(resource));
         plan.changes.insert(permissions, Change::Prune);
     }
     plan.edit(PROJECT, Edit::Lines { before: text, after: before });
@@ -275,12 +266,12 @@ fn changes(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Resul
 
 /// The edits of files that several kinds share, as the creation of this one made them.
 fn edits_for(project: &scaffold::Project, resource: &Resource) -> Vec<(String, Edit)> {
-    let api = scaffold::api_of_resource(resource);
+    let api = api_of_resource(resource);
     let types = match resource.origin {
         Origin::External { .. } => Some(scaffold::external(project, &api, "")),
         Origin::Own | Origin::Kubernetes => resource.api.map(|_| scaffold::api(project, &api)),
     };
-    let names = resource.controllers.iter().map(|name| Some(name.clone()));
+    let names = resource.controllers.iter().map(|controller| Some(controller.name.clone()));
     let names = names.chain(resource.controller.then_some(None));
     let controllers = names.map(|name| {
         let wiring = scaffold::Wiring { name, ..scaffold::Wiring::default() };
@@ -288,7 +279,7 @@ fn edits_for(project: &scaffold::Project, resource: &Resource) -> Vec<(String, E
     });
     let insertions = types.into_iter().chain(controllers).flat_map(|rendered| rendered.insertions);
     let edits = insertions.map(|insertion| (insertion.path, Edit::from(insertion.what)));
-    edits.chain(further::edits(resource)).collect()
+    edits.chain(versions::edits(resource)).collect()
 }
 
 /// Code that stays may use the type.
@@ -334,7 +325,7 @@ fn uses(resource: &Resource, file: &ProjectFile, plan: &Plan, tree: &Tree) -> an
     let renames =
         Renames { types: types.into_iter().collect(), library: (library.clone(), library), ..Renames::default() };
     let package = Package::new(&renames, sources.iter().map(|file| (file.path.as_str(), file.text.as_str())));
-    let types_file = scaffold::api_of_resource(resource).types_file();
+    let types_file = api_of_resource(resource).types_file();
     let staying = sources.iter().filter(|file| !plan.changes.contains_key(&file.path));
     let uses = staying.flat_map(|file| {
         let ranges = package.uses(&file.path, &file.text, &types_file);

@@ -2,16 +2,16 @@
 
 use clap::Args;
 
-use super::create_api::{add_rendered, project_of};
 use super::delete_api::find;
-use super::edit::{KUSTOMIZATION, is_listed};
 use super::error::Refusal;
-use super::{Console, Next, Outcome, Task, carry_out, further, lock, manifests, project_folder, tree, update};
-use crate::scaffold::webhook::{self, Admission, Server, Webhooks};
-use crate::scaffold::{Project, api_of_resource};
+use super::{Console, Next, Outcome, Task, carry_out, lock, manifests, project_folder, tree, update};
+use crate::api::components::is_certified;
+use crate::api::plan::{add_rendered, project_of, webhooks_of};
+use crate::api::versions;
+use crate::scaffold::api_of_resource;
+use crate::scaffold::webhook::{self, Server};
 use opctl_edit::Edit;
 use opctl_edit::plan::Plan;
-use opctl_model::names::Version;
 use opctl_model::project::{PROJECT, ProjectFile, Resource, Tree};
 
 /// Delete webhooks of a kind: their files, their manifests and their entries in PROJECT
@@ -63,7 +63,7 @@ pub fn run(args: &DeleteWebhookArgs, console: &Console) -> anyhow::Result<Outcom
     let (mut plan, planned) = changes(&resource, kept, &file, &tree)?;
     if has_no_spokes_now {
         // A copy was stored because it was the hub.
-        further::edits(&resource).into_iter().for_each(|(path, edit)| plan.edit(path, edit));
+        versions::edits(&resource).into_iter().for_each(|(path, edit)| plan.edit(path, edit));
     }
     manifests::add_if_sound(&mut plan, &tree, &manifests::ManifestOptions::of(Some(&planned)), console)?;
     let mut next = vec![Next::new("opctl deploy --image IMAGE", "in each cluster: the API server no longer calls it")];
@@ -128,7 +128,7 @@ pub fn changes(
     let needed = remaining.iter().flat_map(|other| {
         let rendered = webhook::webhooks(&project, &api_of_resource(other), &webhooks_of(other, None, &project));
         let insertions = rendered.insertions.into_iter().map(|insertion| (insertion.path, Edit::from(insertion.what)));
-        insertions.chain(further::edits(other))
+        insertions.chain(versions::edits(other))
     });
     let mut plan =
         created.inverse(&needed.collect::<Vec<_>>(), |path| tree.read(path)).map_err(update::inverse_error)?;
@@ -137,7 +137,7 @@ pub fn changes(
     let entry = |resource: &Resource| Edit::YamlEntry {
         key: "resources".into(),
         identity: Resource::identity(),
-        fields: super::delete_api::fields(resource),
+        fields: resource.fields(),
     };
     let without = entry(resource).undo(&text, None).map_err(|error| Refusal::edit(PROJECT, error))?;
     // The type of another project is only in PROJECT for its webhooks.
@@ -149,27 +149,4 @@ pub fn changes(
     let planned = ProjectFile::parse(&after).map_err(super::error::Diagnosed::from)?;
     plan.edit(PROJECT, Edit::Lines { before: text, after });
     Ok((plan, planned))
-}
-
-/// Whether certificates are those of cert-manager.
-pub fn is_certified(tree: &Tree) -> anyhow::Result<bool> {
-    Ok(is_listed(&tree.read(KUSTOMIZATION)?.unwrap_or_default(), "certmanager"))
-}
-
-/// The webhooks of a kind, but for those that are kept.
-pub fn webhooks_of(resource: &Resource, kept: Option<&Resource>, project: &Project) -> Webhooks {
-    let (api, webhooks) = (api_of_resource(resource), &resource.webhooks);
-    let is_kept = |of: fn(&Resource) -> bool| kept.is_some_and(of);
-    let mut admissions = Vec::new();
-    if webhooks.defaulting && !is_kept(|kept| kept.webhooks.defaulting) {
-        let path = webhooks.defaulting_path.clone().unwrap_or_else(|| Admission::Defaulting.path(project, &api));
-        admissions.push((Admission::Defaulting, path));
-    }
-    if webhooks.validation && !is_kept(|kept| kept.webhooks.validation) {
-        let path = webhooks.validation_path.clone().unwrap_or_else(|| Admission::Validation.path(project, &api));
-        admissions.push((Admission::Validation, path));
-    }
-    let is_spoke_kept = |spoke: &Version| kept.is_some_and(|kept| kept.webhooks.spokes.contains(spoke));
-    let spokes: Vec<Version> = webhooks.spokes.iter().filter(|spoke| !is_spoke_kept(spoke)).cloned().collect();
-    Webhooks { server: None, admissions, conversion: Some(spokes).filter(|spokes| !spokes.is_empty()) }
 }

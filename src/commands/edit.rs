@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use anyhow::Context;
 use clap::Args;
 
-use super::create_api::project_of;
 use super::error::{Diagnosed, Refusal, Refusals};
 use super::{Console, Outcome, Task, carry_out, generate, kubebuilder_syntax, lock, manifests};
+use crate::api::components::{KUSTOMIZATION, is_listed, listed};
+use crate::api::plan::project_of;
 use crate::dashboards;
 use crate::scaffold::webhook::{self, Admission, Server};
 use crate::scaffold::{self, File, Inserted, Insertion, Project, api_of_resource};
@@ -96,8 +97,6 @@ impl EditArgs {
         self.namespaced.is_some() || !self.watch_namespace.is_empty()
     }
 }
-
-pub const KUSTOMIZATION: &str = "config/default/kustomization.yaml";
 
 pub fn run(args: &EditArgs, console: &Console) -> anyhow::Result<Outcome> {
     if args.plugins.iter().any(|plugin| kubebuilder_syntax::is_operator_chart(plugin)) {
@@ -307,15 +306,3 @@ pub fn certify(plan: &mut Plan, tree: &Tree, project: &Project, wanted: bool) {
 }
 
 const CERTIFICATES: &str = "config/certmanager/";
-
-/// Whether a kustomization has the component in a folder beside it.
-pub fn is_listed(kustomization: &str, folder: &str) -> bool {
-    let edit = listed(("components", format!("../{folder}")), true);
-    edit.apply(kustomization).is_ok_and(|text| text == kustomization)
-}
-
-/// Lists an item under a key, or takes it out.
-pub fn listed((key, item): (&str, String), wanted: bool) -> Edit {
-    let key = key.to_owned();
-    if wanted { Edit::YamlListItem { key, item } } else { Edit::NoYamlListItem { key, item } }
-}

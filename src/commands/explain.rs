@@ -6,7 +6,8 @@ use clap::Args;
 use clap::builder::styling::Style;
 
 use super::error::Refusal;
-use super::{Console, Outcome, diagnostics};
+use super::{Console, Outcome};
+use crate::diagnostics;
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::names::nearest;
 

@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, Subcommand};
 
-use super::chart::{self, ChartArgs};
 use super::create_api;
 use super::error::{Diagnosed, Refusal};
 use super::init::{self, InitArgs};
-use super::request::Request;
 use super::{Console, Next, Outcome, lock, tree};
+use crate::api::{ChartArgs, Request, chart};
 use crate::import;
 use opctl_charts::operator_sdk::{Gvk, Project, ansible, helm};
 use opctl_model::diagnostic::Diagnostic;
@@ -77,8 +76,8 @@ fn helm_operator(args: &HelmOperatorArgs, console: &Console) -> anyhow::Result<O
     fulfil(&source, &kinds, found, console, |file, found| {
         import::helm::requests(&source, &watches, file, found, |chart, resource, file| {
             let fetched = chart::import(&chart.path, &chart.folder, chart.values, &args.helm_kinds, chart.imported)?;
-            let chart = ChartArgs { helm_kinds: args.helm_kinds.clone(), ..ChartArgs::default() };
-            fetched.operator(&chart, resource, file, console)
+            let chart = ChartArgs { kinds: args.helm_kinds.clone(), ..ChartArgs::default() };
+            fetched.operator(&chart, resource, file, &console.reporter())
         })
     })
 }

@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{ArgAction, Args};
 
-use super::ansible::{self, AnsibleArgs};
-use super::chart::{self, ChartArgs, Fetched};
-use super::create_api::CreateApiArgs;
+use super::create_api::{AnsibleArgs, ChartArgs};
 use super::error::{Diagnosed, Refusal, Refusals};
-use super::request::{Request, ask_for};
-use super::{Console, Next, Outcome, Task, carry_out, create_api, lock, manifests, recover, runtime, workspace_above};
+use super::{Console, Next, Outcome, Task, carry_out, lock, manifests, recover, runtime, workspace_above};
+use crate::api::chart::{self, Fetched};
+use crate::api::{self, Request, ansible, plan};
 use crate::scaffold::{self, License};
 use opctl_edit::Edit;
 use opctl_edit::plan::Plan;
@@ -120,13 +119,13 @@ pub fn run(args: &InitArgs, console: &Console) -> anyhow::Result<Outcome> {
     let mut args = args.clone();
     if !args.yes && console.can_ask() {
         check(&args, &dir, "example.com")?;
-        ask_for(&mut args.domain, "Domain, e.g. example.com", Domain::parse, console)?;
+        console.ask_for(&mut args.domain, "Domain, e.g. example.com", Domain::parse)?;
     }
     let mut answers = check(&args, &dir, "")?;
     let mut api = api_of_options(&args);
     ansible::check(&api)?;
-    let fetched = chart::fetch(&mut api, console)?;
-    if fetched.is_some() || api.ansible.given().is_some() {
+    let fetched = chart::fetch(&mut api, &console.reporter())?;
+    if fetched.is_some() || api.ansible.flag().is_some() {
         let request = request_of_options(&api, &answers, args.namespaced, fetched, &super::tree(&dir), console)?;
         answers.requests.push(request);
     }
@@ -174,7 +173,7 @@ fn create(args: &InitArgs, dir: &Path, answers: Answers, console: &Console) -> a
     }
     plan.scaffold(PROJECT, ProjectFile::text(&project.name, &project.domain, project.namespaced, &project.namespaces));
     for request in &answers.requests {
-        create_api::add(&mut plan, &project, request);
+        plan::add(&mut plan, &project, request);
     }
     let kept = keep(&mut plan, &tree, &folder, console);
     let mut plan = moved(plan, &folder);
@@ -240,8 +239,8 @@ fn is_about_the_runtime(args: &InitArgs) -> bool {
         && *ansible == AnsibleArgs::default()
 }
 
-/// What `create api` is asked for with the options for a chart, role or playbook.
-fn api_of_options(args: &InitArgs) -> CreateApiArgs {
+/// The arguments of `create api` for a chart, role or playbook.
+fn api_of_options(args: &InitArgs) -> api::Args {
     let mut chart = args.chart.clone();
     if args
         .plugins
@@ -252,12 +251,12 @@ fn api_of_options(args: &InitArgs) -> CreateApiArgs {
     {
         chart.helm_chart.get_or_insert_default();
     }
-    let InitArgs { group, version, kind, ansible, yes, .. } = args.clone();
-    CreateApiArgs { group, version, kind, chart, ansible, yes, ..CreateApiArgs::default() }
+    let InitArgs { group, version, kind, ansible, .. } = args.clone();
+    api::Args { group, version, kind, chart: chart.into(), ansible: ansible.into(), ..api::Args::default() }
 }
 
 fn request_of_options(
-    args: &CreateApiArgs,
+    args: &api::Args,
     answers: &Answers,
     namespaced: bool,
     fetched: Option<Fetched>,
@@ -275,12 +274,12 @@ fn request_of_options(
     let mut request = Request::new(args, &file)?;
     match fetched {
         Some(fetched) => {
-            request.chart = Some(fetched.operator(&args.chart, &request.resource, &file, console)?);
+            request.chart = Some(fetched.operator(&args.chart, &mut request.resource, &file, &console.reporter())?);
         }
         None => {
-            let project = scaffold::Project { header: answers.header.clone(), ..create_api::project_of(&file, tree)? };
-            let operator = ansible::operator(&args.ansible, &request.resource, &file, &project, tree, console)?;
-            request.ansible = Some(operator);
+            let project = scaffold::Project { header: answers.header.clone(), ..plan::project_of(&file, tree)? };
+            let (resource, report) = (&mut request.resource, console.reporter());
+            request.ansible = Some(ansible::operator(&args.ansible, resource, &file, &project, tree, &report)?);
         }
     }
     Ok(request)
@@ -318,7 +317,7 @@ fn check(args: &InitArgs, dir: &Path, domain: &str) -> anyhow::Result<Answers> {
     };
     let names = [("--group", &args.group), ("--version", &args.version), ("--kind", &args.kind)];
     let api = api_of_options(args);
-    if api.chart.helm_chart.is_none() && api.ansible.given().is_none() {
+    if api.chart.chart.is_none() && api.ansible.flag().is_none() {
         for (flag, _) in names.into_iter().filter(|(_, name)| name.is_some()) {
             refusals.push(
                 Refusal::new(format!("`{flag}` requires `--helm-chart`, `--ansible-role` or `--ansible-playbook`"))

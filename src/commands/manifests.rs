@@ -16,9 +16,9 @@ use super::{
     Console, Next, Outcome, Task, carry_out, carry_out_of, conflicts, console::Verbosity, counted, is_unreadable, lock,
     recover, resolve, resolve_part,
 };
-use crate::commands::diagnostics::OP350;
 use crate::compatibility::{self, Baseline, Comparison};
 use crate::compiled;
+use crate::diagnostics::OP350;
 use opctl_edit::Edit;
 use opctl_edit::plan::{Change, Plan, Step, Verdict};
 use opctl_model::diagnostic::{Diagnostic, ReportedBy, Severity, SourceFile, Span};

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use clap::Args;
 
 use super::error::{Refusal, Refusals};
-use super::rescaffold::{self, Texts};
 use super::{Console, Next, Outcome, Task, carry_out, lock, project_folder, tree, workspace_above};
+use crate::api::rescaffold::{self, Texts};
 use crate::scaffold::revisions::Reason;
 use crate::scaffold::{self, Runtime, RuntimeCopy};
 use opctl_edit as edit;

@@ -116,7 +116,7 @@ fn parts(resource: &Resource, project: &scaffold::Project, kinds: &Kinds) -> Vec
         parts.push((Part::Type, rendered));
     }
     let first = resource.controller.then_some(None);
-    for name in first.into_iter().chain(resource.controllers.iter().cloned().map(Some)) {
+    for name in first.into_iter().chain(resource.controllers.iter().map(|controller| Some(controller.name.clone()))) {
         let wiring = Wiring { name: name.clone(), ..Wiring::default() };
         parts.push((Part::Controller(name), scaffold::controller(project, &scaffold::Api { wiring, ..api.clone() })));
     }
@@ -272,7 +272,7 @@ impl Part {
                 if !resource.is_namespaced() {
                     add("--namespaced=false");
                 }
-                if let Some(image) = resource.options.get("image").and_then(|image| image.as_str()) {
+                if let Some(image) = &resource.options.workload.image {
                     add(&format!("--image {image}"));
                 }
             }

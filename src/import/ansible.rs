@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value as Json};
 
 use super::{request, samples};
-use crate::commands::ansible::{self, Files};
-use crate::commands::request::Request;
+use crate::api::Request;
+use crate::api::ansible::{self, Files};
 use crate::scaffold;
 use opctl_charts::ansible::{Rules, Source};
 use opctl_charts::operator_sdk::Project;
 use opctl_charts::operator_sdk::ansible::{Watch, locate, report_unneeded_rules};
 use opctl_model::diagnostic::Diagnostic;
-use opctl_model::project::{ProjectFile, Resource};
+use opctl_model::project::ProjectFile;
 
 /// A request for each watch. `files` are the roles and playbooks of the project.
 pub fn requests(
@@ -42,13 +42,13 @@ pub fn requests(
             let (samples, _) = samples(source, &watch.gvk, &request.resource);
             let all = [Some(main), finalizer.clone()].into_iter().flatten().collect::<Vec<_>>();
             let calls = calls(watch, finalizer.as_ref());
-            let (operator, needed) = ansible::import(&all, calls, samples, files, &request.resource, &file, found);
+            let (operator, needed) = ansible::import(&all, calls, samples, files, &mut request.resource, &file, found);
             for (resource, verbs) in needed {
                 rules.entry(resource).or_default().extend(verbs);
             }
             request.ansible = Some(operator);
         }
-        file.resources.push(Resource { options: request.options(), ..request.resource.clone() });
+        file.resources.push(request.resource.clone());
         requests.push(request);
     }
     let own: BTreeSet<&str> = watches.iter().map(|watch| watch.gvk.group.as_str()).collect();

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::{at, request, samples};
-use crate::commands::chart::{self, Imported};
-use crate::commands::error::{Refusal, Refusals};
-use crate::commands::request::Request;
+use crate::api::Request;
+use crate::api::chart::{self, Imported};
+use crate::error::{Refusal, Refusals};
 use crate::scaffold;
 use opctl_charts::operator_sdk::Project;
 use opctl_charts::operator_sdk::helm::{self, Watch};
@@ -36,7 +36,7 @@ pub fn requests(
     watches: &[Watch],
     file: &ProjectFile,
     found: &mut Vec<Diagnostic>,
-    operator: impl Fn(Chart, &Resource, &ProjectFile) -> anyhow::Result<chart::Operator>,
+    operator: impl Fn(Chart, &mut Resource, &ProjectFile) -> anyhow::Result<chart::Operator>,
 ) -> anyhow::Result<Vec<Request>> {
     let mut file = file.clone();
     let mut requests = Vec::new();
@@ -54,7 +54,7 @@ pub fn requests(
         let Some(mut request) = request(gvk, crd, &file, found) else { continue };
         if let Some((folder, path)) = located.filter(|_| !found.iter().any(Diagnostic::is_error)) {
             let chart = chart(source, watch, &request.resource, folder, path);
-            match operator(chart, &request.resource, &file) {
+            match operator(chart, &mut request.resource, &file) {
                 Ok(operator) => request.chart = Some(operator),
                 Err(error) => {
                     let refusals = match error.downcast::<Refusal>() {
@@ -65,7 +65,7 @@ pub fn requests(
                 }
             }
         }
-        file.resources.push(Resource { options: request.options(), ..request.resource.clone() });
+        file.resources.push(request.resource.clone());
         requests.push(request);
     }
     Ok(requests)

@@ -10,13 +10,13 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::commands::create_api::{CreateApiArgs, api_of_resource};
-use crate::commands::error::{Diagnosed, Refusal, Refusals};
-use crate::commands::request::Request;
+use crate::api::{self, Request};
+use crate::error::{Diagnosed, Refusal, Refusals};
+use crate::scaffold::api_of_resource;
 use opctl_charts::operator_sdk::{Crd, Gvk, Project};
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::names::{Domain, ProjectName};
-use opctl_model::project::{Descriptions, ProjectFile, Resource};
+use opctl_model::project::{Descriptions, Options, ProjectFile, Resource};
 
 /// PROJECT with the name of the other project, and a domain that all groups end in.
 ///
@@ -86,7 +86,7 @@ fn at(span: &Span, refusal: Refusal) -> Diagnostic {
 }
 
 /// The arguments of `opctl create api` for a kind.
-fn arguments(gvk: &Gvk, crd: Option<Crd>, file: &ProjectFile) -> Result<CreateApiArgs, Refusals> {
+fn arguments(gvk: &Gvk, crd: Option<Crd>, file: &ProjectFile) -> Result<api::Args, Refusals> {
     let Some(group) = label(&gvk.group, file.domain.as_str()) else {
         let message = format!("the group `{}` does not end in the project's domain, `{}`", gvk.group, file.domain);
         let refusal = Refusal::new(message).help("import it in a project of its own: in an empty folder");
@@ -96,16 +96,15 @@ fn arguments(gvk: &Gvk, crd: Option<Crd>, file: &ProjectFile) -> Result<CreateAp
         Some(crd) => (crd.plural.clone(), crd.short_names.clone(), crd.categories.clone()),
         None => Default::default(),
     };
-    Ok(CreateApiArgs {
+    Ok(api::Args {
         group: Some(group.to_owned()),
         version: Some(gvk.version.clone()),
         kind: Some(gvk.kind.clone()),
         plural,
-        short_names,
-        categories,
         namespaced: crd.is_some_and(|crd| !crd.is_namespaced).then_some(false),
         resource: Some(true),
         controller: Some(true),
-        ..CreateApiArgs::default()
+        options: Options { short_names, categories, ..Options::default() },
+        ..api::Args::default()
     })
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::iter;
 
 use super::{Renaming, Target};
-use crate::commands::create_api::BOILERPLATE;
-use crate::commands::rescaffold::Texts;
+use crate::api::rescaffold::Texts;
+use crate::scaffold::BOILERPLATE;
 use opctl_edit as edit;
 
 /// A line for each file: `README.md:3, 17`. The license `header` is listed only in its own file.

@@ -10,11 +10,11 @@ mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::commands::create_api::{BOILERPLATE, api_of_resource};
-use crate::commands::error::{Refusal, Refusals};
-use crate::commands::rescaffold::{self, Texts};
+use crate::api::rescaffold::{self, Texts};
 use crate::commands::update;
+use crate::error::{Refusal, Refusals};
 use crate::scaffold::Runtime;
+use crate::scaffold::{BOILERPLATE, api_of_resource};
 use opctl_edit::plan::{Change, Plan};
 use opctl_edit::{self as edit, KindNames, Merged, Moves, Package, Renames};
 use opctl_model::names::{Domain, Group, Kind, Plural, ProjectName};
@@ -95,9 +95,8 @@ impl Renaming {
             kinds: kinds.clone(),
         };
         let has_finalizer = file.resources.iter().any(|resource| {
-            let named = resource.options.get("controllers").and_then(|all| all.as_object());
-            let of_named = named.is_some_and(|all| all.values().any(|own| own.get("finalizer").is_some()));
-            of_named || ["finalizer", "helmChart"].iter().any(|key| resource.options.contains_key(*key))
+            let of_named = resource.controllers.iter().any(|controller| controller.options.finalizer);
+            of_named || resource.options.finalizer || resource.options.helm_chart.is_some()
         });
         Ok(Self { target, file, new_file, new_text, kinds, renames, moves, has_finalizer })
     }

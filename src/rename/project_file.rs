@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::Target;
-use crate::commands::error::{Diagnosed, Refusal};
-use crate::commands::request::list;
+use crate::api::list;
+use crate::error::{Diagnosed, Refusal};
 use opctl_kustomize::yaml::{self, Dialect, Entry, Node, Value};
 use opctl_model::diagnostic::SourceFile;
 use opctl_model::names::Group;

@@ -5,7 +5,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use opctl::commands::diagnostics;
+use opctl::diagnostics;
 use opctl_model::diagnostic::Chapter;
 use snapbox::{Assert, Data};
 

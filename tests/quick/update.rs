@@ -342,7 +342,7 @@ fn no_line_of_the_user_is_lost() {
 
 fn copies(sandbox: &Sandbox) -> Vec<String> {
     let file = ProjectFile::parse(&read(sandbox, "PROJECT")).unwrap();
-    let copied = file.resources.iter().filter(|resource| resource.options.contains_key("from"));
+    let copied = file.resources.iter().filter(|resource| resource.options.from.is_some());
     let paths = copied.flat_map(|Resource { group, version, kind, .. }| {
         let (folder, module) = (group.module(), kind.module());
         let sample = format!("config/samples/{group}_{version}_{}.yaml", kind.singular());

@@ -50,7 +50,7 @@ crate::diagnostics! {
     /// `namespaces`. See [The PROJECT file](project-file.md).
     OP205: Project, Mistake;
 
-    /// A value in `manifests` has the wrong type. `maxDescription` is a number of characters, `foreignDescriptions` is `true` or `false`,
-    /// and `namespaces` is a list of namespaces.
+    /// A value in `manifests` has the wrong type: `maxDescription` is a number of characters, `foreignDescriptions` is `true` or `false`,
+    /// and `namespaces` is a list of namespaces. Or one in the `options` of a resource has: see [The PROJECT file](project-file.md).
     OP206: Project, Mistake;
 }

@@ -194,6 +194,12 @@ impl Version {
     }
 }
 
+impl<'de> serde::Deserialize<'de> for Version {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
 /// `(stability, major, minor)`: alpha 0, beta 1, stable 2.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct VersionParts(u8, u64, u64);

@@ -6,10 +6,10 @@ use opctl_testenv::{Environment, Scratch};
 use serde_json::json;
 
 use super::DevArgs;
-use crate::commands::error::Refusal;
 use crate::commands::on_cluster::Cluster;
 use crate::commands::testenv::failed;
 use crate::commands::{Console, kubectl};
+use crate::error::Refusal;
 use opctl_cluster::{self as cluster, Kubectl, Object};
 use opctl_model::names::ProjectName;
 

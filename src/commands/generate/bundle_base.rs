@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::super::error::Refusal;
 use super::super::{Console, Next, Outcome, Task, carry_out, lock, project_folder, tree};
 use super::bundle::MANIFESTS;
-use crate::commands::diagnostics::OP510;
+use crate::diagnostics::OP510;
 use opctl_edit::plan::{Mode, Plan};
 use opctl_model::diagnostic::{Chapter, Diagnostic, Span};
 use opctl_model::project::{Manifest, Origin, Package, ProjectFile, Resource, Tree, builtin, is_unreadable};
@@ -298,7 +298,7 @@ fn fields(source: &Source, api: &Api, schema: &Value) -> Vec<(String, Span)> {
 /// The kinds whose objects the controllers of a kind own.
 fn owned(operator: &Operator, resource: &Resource) -> Vec<[String; 3]> {
     let folder = format!("src/controller/{}", resource.group_module());
-    let mut modules: Vec<String> = resource.controllers.iter().map(|name| name.module()).collect();
+    let mut modules: Vec<String> = resource.controllers.iter().map(|controller| controller.name.module()).collect();
     modules.extend(resource.controller.then(|| resource.kind.module()));
     let is_here = |path: &str| {
         modules.iter().any(|module| {

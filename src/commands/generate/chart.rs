@@ -9,10 +9,11 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::super::edit::{self, EditArgs, KUSTOMIZATION, is_listed, listed};
+use super::super::edit::{self, EditArgs};
 use super::super::error::{Diagnosed, Refusal};
 use super::super::kubectl::{self, KubectlArgs};
 use super::super::{Console, Next, Outcome, Task, carry_out, is_unreadable, lock, project_folder, resolve, tree};
+use crate::api::components::{KUSTOMIZATION, is_listed, listed};
 use crate::compiled::helm::{self, HelmError, Workspace};
 use crate::rendered::{self, ImageSubstitution};
 use opctl_charts::chart::{LIMIT, record_size};

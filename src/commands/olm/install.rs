@@ -3,10 +3,10 @@
 use clap::Args;
 
 use super::release::ReleaseArgs;
-use crate::commands::error::{Failed, Refusal};
 use crate::commands::on_cluster::{Cluster, ConnectionArgs};
 use crate::commands::run::OlmVersion;
 use crate::commands::{Console, Outcome};
+use crate::error::{Failed, Refusal};
 use opctl_cluster::{Crd, Deadline};
 
 /// Install OLM in the cluster

@@ -4,8 +4,8 @@ use clap::Args;
 
 use crate::commands::Console;
 use crate::commands::environment;
-use crate::commands::error::{Failed, Refusal};
 use crate::commands::run::OlmVersion;
+use crate::error::{Failed, Refusal};
 use opctl_cluster::{self as cluster, Object};
 
 #[derive(Args, Clone, Debug)]

@@ -4,10 +4,10 @@ use clap::Args;
 
 use super::release::ReleaseArgs;
 use super::status;
-use crate::commands::error::{Failed, Refusal};
 use crate::commands::on_cluster::{Cluster, ConnectionArgs};
 use crate::commands::run::{EXTENSIONS, OlmVersion, SUBSCRIPTIONS, at};
 use crate::commands::{Console, Outcome};
+use crate::error::{Failed, Refusal};
 use opctl_cluster::{self as cluster, Crd, Object};
 
 /// Remove OLM from the cluster

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Cluster;
 use crate::commands::console::Verbosity;
 use crate::commands::counted;
-use crate::commands::error::{Failed, Refusal};
+use crate::error::{Failed, Refusal};
 use opctl_cluster::{Crd, Deadline, KubectlError, NotServed, Object, Obstacle, RemainingObject};
 
 /// The maximum number of objects in a message.

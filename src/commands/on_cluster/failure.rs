@@ -1,7 +1,7 @@
 //! Turns errors of kubectl and kustomize into messages with help.
 
 use super::Cluster;
-use crate::commands::error::{Failed, Refusal};
+use crate::error::{Failed, Refusal};
 use crate::rendered::{PLACEHOLDER_TAGGED, RenderError};
 use opctl_cluster::connection::ConnectionError;
 use opctl_cluster::{FailureCause, KubectlError};

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Cluster;
-use crate::commands::error::{Failed, Refusal};
+use crate::error::{Failed, Refusal};
 use opctl_cluster::{self as cluster, Deadline, Object, Rollout};
 
 impl Cluster<'_> {

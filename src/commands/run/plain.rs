@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::at;
 use super::session::{Session, objects};
 use super::source::Source;
-use crate::commands::error::{Failed, Refusal};
+use crate::error::{Failed, Refusal};
 use opctl_cluster::Crd;
 use opctl_olm::install::{self, Mode, Package};
 use opctl_olm::render::{Installation, render};

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::source::Source;
 use crate::commands::Console;
-use crate::commands::error::{Failed, Refusal};
 use crate::commands::on_cluster::{Cluster, ConnectionArgs};
+use crate::error::{Failed, Refusal};
 use opctl_cluster::{self as cluster, Crd, Deadline, KubectlError, Object, Rollout, State};
 use opctl_model::names::Namespace;
 use opctl_olm as olm;

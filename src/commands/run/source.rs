@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::commands::Console;
 use crate::commands::bundle::{valid, validate};
-use crate::commands::error::{Failed, Refusal};
 use crate::compiled::pull;
+use crate::error::{Failed, Refusal};
 use opctl_model::names::Image;
 use opctl_model::project::Tree;
 use opctl_olm::bundle::Folder;

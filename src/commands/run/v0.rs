@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::session::Session;
 use super::source::Source;
 use super::{RunArgs, at};
-use crate::commands::error::{Failed, Refusal};
+use crate::error::{Failed, Refusal};
 use opctl_cluster::{self as cluster, Rollout};
 use opctl_olm::install::{self, DOCUMENT, Mode, Package, Serving};
 

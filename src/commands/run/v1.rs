@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::session::{EXTENSIONS, Session};
 use super::source::Source;
 use super::{RunArgs, at};
-use crate::commands::error::{Failed, Refusal};
+use crate::error::{Failed, Refusal};
 use opctl_cluster as cluster;
 use opctl_olm::install::{Mode, Package};
 

@@ -4,7 +4,7 @@ use opctl_testenv::assets::{self, Assets, AssetsError, Event, OLDEST, Search, Wa
 
 use crate::commands::Console;
 use crate::commands::environment;
-use crate::commands::error::{Failed, Refusal};
+use crate::error::{Failed, Refusal};
 use opctl_process::Shield;
 
 /// Finds or downloads the programs of this version, or of any version if none is given.

@@ -8,8 +8,8 @@ use clap::Args;
 
 use super::TestenvServersArgs;
 use super::{crds, start};
-use crate::commands::error::{Failed, Refusal};
 use crate::commands::{Console, Outcome, environment};
+use crate::error::{Failed, Refusal};
 
 /// Run a command with a new API server, and stop the server afterwards
 ///

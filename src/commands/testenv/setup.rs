@@ -7,8 +7,8 @@ use opctl_testenv::assets::{Search, Version, find, unpack};
 
 use super::assets;
 use super::programs::{search, watched};
-use crate::commands::error::Refusal;
 use crate::commands::{Console, Outcome};
+use crate::error::Refusal;
 use opctl_edit::plan::Mode;
 
 /// Find or download etcd and kube-apiserver, and print their folder

@@ -6,8 +6,8 @@ use opctl_testenv::Kept;
 use super::TestenvServersArgs;
 use super::{crds, failed, start};
 use crate::commands::environment::environments;
-use crate::commands::error::{Failed, Refusal};
 use crate::commands::{Console, Outcome};
+use crate::error::{Failed, Refusal};
 
 /// Start an API server in the background and print the path of its kubeconfig
 #[derive(Args, Debug)]

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::builtin::Builtin;
-use super::{ReadError, Tree};
+use super::{Controller, Options, ReadError, Tree};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::diagnostics::{OP201, OP202, OP203, OP204, OP205, OP206};
 use crate::names::{ControllerName, Domain, Group, Kind, NameError, Namespace, Plural, ProjectName, Version, nearest};
@@ -62,9 +63,8 @@ pub struct Resource {
     /// Whether there is a controller that is called after the kind.
     pub controller: bool,
     /// The other controllers, in the order of their creation.
-    pub controllers: Vec<ControllerName>,
-    /// What was asked for beside the names.
-    pub options: Map<String, Value>,
+    pub controllers: Vec<Controller>,
+    pub options: Options,
     pub webhooks: Webhooks,
     pub origin: Origin,
 }
@@ -111,6 +111,9 @@ pub enum ProjectError {
 
 /// The file's name, at the root of a project.
 pub const PROJECT: &str = "PROJECT";
+
+/// The option that has those of named controllers.
+const CONTROLLERS: &str = "controllers";
 
 /// The plugin key that tells opctl's projects from kubebuilder's own.
 const LAYOUT: &str = "opctl/v1";
@@ -233,13 +236,18 @@ impl Resource {
 
     /// Whether its objects say what of an image runs, because `--image` made the type.
     pub fn has_image(&self) -> bool {
-        self.options.contains_key("image")
+        self.options.workload.image.is_some()
+    }
+
+    /// The controller with this name.
+    pub fn named(&self, name: &ControllerName) -> Option<&Controller> {
+        self.controllers.iter().find(|controller| controller.name == *name)
     }
 
     /// The modules of its controllers, below that of the group.
     pub fn controller_modules(&self) -> Vec<String> {
         let first = self.controller.then(|| self.kind.module());
-        first.into_iter().chain(self.controllers.iter().map(ControllerName::module)).collect()
+        first.into_iter().chain(self.controllers.iter().map(|controller| controller.name.module())).collect()
     }
 
     /// The keys that tell one entry from another.
@@ -260,7 +268,7 @@ impl Resource {
             put("controller", json!(true));
         }
         if !self.controllers.is_empty() {
-            let named = self.controllers.iter().map(|name| json!({"name": name}));
+            let named = self.controllers.iter().map(|controller| json!({"name": controller.name}));
             put("controllers", named.collect());
         }
         if self.origin == Origin::Kubernetes {
@@ -277,6 +285,10 @@ impl Resource {
         if let Origin::External { namespaced } = self.origin {
             put("namespaced", json!(namespaced));
         }
+        let options = self.option_fields();
+        if !options.is_empty() {
+            put("options", options.into());
+        }
         put("path", json!(self.path));
         if let Some(plural) = &self.plural {
             put("plural", json!(plural));
@@ -287,6 +299,19 @@ impl Resource {
             put("webhooks", webhooks.into());
         }
         fields
+    }
+
+    /// `options` of the entry, with those of named controllers.
+    fn option_fields(&self) -> Map<String, Value> {
+        let mut options = self.options.fields();
+        for Controller { name, options: own } in &self.controllers {
+            let own = own.fields();
+            if !own.is_empty() {
+                let named = options.entry(CONTROLLERS).or_insert_with(|| Map::new().into());
+                named[name.as_str()] = own.into();
+            }
+        }
+        options
     }
 }
 
@@ -352,8 +377,7 @@ struct RawResource {
     group: Option<String>,
     kind: Option<String>,
     namespaced: Option<bool>,
-    #[serde(default)]
-    options: Option<Map<String, Value>>,
+    options: Option<RawOptions>,
     path: Option<String>,
     plural: Option<String>,
     version: Option<String>,
@@ -369,6 +393,14 @@ struct RawWebhooks {
     spoke: Vec<String>,
     validation: bool,
     validation_path: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+struct RawOptions {
+    #[serde(default)]
+    controllers: Map<String, Value>,
+    #[serde(flatten)]
+    own: Map<String, Value>,
 }
 
 #[derive(Deserialize)]
@@ -533,8 +565,18 @@ impl Reader {
         let kind = self.need("kind", raw.kind, Kind::parse);
         let plural = raw.plural.map(|text| self.need("plural", Some(text), Plural::parse));
         let domain = raw.domain.map(|text| self.need("domain", Some(text), Domain::parse));
-        let controllers = raw.controllers.into_iter();
-        let controllers: Vec<_> = controllers.map(|each| self.need("name", each.name, ControllerName::parse)).collect();
+        let RawOptions { controllers: mut named, own: mut options } = raw.options.unwrap_or_default();
+        let mut controllers = Vec::new();
+        for each in raw.controllers {
+            let name = self.need("name", each.name, ControllerName::parse);
+            let options = name.as_ref().and_then(|name| named.remove(name.as_str()));
+            let options = options.map(|options| self.options(options)).unwrap_or_default();
+            controllers.push(name.map(|name| Controller { name, options }));
+        }
+        if !named.is_empty() {
+            // Those of controllers that somebody removed.
+            options.insert(CONTROLLERS.into(), named.into());
+        }
         let spokes = raw.webhooks.spoke.into_iter();
         let spokes: Vec<_> = spokes.map(|each| self.need("spoke", Some(each), Version::parse)).collect();
         let domain = match (domain, origin) {
@@ -556,7 +598,7 @@ impl Reader {
             api: raw.api.map(|api| Api { namespaced: api.namespaced }),
             controller: raw.controller,
             controllers: controllers.into_iter().collect::<Option<_>>()?,
-            options: raw.options.unwrap_or_default(),
+            options: self.options(options.into()),
             webhooks: Webhooks {
                 defaulting: raw.webhooks.defaulting,
                 defaulting_path: raw.webhooks.defaulting_path,
@@ -566,6 +608,30 @@ impl Reader {
             },
             origin,
         })
+    }
+
+    /// The options of a resource or of a controller. One of the wrong type is an error: the scaffold would silently be another.
+    fn options<T: Default + DeserializeOwned>(&mut self, options: Value) -> T {
+        let wrong = match serde_json::from_value(options.clone()) {
+            Ok(options) => return options,
+            Err(error) => error,
+        };
+        let mut report = |key: &str, error: serde_json::Error| {
+            let place = find(&self.file, &format!("{key}:"));
+            let message = format!("invalid `{key}` in the options of a resource");
+            self.diagnostics.push(OP206.error(message).at(place, error.to_string()));
+        };
+        let Value::Object(options) = options else {
+            report(CONTROLLERS, wrong);
+            return T::default();
+        };
+        for (key, value) in options {
+            let alone = Map::from_iter([(key.clone(), value)]);
+            if let Err(error) = serde_json::from_value::<T>(alone.into()) {
+                report(&key, error);
+            }
+        }
+        T::default()
     }
 
     fn need<T>(&mut self, key: &str, text: Option<String>, parse: impl Fn(&str) -> Result<T, NameError>) -> Option<T> {
@@ -650,6 +716,35 @@ mod tests {
         assert_eq!(codes("layout: [go.kubebuilder.io/v4]\nversion: '3'\n"), ["OP203"]);
         assert_eq!(codes("version: '3'\ndomain: A\n"), ["OP204", "OP204"]);
         assert_eq!(codes(""), ["OP202"]);
+    }
+
+    fn with_options(options: &str) -> String {
+        format!(
+            "domain: a.b\nprojectName: p\nversion: '3'\nresources:\n\
+             - {{controllers: [{{name: x}}, {{name: y}}], group: crew, kind: Captain, version: v1, options: {options}}}\n"
+        )
+    }
+
+    #[test]
+    fn keeps_options_as_they_are() {
+        for options in [
+            json!({"containerPort": 80, "controllers": {"gone": {"owns": ["a/v1/A"]}, "x": {"image": true, "new": 1}}, "image": "a"}),
+            json!({"copied": ["a.rs"], "from": "v1alpha1", "new": {"er": [null, false]}, "served": false, "shortNames": ["c"]}),
+        ] {
+            let file = ProjectFile::parse(&with_options(&options.to_string())).unwrap();
+            assert_eq!(file.resources[0].fields()["options"], options);
+        }
+        assert!(!ProjectFile::parse(&with_options("null")).unwrap().resources[0].fields().contains_key("options"));
+    }
+
+    #[test]
+    fn reports_options_of_the_wrong_type() {
+        assert_eq!(codes(&with_options("{image: 1, containerPort: 70000, owns: x, new: 1}")), ["OP206"; 3]);
+        assert_eq!(
+            codes(&with_options("{from: newest, controllers: {x: {finalizer: 1}, y: 1, gone: 1}}")),
+            ["OP206"; 3]
+        );
+        assert_eq!(codes(&with_options("[]")), ["OP201"]);
     }
 
     #[test]

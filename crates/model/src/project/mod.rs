@@ -4,6 +4,7 @@ pub mod builtin;
 mod file;
 mod intake;
 mod manifest;
+mod options;
 mod sources;
 mod tree;
 mod unreadable;
@@ -15,6 +16,7 @@ pub use file::{
 };
 pub use intake::{Contents, Intake, LIMITS, Limits, read_regular, read_within};
 pub use manifest::{Manifest, Package, Requirement};
+pub use options::{Controller, ControllerOptions, Options, WorkloadOptions};
 pub use sources::{Located, Sources};
 pub use tree::{Carried, Features, Tree, join};
 pub use unreadable::{ReadError, is_unreadable};

@@ -1,37 +1,25 @@
-//! A further version of a kind: its types are copied from another version, and objects stay stored as they are.
+//! The versions of a kind: the types of a new one are copied from another one, and objects stay stored as they are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::Value;
-
-use super::create_api::{CreateApiArgs, api_of_resource};
-use super::delete_webhook::is_certified;
-use super::error::{Refusal, Refusals};
-use super::request::{Request, list};
-use super::{Console, Next};
-use crate::scaffold::webhook::{self, LIST, Server, Webhooks};
+use super::components::is_certified;
+use super::{Args, Message, Report, Request, list};
+use crate::error::{Refusal, Refusals};
+use crate::scaffold::api_of_resource;
+use crate::scaffold::webhook::{LIST, Server, Webhooks};
 use crate::scaffold::{Inserted, Insertion, Rendered};
 use opctl_edit::{Edit, EditError, Versions};
 use opctl_model::diagnostic::{SourceFile, Span};
 use opctl_model::names::Version;
-use opctl_model::project::{Origin, ProjectFile, ReadError, Resource, Tree};
+use opctl_model::project::{Options, Origin, ProjectFile, ReadError, Resource, Tree};
 
-/// The option in PROJECT that has the version that a type was copied from.
-const FROM: &str = "from";
-
-/// The option that has the files of its folder that were copied with it.
-const COPIED: &str = "copied";
-
-/// The option that is false once the version is not served.
-const SERVED: &str = "served";
-
-/// What was copied.
+/// A copy of the types of another version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copy {
     pub types: Option<String>,
     pub sample: Option<String>,
-    /// Other files of the version's folder, by their paths from there. `None`: it is there, because of another kind.
+    /// Other files of the version's folder, by their paths from there. `None`: the file exists, because of another kind.
     pub files: BTreeMap<String, Option<String>>,
 }
 
@@ -43,7 +31,7 @@ impl Copy {
         texts.collect()
     }
 
-    /// Has the copies instead of what the templates make.
+    /// Replaces what the templates render by the copies.
     pub fn replace(&self, rendered: &mut Rendered, resource: &Resource) {
         let (api, folder) = (api_of_resource(resource), folder(resource, &resource.version));
         for (path, text) in
@@ -75,17 +63,12 @@ fn folder(resource: &Resource, version: &Version) -> String {
 /// The files that were copied with a type, by their paths from the project's folder.
 pub fn files(resource: &Resource) -> Vec<String> {
     let folder = folder(resource, &resource.version);
-    paths(resource).into_iter().map(|path| format!("{folder}/{path}")).collect()
+    resource.options.copied.iter().map(|path| format!("{folder}/{path}")).collect()
 }
 
-fn paths(resource: &Resource) -> Vec<String> {
-    let paths = resource.options.get(COPIED).and_then(Value::as_array).into_iter().flatten();
-    paths.filter_map(Value::as_str).map(str::to_owned).collect()
-}
-
-/// Whether the type of a resource was copied, so that it never was the stored one unless somebody changed that.
+/// The type of a resource was copied, so that it never was the stored one unless somebody changed that.
 pub fn is_copy(resource: &Resource) -> bool {
-    resource.options.contains_key(FROM)
+    resource.options.from.is_some()
 }
 
 /// The edits that a copy needs beside those of every type.
@@ -94,7 +77,7 @@ pub fn edits(resource: &Resource) -> Vec<(String, Edit)> {
         return Vec::new();
     }
     let path = format!("{}/mod.rs", folder(resource, &resource.version));
-    let modules = paths(resource).into_iter().filter_map(|path| module(&path));
+    let modules = resource.options.copied.iter().filter_map(|path| module(path));
     let modules = modules.map(|name| (path.clone(), Edit::RustMod { name }));
     modules.chain([(api_of_resource(resource).types_file(), not_stored(resource))]).collect()
 }
@@ -112,7 +95,7 @@ pub fn others<'a>(resource: &Resource, file: &'a ProjectFile) -> Vec<&'a Resourc
     others
 }
 
-/// Whether the source says that objects are not stored as this version.
+/// The source says that objects are not stored as this version.
 pub fn is_not_stored(resource: &Resource, tree: &Tree) -> Result<bool, ReadError> {
     let text = tree.read(&api_of_resource(resource).types_file())?.unwrap_or_default();
     Ok(not_stored(resource).apply(&text).is_ok_and(|edited| edited == text))
@@ -132,15 +115,15 @@ pub fn stored<'a>(versions: &[&'a Resource], tree: &Tree) -> Result<Option<&'a R
 }
 
 /// The version to copy the type from, if there is another one.
-pub fn origin(args: &CreateApiArgs, resource: &Resource, file: &ProjectFile) -> Result<Option<Version>, Refusals> {
+pub fn origin(args: &Args, resource: &Resource, file: &ProjectFile) -> Result<Option<Version>, Refusals> {
     let mut refusals = Refusals::default();
     let (kind, others) = (&resource.kind, others(resource, file));
     let known = file.find(resource).filter(|known| known.api.is_some());
-    let earlier = known.and_then(|known| known.options.get(FROM)?.as_str());
+    let earlier = known.and_then(|known| known.options.from.as_ref());
     let asked = args.from.as_deref().and_then(|text| refusals.check(Version::parse(text)));
     if let Some(asked) = &asked
         && known.is_some()
-        && earlier != Some(asked.as_str())
+        && earlier != Some(asked)
     {
         let version = &resource.version;
         refusals.push(
@@ -156,19 +139,22 @@ pub fn origin(args: &CreateApiArgs, resource: &Resource, file: &ProjectFile) -> 
             false => refusal.help(format!("it has {}", list(others.iter().map(|other| other.version.as_str())))),
         });
     }
-    let names = [("--shortname", "shortNames", &args.short_names), ("--category", "categories", &args.categories)];
-    let has_others = |key: &str, given: &[String]| {
-        let has = |other: &Resource| other.options.get(key).is_some_and(|names| *names == serde_json::json!(given));
-        given.is_empty() || others.iter().any(|other| has(other))
+    let are_shared = |names: fn(&Options) -> &Vec<String>| {
+        let given = names(&args.options);
+        given.is_empty() || others.iter().any(|other| names(&other.options) == given)
     };
-    let describes = args.image.is_some() || args.chart.helm_chart.is_some();
+    let names = [
+        ("--shortname", are_shared(|options| &options.short_names)),
+        ("--category", are_shared(|options| &options.categories)),
+    ];
+    let describes = args.options.workload.image.is_some() || args.chart.chart.is_some();
     if describes && args.from.is_some() {
         refusals.push(
             Refusal::new("`--from` copies a type, and another option describes one").help("leave out one of the two"),
         );
     }
     if known.is_none() && !describes && !others.is_empty() {
-        for (flag, ..) in names.iter().filter(|(_, key, given)| !has_others(key, given)) {
+        for (flag, _) in names.iter().filter(|(_, are_shared)| !are_shared) {
             refusals.push(
                 Refusal::new(format!("all versions of `{kind}` have the same names, and its type is copied"))
                     .help(format!("leave out `{flag}`, and change the names in each version's `#[kube(…)]`")),
@@ -177,7 +163,7 @@ pub fn origin(args: &CreateApiArgs, resource: &Resource, file: &ProjectFile) -> 
     }
     refusals.settle()?;
     Ok(match known {
-        Some(_) => earlier.and_then(|version| Version::parse(version).ok()),
+        Some(_) => earlier.cloned(),
         None if describes => None,
         None => asked.or_else(|| others.last().map(|newest| newest.version.clone())),
     })
@@ -189,7 +175,7 @@ pub fn copy(
     from: &Version,
     file: &ProjectFile,
     tree: &Tree,
-    console: &Console,
+    report: Report,
 ) -> anyhow::Result<Copy> {
     let old = Resource { version: from.clone(), ..resource.clone() };
     let (group, full_group, kind) = (resource.group.module(), resource.full_group(), resource.kind.to_string());
@@ -249,7 +235,8 @@ pub fn copy(
         let shown: Arc<SourceFile> = SourceFile::new(format!("{source}/{path}"), text.clone());
         for (path, at) in copied.shares {
             let span = Span { file: shown.clone(), range: at..at };
-            console.note(&format!("{to} shares `{path}` with {from} ({span}): a change there changes both versions"));
+            let note = format!("{to} shares `{path}` with {from} ({span}): a change there changes both versions");
+            report(Message::Note(&note));
         }
         copies.insert(path.clone(), copied.text);
     }
@@ -264,16 +251,12 @@ pub fn copy(
         .filter(|(path, _)| !is_there(path) || of_other(path))
         .map(|(path, text)| (path.clone(), Some(text).filter(|_| !is_there(&path))))
         .collect();
-    resource.options.insert(FROM.into(), from.as_str().into());
-    if !files.is_empty() {
-        resource.options.insert(COPIED.into(), files.keys().cloned().collect::<Vec<_>>().into());
-    }
-    let known = file.resources.iter().find(|other| other.is_same(&old));
-    for key in ["image", "containerPort", "containerCommand", "runAsUser"] {
-        if let Some(value) = known.and_then(|known| known.options.get(key)) {
-            resource.options.insert(key.into(), value.clone());
-        }
-    }
+    resource.options.extend(&Options {
+        from: Some(from.clone()),
+        copied: files.keys().cloned().collect(),
+        workload: file.find(&old).map(|known| known.options.workload.clone()).unwrap_or_default(),
+        ..Options::default()
+    });
     let sample = tree.read(&format!("config/samples/{}", api_of_resource(&old).sample()))?;
     Ok(Copy { types, sample: sample.map(|text| sample_of(&text, &versions)), files })
 }
@@ -328,40 +311,36 @@ pub fn restore<E>(
     resource: &Resource,
     read: impl Fn(&str) -> Result<Option<String>, E>,
 ) -> Result<(), E> {
-    for key in [FROM, COPIED, SERVED] {
-        let value = resource.options.get(key).map(|value| (key.to_owned(), value.clone()));
-        request.resource.options.extend(value);
-    }
+    let Options { from, copied, served, .. } = resource.options.clone();
+    request.resource.options.extend(&Options { from, copied, served, ..Options::default() });
     if !is_copy(resource) {
         return Ok(());
     }
     let (api, folder) = (api_of_resource(resource), folder(resource, &resource.version));
     let mut files = BTreeMap::new();
-    for path in paths(resource) {
-        let text = read(&format!("{folder}/{path}"))?;
-        files.insert(path, text);
+    for path in &resource.options.copied {
+        files.insert(path.clone(), read(&format!("{folder}/{path}"))?);
     }
     let (types, sample) = (read(&api.types_file())?, read(&format!("config/samples/{}", api.sample()))?);
-    request.copied = Some(Copy { types, sample, files });
+    request.copy = Some(Copy { types, sample, files });
     Ok(())
 }
 
 /// Has a version be no copy of another one.
 pub fn forget(resource: &mut Resource) {
-    for key in [FROM, COPIED] {
-        resource.options.remove(key);
-    }
+    resource.options.from = None;
+    resource.options.copied.clear();
 }
 
-/// Whether clients can no longer use the version, because that was the first step of its deletion.
+/// Clients can no longer use the version, because that was the first step of its deletion.
 pub fn is_unserved(resource: &Resource) -> bool {
-    resource.options.get(SERVED) == Some(&false.into())
+    resource.options.served == Some(false)
 }
 
-/// What stops serving a version: its entry in PROJECT, and the edits of its type.
+/// A version that is no longer served: its entry in PROJECT, and the edits of its type.
 pub fn unserved(resource: &Resource) -> (Resource, Vec<Edit>) {
     let mut unserved = resource.clone();
-    unserved.options.insert(SERVED.into(), false.into());
+    unserved.options.served = Some(false);
     let argument = |argument: &str| {
         let (kind, version) = (resource.kind.to_string(), resource.version.to_string());
         Edit::KubeArgument { kind, version, argument: argument.into() }
@@ -370,9 +349,9 @@ pub fn unserved(resource: &Resource) -> (Resource, Vec<Edit>) {
     (unserved, ["storage = false", "deprecated", "served = false"].map(argument).into())
 }
 
-/// The hub of a kind as it will be with a further version, and the webhooks that this adds; `None`: nothing converts.
+/// The hub of a kind as it will be with a new version, and the webhooks that this adds; `None`: nothing converts.
 pub fn conversion(
-    args: &CreateApiArgs,
+    args: &Args,
     resource: &Resource,
     file: &ProjectFile,
     tree: &Tree,
@@ -422,34 +401,4 @@ pub fn conversion(
     let webhooks =
         Webhooks { server: Some(server).filter(|_| is_first), admissions: Vec::new(), conversion: Some(added) };
     Ok(Some((hub, webhooks)))
-}
-
-/// What the user does next: nothing is stored otherwise until somebody decides so.
-pub fn next(request: &Request, file: &ProjectFile, tree: &Tree) -> Result<Vec<Next>, ReadError> {
-    let (resource, others) = (&request.resource, others(&request.resource, file));
-    let api = api_of_resource(resource);
-    let mut next = vec![Next::new(format!("edit {}", api.types_file()), "change the new version")];
-    match (&request.conversion, stored(&others, tree)?) {
-        (Some((hub, webhooks)), _) => {
-            for spoke in webhooks.conversion.iter().flatten() {
-                let path = webhook::conversion_file(&api_of_resource(hub), spoke);
-                next.push(Next::new(format!("edit {path}"), "convert the fields whose names or types differ"));
-            }
-            next.push(Next::new("cargo test", "checks that conversions lose no field"));
-        }
-        (None, Some(stored)) => {
-            let Resource { group, kind, version, .. } = stored;
-            let spokes = others.iter().map(|other| &other.version).filter(|other| *other != version);
-            let spokes: Vec<&str> = spokes.chain([&resource.version]).map(Version::as_str).collect();
-            let spokes = spokes.join(",");
-            next.push(Next::new(
-                format!("opctl create webhook --group {group} --version {version} --kind {kind} --conversion --spoke {spokes}"),
-                "before the versions have different fields",
-            ));
-        }
-        (None, None) => {}
-    }
-    next.push(Next::new("opctl manifests", "regenerates config/crd and config/rbac"));
-    next.push(Next::new("opctl manifests --against REF", "shows whom a later change of the stored version affects"));
-    Ok(next)
 }

@@ -4,49 +4,19 @@
 
 use std::collections::BTreeMap;
 
-use clap::Args;
-use serde_json::{Map, Value};
-
-use super::Console;
 use super::chart::{self, Stale, spec_of};
-use super::create_api::{CreateApiArgs, api_of_resource};
-use super::error::{Diagnosed, Refusal, Refusals};
-use crate::commands::diagnostics::OP485;
+use super::{AnsibleArgs, Args, Message, Report};
+use crate::diagnostics::OP485;
+use crate::error::{Diagnosed, Refusal, Refusals};
 use crate::scaffold;
+use crate::scaffold::api_of_resource;
 use opctl_charts::ansible::diagnostics::OP486;
 use opctl_charts::ansible::{self, Content, Rules, Source};
 use opctl_charts::spec::{self, Known};
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 use opctl_model::names::Kind;
-use opctl_model::project::{ProjectFile, ReadError, Resource, Tree};
+use opctl_model::project::{Options, ProjectFile, ReadError, Resource, Tree};
 use opctl_source::emit;
-
-/// A role or playbook that becomes a kind.
-#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
-pub struct AnsibleArgs {
-    /// Run this Ansible role for each object; without a value, it has the name of the kind
-    ///
-    /// A new role is created in `roles`; an existing one is used as it is, and its parameters become the spec. A role of a collection in
-    /// `requirements.yml` has a name such as `example.web.server`.
-    #[arg(long, alias = "generate-role", help_heading = "Ansible", value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
-    pub ansible_role: Option<String>,
-
-    /// Run this Ansible playbook for each object; without a value, it has the name of the kind
-    ///
-    /// A new playbook is created in `playbooks`; an existing one is used as it is. With `--ansible-role`, a new playbook runs that role.
-    #[arg(long, alias = "generate-playbook", help_heading = "Ansible", value_name = "FILE", num_args = 0..=1, default_missing_value = "")]
-    pub ansible_playbook: Option<String>,
-}
-
-impl AnsibleArgs {
-    /// The option that was given, if any.
-    pub fn given(&self) -> Option<&'static str> {
-        self.ansible_playbook
-            .as_ref()
-            .map(|_| "--ansible-playbook")
-            .or(self.ansible_role.as_ref().map(|_| "--ansible-role"))
-    }
-}
 
 /// Texts by their paths from the project's folder.
 pub type Files = BTreeMap<String, String>;
@@ -61,56 +31,48 @@ pub struct Operator {
     pub files: Files,
     /// The text of `permissions.rs`.
     pub permissions: String,
-    /// What PROJECT keeps.
-    pub options: Map<String, Value>,
     /// The project runs nothing else with Ansible.
     pub is_first: bool,
 }
 
-/// The options of a kind in PROJECT.
-const ROLE: &str = "ansibleRole";
-const PLAYBOOK: &str = "ansiblePlaybook";
-/// Its type takes any value.
-const IMPORTED: &str = "ansibleImported";
-
-/// What runs for the objects of a kind in PROJECT.
+/// The role or playbook that runs for the objects of a kind in PROJECT.
 pub fn source_of(resource: &Resource) -> Option<Source> {
-    let text = |key: &str| resource.options.get(key).and_then(Value::as_str).map(str::to_owned);
-    text(PLAYBOOK).map(Source::Playbook).or_else(|| text(ROLE).map(Source::Role))
+    let Options { ansible_role, ansible_playbook, .. } = &resource.options;
+    let playbook = ansible_playbook.clone().map(Source::Playbook);
+    playbook.or_else(|| ansible_role.clone().map(Source::Role))
 }
 
 impl Operator {
-    /// That of a kind in PROJECT, as far as it is known without the files.
+    /// The operator of a kind in PROJECT, as far as it is known without the files.
     pub fn known(source: &Source, resource: &Resource, is_first: bool) -> Self {
         let (role, playbook) = match source.clone() {
             Source::Role(name) => (Some(name), None),
             Source::Playbook(path) => (None, Some(path)),
         };
-        let watch = resource.options.contains_key(IMPORTED).then(scaffold::Watch::default);
+        let watch = resource.options.ansible_imported.then(scaffold::Watch::default);
         Self {
             scaffold: scaffold::Ansible { role, playbook, spec: scaffold::Spec::default(), watch },
             samples: Vec::new(),
             files: Files::new(),
             permissions: String::new(),
-            options: resource.options.clone(),
             is_first,
         }
     }
 }
 
-/// The options that do not fit a role or playbook.
-pub fn check(args: &CreateApiArgs) -> Result<(), Refusals> {
-    let Some(flag) = args.ansible.given() else { return Ok(()) };
+/// Refuses arguments that do not fit a role or playbook.
+pub fn check(args: &Args) -> Result<(), Refusals> {
+    let Some(flag) = args.ansible.flag() else { return Ok(()) };
     let mut refusals = Refusals::default();
     let others = [
-        ("--image", args.image.is_some(), "an image and a role are kinds of their own"),
-        ("--helm-chart", args.chart.helm_chart.is_some(), "a chart and a role are kinds of their own"),
-        ("--finalizer", args.finalizer, "add `.finalizer(…)` to the controller, with the role that cleans up"),
-        ("--external-crd", args.external.external_crd.is_some(), "a role has a kind of its own"),
-        ("--external-type", args.external.external_type.is_some(), "a role has a kind of its own"),
-        ("--controller-name", args.wiring.controller_name.is_some(), "the controller is called after its kind"),
-        ("--owns", !args.wiring.owns.is_empty(), "the controller watches what the tasks create"),
-        ("--watches", !args.wiring.watches.is_empty(), "the controller watches what the tasks create"),
+        ("--image", args.options.workload.image.is_some(), "an image and a role are kinds of their own"),
+        ("--helm-chart", args.chart.chart.is_some(), "a chart and a role are kinds of their own"),
+        ("--finalizer", args.options.finalizer, "add `.finalizer(…)` to the controller, with the role that cleans up"),
+        ("--external-crd", args.external_crd.is_some(), "a role has a kind of its own"),
+        ("--external-type", args.external_type.is_some(), "a role has a kind of its own"),
+        ("--controller-name", args.controller_name.is_some(), "the controller is called after its kind"),
+        ("--owns", !args.options.owns.is_empty(), "the controller watches what the tasks create"),
+        ("--watches", !args.options.watches.is_empty(), "the controller watches what the tasks create"),
         ("--resource=false", args.resource == Some(false), "the parameters of a role are its spec"),
         ("--controller=false", args.controller == Some(false), "a kind without a controller runs nothing"),
     ];
@@ -122,19 +84,19 @@ pub fn check(args: &CreateApiArgs) -> Result<(), Refusals> {
     refusals.settle()
 }
 
-/// Reads the role or playbook, or makes it, and derives everything from it. `tree` is that of the project.
+/// Reads the role or playbook, or creates it, and derives everything from it. The options of the resource say which one it is. `tree` is
+/// that of the project.
 pub fn operator(
     args: &AnsibleArgs,
-    resource: &Resource,
+    resource: &mut Resource,
     file: &ProjectFile,
     project: &scaffold::Project,
     tree: &Tree,
-    console: &Console,
+    report: Report,
 ) -> anyhow::Result<Operator> {
     let mut refusals = Refusals::default();
-    let role = args.ansible_role.as_deref().and_then(|name| refusals.check(role_name(name, &resource.kind)));
-    let playbook =
-        args.ansible_playbook.as_deref().and_then(|path| refusals.check(playbook_path(path, &resource.kind)));
+    let role = args.role.as_deref().and_then(|name| refusals.check(role_name(name, &resource.kind)));
+    let playbook = args.playbook.as_deref().and_then(|path| refusals.check(playbook_path(path, &resource.kind)));
     refusals.settle()?;
     let source = match (&playbook, &role) {
         (Some(path), _) => Source::Playbook(path.clone()),
@@ -157,46 +119,43 @@ pub fn operator(
     operator.files = new.into_iter().map(|file| (file.path, file.text)).collect();
     let all = existing.into_iter().chain(operator.files.clone());
     let content = Content::new(sources(&source, &controller(tree, resource)?), all);
-    operator.options.extend(options(&source));
+    resource.options.extend(&options(&source));
     let mut found = Vec::new();
     operator.derive(&content, resource, file, &mut found);
     if found.iter().any(Diagnostic::is_error) {
         return Err(Diagnosed::from(found).into());
     }
-    console.diagnose(&found);
+    report(Message::Diagnostics(&found));
     Ok(operator)
 }
 
-/// What PROJECT keeps of what runs.
-fn options(source: &Source) -> Map<String, Value> {
-    let (key, value) = match source {
-        Source::Role(name) => (ROLE, name),
-        Source::Playbook(path) => (PLAYBOOK, path),
-    };
-    Map::from_iter([(key.into(), value.as_str().into())])
+/// The inverse of [`source_of`].
+fn options(source: &Source) -> Options {
+    match source.clone() {
+        Source::Role(name) => Options { ansible_role: Some(name), ..Options::default() },
+        Source::Playbook(path) => Options { ansible_playbook: Some(path), ..Options::default() },
+    }
 }
 
-/// That of a watch of another operator, and what its tasks need. `sources` are what it runs, and what its finalizer does; all files are
-/// in `files`.
+/// The operator of a watch of operator-sdk, and the rules that its tasks need. `sources` has the role or playbook of the watch, then that
+/// of its finalizer; all files are in `files`.
 pub fn import(
     sources: &[Source],
     watch: scaffold::Watch,
     samples: Vec<(String, String)>,
     files: &Files,
-    resource: &Resource,
+    resource: &mut Resource,
     file: &ProjectFile,
     found: &mut Vec<Diagnostic>,
 ) -> (Operator, Rules) {
     let source = &sources[0];
     let is_first = file.resources.iter().all(|it| source_of(it).is_none());
     let known = Operator::known(source, resource, is_first);
-    let mut options = options(source);
-    options.insert(IMPORTED.into(), true.into());
+    resource.options.extend(&Options { ansible_imported: true, ..options(source) });
     let mut operator = Operator {
         scaffold: scaffold::Ansible { watch: Some(watch), ..known.scaffold },
         samples,
         files: files.clone(),
-        options,
         ..known
     };
     let content = Content::new(sources.to_vec(), files.clone());
@@ -205,7 +164,7 @@ pub fn import(
 }
 
 impl Operator {
-    /// What runs for an object.
+    /// The role or playbook that runs for an object.
     pub fn source(&self) -> Source {
         match (&self.scaffold.playbook, &self.scaffold.role) {
             (Some(path), _) => Source::Playbook(path.clone()),
@@ -310,7 +269,7 @@ pub fn stale(tree: &Tree, project: &ProjectFile) -> Vec<Stale> {
     stale.collect()
 }
 
-/// What a controller runs, for its finalizer as well: `.role("…")` and `.playbook("…")` in its text.
+/// The roles and playbooks that a controller runs, for its finalizer as well: `.role("…")` and `.playbook("…")` in its text.
 fn sources(main: &Source, controller: &str) -> Vec<Source> {
     let mut sources = vec![main.clone()];
     for (method, source) in [("role(\"", Source::Role as fn(String) -> Source), ("playbook(\"", Source::Playbook)] {

@@ -1,32 +1,13 @@
 //! Resolves external kinds, which other projects serve, from their Rust types or from their CRDs.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use clap::Args;
-use serde_json::Map;
-
-use super::error::{Refusal, Refusals};
-use super::request::Names;
+use super::Names;
 use crate::compiled::{self, KopiumError};
+use crate::error::{Refusal, Refusals};
 use opctl_model::names::{Domain, Group, Kind, Plural, TypePath, Version};
-use opctl_model::project::{Origin, ProjectFile, Resource, Tree, Webhooks};
+use opctl_model::project::{Options, Origin, ProjectFile, Resource, Tree, Webhooks};
 use opctl_source as source;
-
-/// A kind that another project serves.
-#[derive(Args, Clone, Debug, Default)]
-pub struct ExternalArgs {
-    /// A CRD in YAML or JSON, from which `kopium` generates the types
-    #[arg(long, help_heading = "External types", value_name = "FILE", conflicts_with_all = ["external_type", "group", "version", "kind", "plural", "namespaced", "resource", "short_names", "categories", "image"])]
-    pub external_crd: Option<PathBuf>,
-
-    /// The version of that CRD [default: its storage version]
-    #[arg(long, help_heading = "External types", value_name = "VERSION", requires = "external_crd")]
-    pub external_crd_version: Option<String>,
-
-    /// The Rust type of an external kind, which implements `kube::Resource`
-    #[arg(long, help_heading = "External types", value_name = "PATH", conflicts_with_all = ["resource", "short_names", "categories", "image"])]
-    pub external_type: Option<String>,
-}
 
 /// The kind of another project that PROJECT has by this name, with its full group.
 pub fn known<'a>(names: &Names, project: &'a ProjectFile) -> Option<&'a Resource> {
@@ -37,7 +18,7 @@ pub fn known<'a>(names: &Names, project: &'a ProjectFile) -> Option<&'a Resource
     })
 }
 
-/// The kind whose Rust type `path` is.
+/// The kind with the Rust type `path`.
 pub fn of_type(
     path: &str,
     names: &Names,
@@ -95,7 +76,7 @@ pub fn of_crd(file: &Path, version: Option<&str>, project: &ProjectFile) -> anyh
     Ok((resource.with_controllers_of(known), found.rust))
 }
 
-/// Whether the source can name the crate of the type.
+/// Refuses a type whose crate is not among the dependencies.
 pub fn refuse_unknown_crate(path: &str, tree: &Tree) -> Result<(), Refusal> {
     let path = TypePath::parse(path)?;
     match path.krate() {
@@ -135,7 +116,7 @@ fn external(
         api: None,
         controller: false,
         controllers: Vec::new(),
-        options: Map::new(),
+        options: Options::default(),
         webhooks: Webhooks::default(),
         origin: Origin::External { namespaced },
     }

@@ -1,17 +1,17 @@
-//! What today's templates make of a project: everything that `init`, `create api`, `create webhook` and `edit` would write, from what
+//! The scaffold of a whole project, rendered again: everything that `init`, `create api`, `create webhook` and `edit` would write, from what
 //! PROJECT and the record of the scaffold have of their arguments.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 
-use super::create_api::{self, add_rendered, api_of_resource, project_of};
-use super::edit::{KUSTOMIZATION, listed};
-use super::request::Request;
-use super::{ansible, chart, delete_webhook, further, workspace_above};
+use super::components::{KUSTOMIZATION, listed};
+use super::plan::{self, add_rendered, project_of, webhooks_of};
+use super::{Args, Request, ansible, chart, versions};
 use crate::scaffold::webhook::{self, Server};
 use crate::scaffold::{self, Runtime, RuntimeCopy, RuntimeSource};
+use crate::scaffold::{BOILERPLATE, api_of_resource};
 use opctl_edit as edit;
-use opctl_edit::plan::{self, Change, Plan, Policy};
+use opctl_edit::plan::{Change, Plan, Policy, resolve};
 use opctl_model::project::{Manifest, Origin, PROJECT, ProjectFile, Resource, Tree, Webhooks};
 
 /// Texts by path, from the project's folder.
@@ -35,23 +35,23 @@ pub fn files(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Resul
 pub fn paths(file: &ProjectFile, tree: &Tree) -> anyhow::Result<BTreeSet<String>> {
     let (plan, _) = creation(file, &Texts::new(), tree)?;
     // What was copied with a type is only found at its present path.
-    Ok(plan.changes.into_keys().chain(file.resources.iter().flat_map(further::files)).collect())
+    Ok(plan.changes.into_keys().chain(file.resources.iter().flat_map(versions::files)).collect())
 }
 
 /// The texts of a plan, without those of generated files.
 fn written(mut plan: Plan) -> impl Iterator<Item = (String, String)> {
     plan.changes.remove(PROJECT);
     plan.changes.retain(|_, change| !matches!(change, Change::Generate(_)));
-    let Ok(steps) = plan::resolve::<Infallible>(&plan, &Policy::default(), |_| Ok(None)) else {
+    let Ok(steps) = resolve::<Infallible>(&plan, &Policy::default(), |_| Ok(None)) else {
         unreachable!("nothing is read, and nothing overwritten")
     };
     steps.into_iter().filter(|step| !step.is_conflict()).filter_map(|step| Some((step.path, step.after?)))
 }
 
-/// What the templates alone make of a project: a further version is no copy of another one, and a chart has no values.
+/// The files that the templates alone render: no version is a copy of another one, and a chart has no values.
 pub fn templates(file: &ProjectFile, tree: &Tree) -> anyhow::Result<Texts> {
     let mut file = file.clone();
-    file.resources.iter_mut().for_each(further::forget);
+    file.resources.iter_mut().for_each(versions::forget);
     let (plan, _) = creation(&file, &Texts::new(), tree)?;
     Ok(written(plan).collect())
 }
@@ -84,7 +84,7 @@ fn creation(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Result
                 let (group, version, kind) = (api.group.module(), &api.version, api.kind.module());
                 of_others.insert(format!("src/external/{group}/{version}/{kind}.rs"));
             }
-            create_api::add(&mut plan, &project, &request);
+            plan::add(&mut plan, &project, &request);
         }
     }
     let mut server = Some(match lists(recorded, KUSTOMIZATION, "components", "../certmanager") {
@@ -92,7 +92,7 @@ fn creation(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Result
         false => Server::OwnCertificate,
     });
     for resource in file.resources.iter().filter(|resource| resource.webhooks != Webhooks::default()) {
-        let mut wanted = delete_webhook::webhooks_of(resource, None, &project);
+        let mut wanted = webhooks_of(resource, None, &project);
         wanted.server = server.take();
         add_rendered(&mut plan, webhook::webhooks(&project, &api_of_resource(resource), &wanted));
     }
@@ -105,9 +105,7 @@ fn project(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Result<
     let manifest = manifest.as_deref().and_then(Manifest::parse);
     let license = manifest.as_ref().and_then(|manifest| manifest.metadata().license);
     let path = manifest.and_then(|manifest| manifest.requirement(Runtime::PACKAGE)?.path);
-    let workspace = workspace_above(tree.root())?;
-    let depth = workspace.and_then(|root| Some(tree.root().strip_prefix(root).ok()?.components().count()));
-    let workspace = depth.filter(|depth| *depth > 0).map(|depth| vec![".."; depth].join("/"));
+    let workspace = plan::workspace(tree)?.filter(|up| !up.is_empty());
     let vendored = workspace.as_ref().map_or(Runtime::FOLDER.to_owned(), |up| format!("{up}/{}", Runtime::FOLDER));
     let is_vendored = path.as_ref() == Some(&vendored);
     let copy = match &path {
@@ -117,7 +115,7 @@ fn project(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Result<
     let embedded = Runtime::embedded().version.clone();
     let version = copy.filter(|copy| !is_vendored || copy.sums.is_none() || copy.is_newer()).map(|copy| copy.version);
     let project = project_of(file, tree)?;
-    let header = recorded.get(create_api::BOILERPLATE).map(|text| text.trim_end().to_owned());
+    let header = recorded.get(BOILERPLATE).map(|text| text.trim_end().to_owned());
     Ok(scaffold::Project {
         header: header.unwrap_or(project.header),
         spdx: scaffold::spdx(license.as_deref()),
@@ -127,14 +125,14 @@ fn project(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Result<
     })
 }
 
-/// What a kind before has added to the project once.
+/// The parts that a project has once, as far as an earlier kind has added them.
 #[derive(Default)]
 struct Has {
     chart: bool,
     ansible: bool,
 }
 
-/// What `create api` was asked for.
+/// The requests that made an entry of PROJECT.
 fn requests(
     resource: &Resource,
     file: &ProjectFile,
@@ -142,12 +140,12 @@ fn requests(
     tree: &Tree,
     has: &mut Has,
 ) -> anyhow::Result<Vec<Request>> {
-    let main = Request::arguments(resource);
+    let main = Args::of(resource);
     let mut requests = Vec::new();
     if let Origin::External { .. } = resource.origin {
-        let names = resource.controllers.iter().map(|name| Request::arguments_of_controller(resource, name));
+        let named = resource.controllers.iter().map(|controller| Args::of_controller(resource, controller));
         let of_crd = resource.path.starts_with("crate::external::");
-        for args in resource.controller.then_some(main).into_iter().chain(names) {
+        for args in resource.controller.then_some(main).into_iter().chain(named) {
             let request = Request::external(&args, resource.clone(), String::new(), file)?;
             requests.push(Request { external_types: request.external_types.filter(|_| of_crd), ..request });
         }
@@ -158,12 +156,11 @@ fn requests(
         let others = file.resources.iter().filter(|other| !other.is_same(resource)).cloned();
         ProjectFile { resources: others.chain(also).collect(), ..file.clone() }
     };
-    let named = |name| Request::arguments_of_controller(resource, name);
-    // The type of a kind whose only controller runs an image was made with that controller.
-    let with_type = resource.controllers.first().filter(|name| !resource.controller && named(name).image.is_some());
+    // The type of a kind whose first controller has a name and runs an image was made with that controller.
+    let with_type = resource.controllers.first().filter(|first| !resource.controller && first.options.image);
     if with_type.is_none() && (resource.api.is_some() || resource.controller) {
         let mut request = Request::new(&main, &others(None))?;
-        further::restore(&mut request, resource, |path| match recorded.get(path) {
+        versions::restore(&mut request, resource, |path| match recorded.get(path) {
             Some(text) => Ok(Some(text.clone())),
             None => tree.read(path),
         })?;
@@ -178,10 +175,11 @@ fn requests(
         requests.push(request);
     }
     let without = Resource { controllers: Vec::new(), ..resource.clone() };
-    for name in &resource.controllers {
-        let is_new = with_type == Some(name) || !(resource.api.is_some() || resource.controller);
-        let request = Request::new(&named(name), &others((!is_new).then(|| without.clone())))?;
-        requests.push(Request { adds_type: with_type == Some(name), ..request });
+    for controller in &resource.controllers {
+        let is_new = with_type == Some(controller) || !(resource.api.is_some() || resource.controller);
+        let request =
+            Request::new(&Args::of_controller(resource, controller), &others((!is_new).then(|| without.clone())))?;
+        requests.push(Request { adds_type: with_type == Some(controller), ..request });
     }
     Ok(requests)
 }
@@ -212,7 +210,7 @@ fn lists(texts: &Texts, path: &str, key: &str, item: &str) -> bool {
     texts.get(path).is_some_and(|text| items(text, key).contains(item))
 }
 
-/// Where a path leads from a folder.
+/// Resolves a path from a folder.
 fn below(folder: &str, path: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {

@@ -1,56 +1,28 @@
-//! Operators for Helm charts: fetches and renders a chart, and makes the type, the permissions and the sample of its kind of it.
+//! Operators for Helm charts: fetches and renders a chart, and derives the type, the permissions and the sample of its kind.
 //!
-//! All of it happens before anything is written. [`stale`] does a part of it again, for a chart in a project that has changed.
+//! All of it happens before anything is written. [`stale`] derives the permissions again for a chart in a project that has changed.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use clap::Args;
 use heck::ToUpperCamelCase;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::create_api::{CreateApiArgs, api_of_resource};
-use super::error::{Refusal, Refusals};
-use super::request::Request;
-use super::{Console, counted};
-use crate::commands::diagnostics::{OP480, OP481};
+use super::{Args, ChartArgs, Message, Report, Request};
 use crate::compiled::helm::{self, Files, HelmError, INSTALL, Source, Workspace};
 use crate::compiled::toolchain::ToolError;
+use crate::diagnostics::{OP480, OP481};
+use crate::error::{Refusal, Refusals};
 use crate::scaffold;
+use crate::scaffold::api_of_resource;
 use opctl_charts::chart::{self, Chart, ChartError, Render};
 use opctl_charts::spec::{self, Known, Object, Words};
 use opctl_edit::plan::{ApplyError, checksum};
+use opctl_model::counted;
 use opctl_model::diagnostic::{Code, Diagnostic, SourceFile, Span};
 use opctl_model::names::{Group, Kind, Plural};
-use opctl_model::project::{ProjectFile, Resource, Tree};
+use opctl_model::project::{Options, ProjectFile, Resource, Tree};
 use opctl_model::yaml;
 use opctl_source::emit;
-
-/// A Helm chart that becomes a kind.
-#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
-pub struct ChartArgs {
-    /// Install this Helm chart for each object: a folder, an archive, REPO/CHART, a URL or oci://…; without a value, helm's starter
-    ///
-    /// The chart and its dependencies are copied to `helm-charts`. Its values become the spec, and group, version and kind default to
-    /// charts, v1alpha1 and the chart's name.
-    #[arg(long, help_heading = "Helm", value_name = "CHART", num_args = 0..=1, default_missing_value = "")]
-    pub helm_chart: Option<String>,
-
-    /// The URL of the repository that has the chart
-    #[arg(long, help_heading = "Helm", value_name = "URL")]
-    pub helm_chart_repo: Option<String>,
-
-    /// The version of the chart [default: the latest]
-    #[arg(long, help_heading = "Helm", value_name = "VERSION")]
-    pub helm_chart_version: Option<String>,
-
-    /// A file with values that the chart requires; the sample gets them, too
-    #[arg(long, help_heading = "Helm", value_name = "FILE")]
-    pub helm_values: Option<PathBuf>,
-
-    /// The plural of a kind that the chart creates and opctl does not know (repeatable, or comma-separated)
-    #[arg(long = "helm-kind", help_heading = "Helm", value_name = "KIND.GROUP=PLURAL", value_delimiter = ',')]
-    pub helm_kinds: Vec<String>,
-}
 
 /// Everything that a chart adds to a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,23 +34,20 @@ pub struct Operator {
     pub files: Files,
     /// The text of `permissions.rs`.
     pub permissions: String,
-    /// What PROJECT keeps.
-    pub options: Map<String, Value>,
     /// The project has no other chart.
     pub is_first: bool,
 }
 
 impl Operator {
-    /// That of a kind in PROJECT, as far as it is known without the chart.
+    /// The operator of a kind in PROJECT, as far as it is known without the chart.
     pub fn known(folder: &str, resource: &Resource, is_first: bool) -> Self {
-        let adopted = resource.options.contains_key(IMPORTED).then(scaffold::Adopted::default);
+        let adopted = resource.options.helm_imported.then(scaffold::Adopted::default);
         let (folder, spec) = (folder.to_owned(), scaffold::Spec::default());
         Self {
             scaffold: scaffold::Chart { folder, spec, adopted },
             samples: Vec::new(),
             files: Files::new(),
             permissions: String::new(),
-            options: resource.options.clone(),
             is_first,
         }
     }
@@ -97,7 +66,7 @@ pub struct Fetched {
     imported: Option<Imported>,
 }
 
-/// What another operator had for the kind of a chart.
+/// Settings and samples of the kind in an operator of operator-sdk.
 #[derive(Default)]
 pub struct Imported {
     pub adopted: Option<scaffold::Adopted>,
@@ -111,19 +80,16 @@ impl Imported {
     }
 }
 
-/// The option of a kind in PROJECT that takes any value.
-const IMPORTED: &str = "helmImported";
-
-/// The options that are of no use without a chart, or beside one.
-pub fn check(args: &CreateApiArgs) -> Result<(), Refusals> {
+/// Refuses arguments that have no effect without a chart, or do not fit one.
+pub fn check(args: &Args) -> Result<(), Refusals> {
     let mut refusals = Refusals::default();
     let chart = &args.chart;
-    if chart.helm_chart.is_none() {
+    if chart.chart.is_none() {
         let about_one = [
-            ("--helm-chart-repo", chart.helm_chart_repo.is_some()),
-            ("--helm-chart-version", chart.helm_chart_version.is_some()),
-            ("--helm-values", chart.helm_values.is_some()),
-            ("--helm-kind", !chart.helm_kinds.is_empty()),
+            ("--helm-chart-repo", chart.repo.is_some()),
+            ("--helm-chart-version", chart.version.is_some()),
+            ("--helm-values", chart.values.is_some()),
+            ("--helm-kind", !chart.kinds.is_empty()),
         ];
         for (flag, _) in about_one.iter().filter(|(_, is_given)| *is_given) {
             refusals.push(
@@ -133,17 +99,13 @@ pub fn check(args: &CreateApiArgs) -> Result<(), Refusals> {
         return refusals.settle();
     }
     let others = [
-        ("--image", args.image.is_some(), "an image and a chart are kinds of their own"),
-        ("--finalizer", args.finalizer, "the controller of a chart has one already"),
-        ("--external-crd", args.external.external_crd.is_some(), "a chart has a kind of its own"),
-        ("--external-type", args.external.external_type.is_some(), "a chart has a kind of its own"),
-        (
-            "--controller-name",
-            args.wiring.controller_name.is_some(),
-            "the controller of a chart is called after its kind",
-        ),
-        ("--owns", !args.wiring.owns.is_empty(), "the controller of a chart watches what the chart creates"),
-        ("--watches", !args.wiring.watches.is_empty(), "the controller of a chart watches what the chart creates"),
+        ("--image", args.options.workload.image.is_some(), "an image and a chart are kinds of their own"),
+        ("--finalizer", args.options.finalizer, "the controller of a chart has one already"),
+        ("--external-crd", args.external_crd.is_some(), "a chart has a kind of its own"),
+        ("--external-type", args.external_type.is_some(), "a chart has a kind of its own"),
+        ("--controller-name", args.controller_name.is_some(), "the controller of a chart is called after its kind"),
+        ("--owns", !args.options.owns.is_empty(), "the controller of a chart watches what the chart creates"),
+        ("--watches", !args.options.watches.is_empty(), "the controller of a chart watches what the chart creates"),
         ("--resource=false", args.resource == Some(false), "the values of a chart are its spec"),
         ("--controller=false", args.controller == Some(false), "a kind without a controller installs nothing"),
         ("--namespaced=false", args.namespaced == Some(false), "a release is in a namespace"),
@@ -154,12 +116,8 @@ pub fn check(args: &CreateApiArgs) -> Result<(), Refusals> {
         );
     }
     if let (Some(""), Some(flag)) = (
-        chart.helm_chart.as_deref(),
-        chart
-            .helm_chart_repo
-            .as_ref()
-            .map(|_| "--helm-chart-repo")
-            .or(chart.helm_chart_version.as_ref().map(|_| "--helm-chart-version")),
+        chart.chart.as_deref(),
+        (chart.repo.as_ref().map(|_| "--helm-chart-repo")).or(chart.version.as_ref().map(|_| "--helm-chart-version")),
     ) {
         refusals
             .push(Refusal::new(format!("`{flag}` requires the name of a chart")).help("add it: `--helm-chart NAME`"));
@@ -168,21 +126,20 @@ pub fn check(args: &CreateApiArgs) -> Result<(), Refusals> {
 }
 
 /// Fetches the chart, if there is one, and fills in the names that follow from it.
-pub fn fetch(args: &mut CreateApiArgs, console: &Console) -> anyhow::Result<Option<Fetched>> {
+pub fn fetch(args: &mut Args, report: Report) -> anyhow::Result<Option<Fetched>> {
     check(args)?;
-    let Some(reference) = args.chart.helm_chart.clone() else { return Ok(None) };
+    let Some(reference) = args.chart.chart.clone() else { return Ok(None) };
     refuse_other_helm()?;
-    let kinds = args.chart.helm_kinds.iter().map(|text| kind(text)).collect::<Result<_, _>>()?;
-    let values = match &args.chart.helm_values {
+    let kinds = args.chart.kinds.iter().map(|text| kind(text)).collect::<Result<_, _>>()?;
+    let values = match &args.chart.values {
         Some(path) => user_values(path)?,
         None => json!({}),
     };
     let source = source(&reference, args)?;
-    let mut progress = console.progress();
-    progress.show(&format!("fetching {}", if reference.is_empty() { "helm's starter chart" } else { &reference }));
+    let name = if reference.is_empty() { "helm's starter chart" } else { &reference };
+    report(Message::Progress(&format!("fetching {name}")));
     let workspace = Workspace::create().map_err(Refusal::from)?;
     let files = helm::fetch(&source, &workspace);
-    progress.clear();
     let files = unless_interrupted(files, &workspace)?;
     let chart = Chart::parse(&files).map_err(Refusal::from)?;
     args.group.get_or_insert_with(|| "charts".into());
@@ -210,15 +167,15 @@ pub fn import(
 }
 
 impl Fetched {
-    /// Renders the chart, and derives everything from it.
+    /// Renders the chart, and derives everything from it. The options of the resource say which chart it is.
     pub fn operator(
         mut self,
         args: &ChartArgs,
-        resource: &Resource,
+        resource: &mut Resource,
         project: &ProjectFile,
-        console: &Console,
+        report: Report,
     ) -> anyhow::Result<Operator> {
-        if project.find(resource).is_some_and(|known| known.options.contains_key(IMPORTED)) {
+        if project.find(resource).is_some_and(|known| known.options.helm_imported) {
             self.imported.get_or_insert_with(Imported::again);
         }
         let Self { workspace, chart, folder, kinds, .. } = &self;
@@ -231,39 +188,35 @@ impl Fetched {
         let (schema, gaps) = chart::schema(chart).map_err(Refusal::from)?;
         let base = merged(spec::required(&schema), &self.values);
         let known = known(project, kinds);
-        let renders = unless_interrupted(renders(&workspace.chart(), chart, &base, console), workspace)?;
+        let renders = unless_interrupted(renders(&workspace.chart(), chart, &base, report), workspace)?;
         let permissions = chart::permissions(chart, &renders, &known).map_err(refusals)?;
         for concern in chart::concerns(chart, &renders, &known) {
-            console.warn(&concern);
+            report(Message::Warning(&concern));
         }
-        permissions.notes.iter().for_each(|note| console.warn(note));
-        if !gaps.is_empty() && self.imported.is_none() && console.verbosity > super::console::Verbosity::Quiet {
+        permissions.notes.iter().for_each(|note| report(Message::Warning(note)));
+        if !gaps.is_empty() && self.imported.is_none() {
             let list: String =
                 gaps.iter().map(|gap| format!("\n  {}{}: {}", gap.file, gap.pointer, gap.reason)).collect();
             let what = counted(gaps.len(), "rule");
-            console.note(&format!(
+            report(Message::Note(&format!(
                 "{what} of `values.schema.json` not in the CRD; helm checks them when it installs:{list}"
-            ));
+            )));
         }
-        let mut options = Map::from_iter([("helmChart".to_owned(), json!(folder))]);
-        let repo = args.helm_chart_repo.as_deref().map(helm::without_credentials);
-        for (key, value) in [("helmChartRepo", repo), ("helmChartVersion", args.helm_chart_version.clone())] {
-            options.extend(value.map(|value| (key.to_owned(), json!(value))));
-        }
-        if !args.helm_kinds.is_empty() {
-            options.insert("helmKinds".into(), json!(args.helm_kinds));
-        }
-        if self.imported.is_some() {
-            options.insert(IMPORTED.into(), true.into());
-        }
+        resource.options.extend(&Options {
+            helm_chart: Some(folder.clone()),
+            helm_chart_repo: args.repo.as_deref().map(helm::without_credentials),
+            helm_chart_version: args.version.clone(),
+            helm_kinds: args.kinds.clone(),
+            helm_imported: self.imported.is_some(),
+            ..Options::default()
+        });
         let mut operator = self.described(resource)?;
         operator.permissions = text(&operator.scaffold.folder, &operator.files, &permissions.text);
-        operator.options = options;
         operator.is_first = project.resources.iter().all(|it| folder_of(it).is_none());
         Ok(operator)
     }
 
-    /// What follows from the files alone.
+    /// The part that follows from the files alone.
     fn described(self, resource: &Resource) -> Result<Operator, Refusal> {
         let (schema, _) = chart::schema(&self.chart)?;
         let sample = spec::sample(&schema, &merged(spec::required(&schema), &self.values), chart::WORDS);
@@ -275,7 +228,6 @@ impl Fetched {
             samples,
             files: self.files,
             permissions: String::new(),
-            options: Map::new(),
             is_first: false,
         })
     }
@@ -290,11 +242,11 @@ pub fn spec_of(kind: &Kind, schema: &Object, sample: String, words: Words) -> sc
 /// The chart of a request in the version that the project has, if that is another one of a repository or a registry: the same request as
 /// it was then, without permissions.
 pub fn earlier(
-    args: &CreateApiArgs,
+    args: &Args,
     new: &Request,
     project: &ProjectFile,
     tree: &Tree,
-    console: &Console,
+    report: Report,
 ) -> anyhow::Result<Option<Request>> {
     let Some(operator) = &new.chart else { return Ok(None) };
     let folder = &operator.scaffold.folder;
@@ -304,18 +256,16 @@ pub fn earlier(
         let metadata = yaml::objects(text?).ok()?;
         Some(metadata.first()?["version"].as_str()?.to_owned())
     };
-    let reference = args.chart.helm_chart.as_deref().unwrap_or_default();
+    let reference = args.chart.chart.as_deref().unwrap_or_default();
     let (Some(old), Source::Remote { reference, repo, .. }) = (version(old.as_ref()), source(reference, args)?) else {
         return Ok(None);
     };
     if version(operator.files.get("Chart.yaml")).as_ref() == Some(&old) {
         return Ok(None);
     }
-    let mut progress = console.progress();
-    progress.show(&format!("fetching {reference} {old}"));
+    report(Message::Progress(&format!("fetching {reference} {old}")));
     let workspace = Workspace::create().map_err(Refusal::from)?;
     let files = helm::fetch(&Source::Remote { reference, repo, version: Some(old.clone()) }, &workspace);
-    progress.clear();
     let files = files.map_err(|HelmError { message, help }| {
         let folder = path_of(folder);
         HelmError {
@@ -325,7 +275,7 @@ pub fn earlier(
     });
     let files = unless_interrupted(files, &workspace)?;
     let chart = Chart::parse(&files).map_err(Refusal::from)?;
-    let values = args.chart.helm_values.as_deref().map_or_else(|| Ok(json!({})), user_values)?;
+    let values = args.chart.values.as_deref().map_or_else(|| Ok(json!({})), user_values)?;
     let imported = operator.scaffold.adopted.as_ref().map(|_| Imported::again());
     let fetched = Fetched { workspace, chart, files, folder: folder.clone(), values, kinds: Vec::new(), imported };
     Ok(Some(Request { chart: Some(fetched.described(&new.resource)?), ..new.clone() }))
@@ -333,7 +283,7 @@ pub fn earlier(
 
 /// The folder of a kind's chart in `helm-charts`.
 pub fn folder_of(resource: &Resource) -> Option<&str> {
-    resource.options.get("helmChart").and_then(Value::as_str)
+    resource.options.helm_chart.as_deref()
 }
 
 /// The path of a chart in a project.
@@ -341,9 +291,9 @@ pub fn path_of(folder: &str) -> String {
     format!("helm-charts/{folder}")
 }
 
-/// What `--helm-chart` names.
-fn source(reference: &str, args: &CreateApiArgs) -> Result<Source, Refusal> {
-    let ChartArgs { helm_chart_repo: repo, helm_chart_version: version, .. } = &args.chart;
+/// The place of the chart that `--helm-chart` names.
+fn source(reference: &str, args: &Args) -> Result<Source, Refusal> {
+    let ChartArgs { repo, version, .. } = &args.chart;
     if reference.is_empty() {
         let kind = args.kind.as_deref().unwrap_or("Nginx");
         let kind = Kind::parse(kind).map_err(Refusal::from)?;
@@ -427,7 +377,7 @@ pub fn known(project: &ProjectFile, more: &[(String, String, String)]) -> Known 
 const MOST_SWITCHES: usize = 100;
 
 /// The chart with the values that it has to have, and then with each of its switches changed, and with all of them on.
-fn renders(folder: &Path, chart: &Chart, base: &Value, console: &Console) -> Result<Vec<Render>, HelmError> {
+fn renders(folder: &Path, chart: &Chart, base: &Value, report: Report) -> Result<Vec<Render>, HelmError> {
     let served = chart::served(chart);
     let render = |cause: String, values: &Value| {
         helm::template(chart::RELEASE, folder, values, &served).map(|text| Render { cause, text })
@@ -436,12 +386,12 @@ fn renders(folder: &Path, chart: &Chart, base: &Value, console: &Console) -> Res
     let switches = chart::values(chart).switches();
     if let Some(rest) = switches.get(MOST_SWITCHES..).filter(|rest| !rest.is_empty()) {
         let names: Vec<String> = rest.iter().map(|(path, _)| path.join(".")).collect();
-        console.warn(&format!(
+        report(Message::Warning(&format!(
             "the chart `{}` has {} switches, and these were not changed one by one: {}",
             chart.name,
             switches.len(),
             names.join(", ")
-        ));
+        )));
     }
     let mut variants: Vec<(String, Value)> = switches
         .iter()
@@ -452,8 +402,8 @@ fn renders(folder: &Path, chart: &Chart, base: &Value, console: &Console) -> Res
         .collect();
     let all = switches.iter().fold(base.clone(), |values, (path, _)| chart::with(values, path, true.into()));
     variants.push(("every switch on".into(), all));
-    let mut progress = console.progress();
-    progress.show(&format!("rendering `{}` with {}", chart.name, counted(variants.len(), "variant of its values")));
+    let variants_of_values = counted(variants.len(), "variant of its values");
+    report(Message::Progress(&format!("rendering `{}` with {variants_of_values}", chart.name)));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let part = |core: usize| -> Vec<(usize, Result<Render, HelmError>)> {
         let own = variants.iter().enumerate().skip(core).step_by(cores);
@@ -463,14 +413,14 @@ fn renders(folder: &Path, chart: &Chart, base: &Value, console: &Console) -> Res
         let workers: Vec<_> = (0..cores).map(|core| scope.spawn(move || part(core))).collect();
         workers.into_iter().flat_map(|worker| worker.join().expect("it does not panic")).collect()
     });
-    progress.clear();
     rendered.sort_by_key(|(number, _)| *number);
     for ((_, result), (cause, _)) in rendered.into_iter().zip(&variants) {
         match result {
             Ok(render) => renders.push(render),
             // Values may exclude each other.
-            Err(error) => console
-                .note(&format!("not rendered with {cause}, so its kinds are known from the templates alone: {error}")),
+            Err(error) => report(Message::Note(&format!(
+                "not rendered with {cause}, so its kinds are known from the templates alone: {error}"
+            ))),
         }
     }
     Ok(renders)
@@ -527,9 +477,9 @@ pub struct Stale {
 }
 
 /// The permissions that do not match their charts. A chart is rendered only if it has changed.
-pub fn stale(tree: &Tree, project: &ProjectFile, console: &Console) -> Vec<Stale> {
+pub fn stale(tree: &Tree, project: &ProjectFile, report: Report) -> Vec<Stale> {
     let charts = project.resources.iter().filter_map(|resource| Some((resource, folder_of(resource)?)));
-    charts.filter_map(|(resource, folder)| stale_of(tree, project, resource, folder, console)).collect()
+    charts.filter_map(|(resource, folder)| stale_of(tree, project, resource, folder, report)).collect()
 }
 
 /// The same without running helm, for those that report it only.
@@ -555,9 +505,9 @@ fn changed_message(folder: &str) -> String {
 struct Changed {
     /// Of the permissions.
     path: String,
-    /// Where their checksum is.
+    /// The place of their checksum.
     at: Span,
-    /// Those of the chart, or why they cannot be read.
+    /// The files of the chart, or the reason why they cannot be read.
     files: Result<Files, String>,
 }
 
@@ -588,27 +538,27 @@ fn files_of(tree: &Tree, folder: &str) -> anyhow::Result<Files> {
     files.collect()
 }
 
-fn stale_of(tree: &Tree, project: &ProjectFile, resource: &Resource, folder: &str, console: &Console) -> Option<Stale> {
+fn stale_of(tree: &Tree, project: &ProjectFile, resource: &Resource, folder: &str, report: Report) -> Option<Stale> {
     let changed = Changed::of(tree, resource, folder)?;
-    let report =
+    let stale =
         |code, message, help| Stale { diagnostic: changed.report(code, message, help), fixed: None, notes: Vec::new() };
     let files = match &changed.files {
         Ok(files) => files,
-        Err(error) => return Some(report(OP480, error.clone(), "repair the file")),
+        Err(error) => return Some(stale(OP480, error.clone(), "repair the file")),
     };
     if let Err(refusal) = refuse_other_helm() {
         let message =
             format!("the chart `{folder}` has changed, and its permissions cannot be checked: {}", refusal.message);
-        return Some(report(OP481, message, INSTALL));
+        return Some(stale(OP481, message, INSTALL));
     }
-    match permissions_of(tree, project, resource, files, console) {
+    match permissions_of(tree, project, resource, files, report) {
         Ok(markers) => {
             let fixed = Some((changed.path.clone(), text(folder, files, &markers)));
-            Some(Stale { fixed, ..report(OP480, changed_message(folder), FIX) })
+            Some(Stale { fixed, ..stale(OP480, changed_message(folder), FIX) })
         }
         Err(error) => {
             let message = format!("the permissions of the chart `{folder}` cannot be checked: {error:#}");
-            Some(report(OP480, message, "fix the chart, then run `opctl check --fix`"))
+            Some(stale(OP480, message, "fix the chart, then run `opctl check --fix`"))
         }
     }
 }
@@ -618,18 +568,16 @@ fn permissions_of(
     project: &ProjectFile,
     resource: &Resource,
     files: &Files,
-    console: &Console,
+    report: Report,
 ) -> anyhow::Result<String> {
     let chart = Chart::parse(files)?;
-    let kinds =
-        resource.options.get("helmKinds").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    let kinds = kinds.map(kind).collect::<Result<Vec<_>, _>>()?;
+    let kinds = resource.options.helm_kinds.iter().map(|text| kind(text)).collect::<Result<Vec<_>, _>>()?;
     let sample = tree.read(&format!("config/samples/{}", api_of_resource(resource).sample()))?.unwrap_or_default();
     let sample = yaml::objects(&sample).ok().and_then(|objects| objects.into_iter().next()).unwrap_or_default();
     let (schema, _) = chart::schema(&chart)?;
     let base =
         merged(spec::required(&schema), sample.get("spec").filter(|spec| spec.is_object()).unwrap_or(&json!({})));
     let folder = tree.root().join(path_of(folder_of(resource).unwrap_or(&chart.name)));
-    let renders = renders(&folder, &chart, &base, console)?;
+    let renders = renders(&folder, &chart, &base, report)?;
     Ok(chart::permissions(&chart, &renders, &known(project, &kinds)).map_err(refusals)?.text)
 }

@@ -1,42 +1,14 @@
-//! `--controller-name`, `--owns` and `--watches`: which controller is asked for, and which kinds it watches beside its own.
+//! `--controller-name`, `--owns` and `--watches`: the controller of a request, and the kinds that it watches beside its own.
 
-use clap::Args;
-
-use super::error::{Refusal, Refusals};
-use super::request::list;
+use super::{Args, list};
+use crate::error::{Refusal, Refusals};
 use crate::scaffold::{Related, Wiring, Workload};
 use opctl_model::names::{ControllerName, Kind, Plural, nearest};
 use opctl_model::project::builtin::{self, Builtin};
 use opctl_model::project::{Origin, ProjectFile, Resource};
 
-/// What a controller is called, and watches beside its own kind.
-#[derive(Args, Clone, Debug, Default)]
-pub struct WiringArgs {
-    /// The name of the controller; a kind may have several controllers with different names
-    #[arg(long, help_heading = "Controller", value_name = "NAME")]
-    pub controller_name: Option<String>,
-
-    /// A kind that the controller creates and owns; its changes trigger a reconcile (repeatable)
-    #[arg(long, help_heading = "Controller", value_name = "GROUP/VERSION/KIND")]
-    pub owns: Vec<String>,
-
-    /// A kind to watch; its objects name the object to reconcile in an annotation (repeatable)
-    #[arg(long, help_heading = "Controller", value_name = "GROUP/VERSION/KIND")]
-    pub watches: Vec<String>,
-}
-
-/// A flag about the controller that was given, if any was.
-pub fn given_flag(args: &WiringArgs) -> Option<&'static str> {
-    let flags = [
-        ("--controller-name", args.controller_name.is_some()),
-        ("--owns", !args.owns.is_empty()),
-        ("--watches", !args.watches.is_empty()),
-    ];
-    flags.iter().find(|(_, is_given)| *is_given).map(|(flag, _)| *flag)
-}
-
 /// The wiring of a controller of `subject`; reports everything that is wrong with it at once.
-pub fn wiring(args: &WiringArgs, subject: &Resource, project: &ProjectFile) -> Result<Wiring, Refusals> {
+pub fn wiring(args: &Args, subject: &Resource, project: &ProjectFile) -> Result<Wiring, Refusals> {
     let mut refusals = Refusals::default();
     let name = args.controller_name.as_deref().and_then(|text| refusals.check(ControllerName::parse(text)));
     if let Some(name) = &name {
@@ -61,7 +33,7 @@ pub fn wiring(args: &WiringArgs, subject: &Resource, project: &ProjectFile) -> R
         }
         found
     };
-    let (owns, watches) = (related("--owns", &args.owns), related("--watches", &args.watches));
+    let (owns, watches) = (related("--owns", &args.options.owns), related("--watches", &args.options.watches));
     for child in owns.iter().filter(|child| subject.is_namespaced() && !child.namespaced) {
         refusals.push(
             Refusal::new(format!("a `{}` lives in a namespace and cannot own a `{}`, which lives in none", subject.kind, child.kind))
@@ -73,7 +45,7 @@ pub fn wiring(args: &WiringArgs, subject: &Resource, project: &ProjectFile) -> R
     Ok(Wiring { name, owns, watches })
 }
 
-/// A workload's Deployment and Service are made, and found by their labels, anyway.
+/// Refuses to own what a workload has anyway: its Deployment and Service are created, and found by their labels.
 pub fn refuse_parts_of_workload(wiring: &Wiring, workload: &Workload) -> Result<(), Refusals> {
     let mut refusals = Refusals::default();
     for child in &wiring.owns {
@@ -95,7 +67,7 @@ pub fn refuse_parts_of_workload(wiring: &Wiring, workload: &Workload) -> Result<
 fn refuse_taken(name: &ControllerName, subject: &Resource, project: &ProjectFile, refusals: &mut Refusals) {
     let other = project.resources.iter().find(|other| {
         let first = other.controller && other.origin == Origin::Kubernetes && other.plural().as_str() == name.as_str();
-        first || (!other.is_same(subject) && other.controllers.contains(name))
+        first || (!other.is_same(subject) && other.named(name).is_some())
     });
     if let Some(other) = other {
         refusals.push(

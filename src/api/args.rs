@@ -1,0 +1,116 @@
+//! The arguments of `opctl create api`, and those that made an entry of PROJECT.
+
+use std::path::PathBuf;
+
+use opctl_model::project::{Controller, Options, Resource};
+
+/// Arguments of `create api`, not checked yet.
+#[derive(Clone, Debug, Default)]
+pub struct Args {
+    pub group: Option<String>,
+    pub version: Option<String>,
+    pub kind: Option<String>,
+    pub plural: Option<String>,
+    pub namespaced: Option<bool>,
+    /// Create the type.
+    pub resource: Option<bool>,
+    pub controller: Option<bool>,
+    pub controller_name: Option<String>,
+    /// The version whose type is copied.
+    pub from: Option<String>,
+    pub conversion: Option<bool>,
+    pub chart: ChartArgs,
+    pub ansible: AnsibleArgs,
+    pub external_crd: Option<PathBuf>,
+    pub external_crd_version: Option<String>,
+    /// The Rust type of an external kind.
+    pub external_type: Option<String>,
+    /// The part that PROJECT keeps as it is.
+    pub options: Options,
+}
+
+/// A Helm chart that becomes a kind.
+#[derive(Clone, Debug, Default)]
+pub struct ChartArgs {
+    /// A folder, an archive, `REPO/CHART`, a name in `repo`, a URL or `oci://…`; empty: helm's starter chart.
+    pub chart: Option<String>,
+    pub repo: Option<String>,
+    pub version: Option<String>,
+    /// A file with values that the chart requires.
+    pub values: Option<PathBuf>,
+    /// `KIND.GROUP=PLURAL`
+    pub kinds: Vec<String>,
+}
+
+/// A role or playbook that becomes a kind; empty: it has the name of the kind.
+#[derive(Clone, Debug, Default)]
+pub struct AnsibleArgs {
+    pub role: Option<String>,
+    pub playbook: Option<String>,
+}
+
+impl AnsibleArgs {
+    /// The flag that was given, if any.
+    pub fn flag(&self) -> Option<&'static str> {
+        let playbook = self.playbook.as_ref().map(|_| "--ansible-playbook");
+        playbook.or(self.role.as_ref().map(|_| "--ansible-role"))
+    }
+}
+
+impl Args {
+    /// The arguments that made an entry of PROJECT.
+    pub fn of(resource: &Resource) -> Self {
+        let mut options = resource.options.clone();
+        // The option stays in PROJECT when somebody removes the controller by hand.
+        options.finalizer &= resource.controller;
+        Self {
+            group: Some(resource.group.to_string()),
+            version: Some(resource.version.to_string()),
+            kind: Some(resource.kind.to_string()),
+            plural: resource.plural.as_ref().map(ToString::to_string),
+            namespaced: resource.api.map(|api| api.namespaced),
+            resource: Some(resource.api.is_some()),
+            controller: Some(resource.controller),
+            options,
+            ..Self::default()
+        }
+    }
+
+    /// The arguments that made a named controller of an entry.
+    pub fn of_controller(resource: &Resource, controller: &Controller) -> Self {
+        // With an image, the type is given once more, because it describes the image, too.
+        let runs_image = controller.options.image;
+        let main = Self::of(resource);
+        Self {
+            plural: main.plural.filter(|_| runs_image),
+            namespaced: main.namespaced.filter(|_| runs_image),
+            resource: Some(runs_image),
+            controller: Some(true),
+            controller_name: Some(controller.name.to_string()),
+            options: controller.arguments(&resource.options.workload),
+            ..main
+        }
+    }
+
+    /// The first flag about the controller's name and what it watches, if any was given.
+    pub fn wiring_flag(&self) -> Option<&'static str> {
+        let flags = [
+            ("--controller-name", self.controller_name.is_some()),
+            ("--owns", !self.options.owns.is_empty()),
+            ("--watches", !self.options.watches.is_empty()),
+        ];
+        flags.iter().find(|(_, is_given)| *is_given).map(|(flag, _)| *flag)
+    }
+
+    /// The first flag that describes a new type, if any was given.
+    pub fn type_flag(&self) -> Option<&'static str> {
+        let flags = [
+            ("--plural", self.plural.is_some()),
+            ("--shortname", !self.options.short_names.is_empty()),
+            ("--category", !self.options.categories.is_empty()),
+            ("--namespaced", self.namespaced.is_some()),
+            ("--image", self.options.workload.image.is_some()),
+        ];
+        flags.iter().find(|(_, is_given)| *is_given).map(|(flag, _)| *flag)
+    }
+}
