@@ -8,9 +8,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Source;
-use super::modules::{Modules, mentions};
-use super::package::Package;
-use super::skim::{self, KindAttribute};
+use crate::resolve::modules::{Modules, mentions};
+use crate::resolve::package::Package;
+use crate::resolve::skim::{self, KindAttribute};
 use opctl_model::diagnostic::{Diagnostic, Severity, SourceFile, Span};
 use opctl_model::lexer::{Lexer, Token};
 use opctl_model::project::{ReadError, join};

@@ -5,54 +5,18 @@
 
 mod account;
 mod attributes;
-mod by_hand;
-mod calls;
-mod cfg;
-mod constants;
-mod containers;
-mod conversions;
 mod crd_calls;
-mod custom_resource;
-mod decoders;
-mod defaults;
-pub mod dependencies;
-mod derives;
+mod derive;
 pub mod emit;
-mod features;
-mod foreign;
+mod evaluate;
 pub mod grants;
-mod json;
-mod kinds;
 pub mod known;
-mod kube_schema;
-mod kubernetes_version;
-mod locate;
-mod lock;
-mod macro_rules;
-mod macros;
-mod made;
 pub mod markers;
 mod mentions;
-mod methods;
 mod metrics;
-mod modules;
-mod numbers;
 mod ownership;
-mod package;
-mod panics;
-mod quantities;
-mod reads;
-mod releases;
 mod requests;
 mod resolve;
-mod runtime;
-mod serialized;
-mod shadows;
-mod skim;
-mod statements;
-mod texts;
-mod types;
-mod values;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -65,11 +29,14 @@ use opctl_model::threads;
 use opctl_model::{Api, Authority, AuthorityFrom, Conversion, Enumeration, Metric, Operator, Underivable};
 
 pub use account::Account;
-use foreign::Missing;
-use modules::{Modules, Reading};
 pub use ownership::{UNDECIDED, generated_before};
-use package::Package;
-use types::Deriver;
+pub use resolve::dependencies;
+
+use derive::types::Deriver;
+use resolve::foreign::{self, Missing};
+use resolve::modules::{Modules, Reading};
+use resolve::package::Package;
+use resolve::{runtime, skim};
 
 /// What was read.
 #[derive(Default)]

@@ -2,8 +2,8 @@
 
 use super::types::{Atom, KindNames, Type};
 use super::world::{DeclKind, World};
-use crate::kinds::Resource;
-use crate::resolve::Target;
+use crate::derive::kinds::Resource;
+use crate::resolve::names::Target;
 
 impl World<'_> {
     /// The resources that a type may be about; `None` among them: one that is not known, or the type is no kind.

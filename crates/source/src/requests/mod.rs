@@ -30,7 +30,7 @@ use types::{Atom, Type};
 use world::{FnId, Function, World};
 
 use super::Options;
-use super::modules::{Modules, mentions, span_of};
+use crate::resolve::modules::{Modules, mentions, span_of};
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::{Reach, Request, Scope};
 

@@ -8,7 +8,8 @@ use quote::ToTokens;
 use super::Unresolved;
 use super::function::Why;
 use super::world::{Function, World};
-use crate::{mentions, modules};
+use crate::mentions;
+use crate::resolve::modules;
 use opctl_model::diagnostic::{Diagnostic, Span};
 
 pub fn unresolved(unresolved: Unresolved) -> Vec<Diagnostic> {

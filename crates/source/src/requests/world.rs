@@ -20,9 +20,9 @@ use super::made::{self, Unclear};
 use super::table::Rules;
 use super::types::{Atom, Decl, Type, Vars};
 use crate::Options;
-use crate::modules::{ModuleId, Modules, TypeDecl, UsePath, mentions, name};
-use crate::resolve::{Foreign, Namespace, Target, resolve};
-use crate::types::Deriver;
+use crate::derive::types::Deriver;
+use crate::resolve::modules::{ModuleId, Modules, TypeDecl, UsePath, mentions, name};
+use crate::resolve::names::{Foreign, Namespace, Target, resolve};
 
 const TABLE: &str = include_str!("signatures.rs");
 

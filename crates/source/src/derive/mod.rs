@@ -1,0 +1,9 @@
+pub mod containers;
+pub mod custom_resource;
+pub mod decoders;
+pub mod kinds;
+pub mod kube_schema;
+pub mod locate;
+pub mod manual;
+pub mod reads;
+pub mod types;

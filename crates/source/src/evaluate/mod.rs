@@ -1,0 +1,15 @@
+pub mod blocks;
+pub mod calls;
+pub mod conversions;
+pub mod defaults;
+pub mod format;
+pub mod items;
+pub mod json;
+pub mod methods;
+pub mod numbers;
+pub mod panics;
+pub mod quantities;
+pub mod serialized;
+pub mod shadows;
+pub mod texts;
+pub mod values;

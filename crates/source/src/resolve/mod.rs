@@ -1,0 +1,15 @@
+pub mod cfg;
+pub mod dependencies;
+pub mod derives;
+pub mod features;
+pub mod foreign;
+pub mod kubernetes_version;
+pub mod lock;
+pub mod macro_output;
+pub mod macro_rules;
+pub mod modules;
+pub mod names;
+pub mod package;
+pub mod releases;
+pub mod runtime;
+pub mod skim;
