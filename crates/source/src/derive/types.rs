@@ -103,14 +103,11 @@ pub struct Scope {
     pub generics: Rc<BTreeMap<String, Typed>>,
     /// Constant parameters, parameters of functions, `let`.
     pub locals: Rc<BTreeMap<String, Local>>,
-    /// The values of locals, those of inner blocks after those of outer ones; the first `frozen` may not be changed here.
-    pub store: Rc<Vec<Rc<crate::evaluate::values::Value>>>,
-    pub frozen: usize,
 }
 
 impl Scope {
     pub fn of(module: ModuleId) -> Self {
-        Self { module, generics: Rc::default(), locals: Rc::default(), store: Rc::default(), frozen: 0 }
+        Self { module, generics: Rc::default(), locals: Rc::default() }
     }
 
     /// Whether there are type parameters.

@@ -43,11 +43,7 @@ impl Deriver<'_> {
     pub fn path_value(&mut self, path: &ExprPath, scope: &Scope, hint: &Hint) -> Derived<Value> {
         if let Some(ident) = path.path.get_ident() {
             match scope.locals.get(&name(ident)).cloned() {
-                Some(Local::Value { slot, .. }) => {
-                    let value = scope.store.get(slot).map(|value| (**value).clone());
-                    let value = self.or_not_evident(value, path, scope)?;
-                    return self.known(value);
-                }
+                Some(Local::Value { value, .. }) => return self.known((*value).clone()),
                 Some(Local::Constant(value, at, ty)) => return self.evaluate(&value, &at, &Hint::exactly(*ty)),
                 // Other uses may say its type.
                 Some(Local::Waiting(value, at, evaluated)) => {
@@ -55,9 +51,8 @@ impl Deriver<'_> {
                     evaluated.set(true);
                     return Ok(value);
                 }
-                Some(Local::Function(_) | Local::Closure(..)) => return Ok(function_value(path, scope)),
-                // Another name could change it.
-                Some(Local::Open | Local::Exclusive { .. }) => return self.not_evident(path, scope),
+                Some(Local::Closure(..)) => return Ok(function_value(path, scope)),
+                Some(Local::Open | Local::Formatter(_)) => return self.not_evident(path, scope),
                 None => {}
             }
         }
@@ -288,7 +283,6 @@ impl Deriver<'_> {
         };
         let arguments: Vec<&Expr> = call.args.iter().collect();
         match path.path.get_ident().and_then(|ident| scope.locals.get(&name(ident))).cloned() {
-            Some(Local::Function(function)) => return self.apply(&function, &arguments, None, expr, scope),
             Some(Local::Closure(closure, at)) => {
                 let parameters = closure.inputs.iter().map(|parameter| match parameter {
                     Pat::Type(typed) => Hint::exactly(((*typed.ty).clone(), at.clone())),
@@ -549,7 +543,7 @@ impl Deriver<'_> {
                 let method = quote::format_ident!("{method}");
                 let ident = quote::format_ident!("__receiver");
                 let mut inner = scope.clone();
-                inner.hold(&ident, receiver, Hint::Unknown, false);
+                inner.hold(&ident, receiver, false);
                 self.evaluate(&syn::parse_quote!(#ident.#method(#(#rest),*)), &inner, hint)
             }
             _ => self.not_evident(expr, scope),
@@ -621,11 +615,7 @@ impl Deriver<'_> {
             _ if super::numbers::is_untyped(&call.receiver) => Hint::Free,
             _ => Hint::Unknown,
         };
-        let receiver = match scope.exclusive(&call.receiver) {
-            // What it is moved into could change it.
-            Some(_) if method.starts_with("into") => return self.not_evident(expr, scope),
-            _ => self.seen_through(&call.receiver, scope, &of_receiver)?,
-        };
+        let receiver = self.evaluate(&call.receiver, scope, &of_receiver)?;
         let value = match (receiver, method.as_str(), arguments.as_slice()) {
             (value, "clone", []) => self.clones(&value).then_some(value),
             // On a type parameter, only methods of traits can be called, whatever type it is given.
@@ -798,20 +788,6 @@ impl Deriver<'_> {
         expr: &impl syn::spanned::Spanned,
         scope: &Scope,
     ) -> Derived<Value> {
-        let (inner, returned) = self.entered(function, values, false, expr, scope)?;
-        let value = self.body(&function.item.block, &inner, &returned)?;
-        self.known(value)
-    }
-
-    /// The scope of a function's body, and what it is to give.
-    pub fn entered(
-        &mut self,
-        function: &Function,
-        values: Vec<(Value, Option<Typed>)>,
-        may_change: bool,
-        expr: &impl syn::spanned::Spanned,
-        scope: &Scope,
-    ) -> Derived<(Scope, Hint)> {
         let item = &function.item;
         // A body that was skipped in reading is empty.
         if item.block.stmts.is_empty()
@@ -823,22 +799,13 @@ impl Deriver<'_> {
         }
         let mut inner = function.scope.clone();
         for (input, (value, ty)) in item.sig.inputs.iter().zip(values) {
-            let is_exclusive = is_exclusive_parameter(input);
-            if is_exclusive && !may_change {
-                return self.not_evident(expr, scope);
-            }
             match input {
                 FnArg::Receiver(receiver) => {
                     let mutable = receiver.mutability.is_some() && matches!(receiver.kind, syn::ReceiverKind::Value);
-                    if mentions_mut(receiver) && !mutable && !is_exclusive {
+                    if mentions_mut(receiver) && !mutable {
                         return self.not_evident(expr, scope);
                     }
-                    let ident = quote::format_ident!("self");
-                    let slot = inner.store.len();
-                    inner.hold(&ident, value, Hint::Unknown, mutable);
-                    if is_exclusive {
-                        inner.bind(&ident, Local::Exclusive { slot, hint: Hint::Unknown });
-                    }
+                    inner.hold(&quote::format_ident!("self"), value, mutable);
                 }
                 FnArg::Typed(typed) => {
                     let pattern = match &*typed.pat {
@@ -846,20 +813,14 @@ impl Deriver<'_> {
                         Pat::Wild(_) => continue,
                         _ => return self.not_evident(expr, scope),
                     };
-                    let has_mut =
-                        mentions_mut(&*typed.ty) && !is_exclusive || is_exclusive && pattern.mutability.is_some();
-                    if pattern.by_ref.is_some() || pattern.subpat.is_some() || has_mut {
+                    if pattern.by_ref.is_some() || pattern.subpat.is_some() || mentions_mut(&*typed.ty) {
                         return self.not_evident(expr, scope);
                     }
                     // `T` of the function is what is given for it.
                     if let (Some(parameter), Some(ty)) = (function.generic(&typed.ty), &ty) {
                         Rc::make_mut(&mut inner.generics).insert(parameter, ty.clone());
                     }
-                    let (slot, hint) = (inner.store.len(), Hint::of(ty.as_ref()));
-                    inner.hold(&pattern.ident, value, hint.clone(), pattern.mutability.is_some());
-                    if is_exclusive {
-                        inner.bind(&pattern.ident, Local::Exclusive { slot, hint });
-                    }
+                    inner.hold(&pattern.ident, value, pattern.mutability.is_some());
                 }
             }
         }
@@ -869,18 +830,8 @@ impl Deriver<'_> {
             ReturnType::Type(_, ty) => Hint::exactly(((**ty).clone(), inner.clone())),
             ReturnType::Default => Hint::Unknown,
         };
-        Ok((inner, returned))
-    }
-}
-
-/// Whether a parameter is `&mut T` or `&mut self`, with no other exclusive reference in it.
-pub fn is_exclusive_parameter(input: &FnArg) -> bool {
-    match input {
-        FnArg::Receiver(receiver) => matches!(receiver.kind, syn::ReceiverKind::Reference(_, _, Some(_))),
-        FnArg::Typed(typed) => match &*typed.ty {
-            Type::Reference(inner) => inner.mutability.is_some() && !mentions_mut(&*inner.elem),
-            _ => false,
-        },
+        let value = self.body(&item.block, &inner, &returned)?;
+        self.known(value)
     }
 }
 
@@ -896,12 +847,12 @@ fn is_self(expr: &Expr) -> bool {
 }
 
 /// `&mut T`, or something with one in it; `mut self`.
-pub fn mentions_mut(ty: &impl quote::ToTokens) -> bool {
+fn mentions_mut(ty: &impl quote::ToTokens) -> bool {
     crate::resolve::modules::mentions(ty.to_token_stream(), "mut")
 }
 
 /// Whether an attribute of a function leaves it as it is; `cfg` was decided when it was read.
-fn changes_nothing(attribute: &syn::Attribute) -> bool {
+pub fn changes_nothing(attribute: &syn::Attribute) -> bool {
     const INERT: [&str; 12] = [
         "allow",
         "cfg",

@@ -221,10 +221,8 @@ impl Deriver<'_> {
     pub fn is_function(&mut self, expr: &Expr, scope: &Scope) -> bool {
         let Expr::Path(path) = super::numbers::without_parens(expr) else { return matches!(expr, Expr::Closure(_)) };
         match path.path.get_ident().and_then(|ident| scope.locals.get(&name(ident))) {
-            Some(Local::Closure(..) | Local::Function(_)) => true,
-            Some(Local::Value { slot, .. }) => {
-                matches!(scope.store.get(*slot).map(|value| &**value), Some(Value::Function(..)))
-            }
+            Some(Local::Closure(..)) => true,
+            Some(Local::Value { value, .. }) => matches!(**value, Value::Function(..)),
             Some(_) => false,
             None => {
                 self.function(path, scope, None).is_some()
@@ -254,7 +252,7 @@ impl Deriver<'_> {
                 let mut arguments = Vec::new();
                 for (index, value) in values.into_iter().enumerate() {
                     let ident = quote::format_ident!("__argument_{index}");
-                    inner.hold(&ident, value, Hint::Unknown, false);
+                    inner.hold(&ident, value, false);
                     arguments.push(ident);
                 }
                 let words: Vec<String> = path.path.segments.iter().map(|segment| name(&segment.ident)).collect();
@@ -290,8 +288,7 @@ impl Deriver<'_> {
         if closure.asyncness.is_some() || closure.inputs.len() != values.len() {
             return self.not_evident(closure, scope);
         }
-        let mut inner = scope.clone();
-        inner.frozen = inner.store.len();
+        let mut inner = scope.within_closure();
         for (parameter, value) in closure.inputs.iter().zip(values) {
             let pattern = match parameter {
                 Pat::Type(typed) => &typed.pat,

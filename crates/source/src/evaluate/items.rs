@@ -33,10 +33,6 @@ impl Function {
     }
 
     pub fn new(mut scope: Scope, item: Rc<ItemFn>) -> Self {
-        // Of a function within a body, they are not those of the items around it.
-        for parameter in item.sig.generics.const_params() {
-            Rc::make_mut(&mut scope.locals).remove(&name(&parameter.ident));
-        }
         scope.leave_open(&item.sig.generics);
         // `impl Trait` is a type parameter without a name.
         if crate::resolve::modules::mentions(item.sig.inputs.to_token_stream(), "impl") {

@@ -12,12 +12,9 @@
 //! - **Methods** of std's values are those of tables (`methods`, `texts`, `quantities`). An iterator is the list of what it
 //!   gives. A closure or a function that is handed on is a value, and runs where it is called. `{}` and `{:?}` of a type of
 //!   the source are what its only `Display` writes, and what the derive of `Debug` does.
-//! - **Statements** (`statements`). Assignments, and methods such as `list.push(…)`, change a local, a field or an element of it.
-//!   They are only evaluated where they run once and in order: as statements, behind `let … =`, and in conditions. Elsewhere, also
-//!   in a closure, an expression changes nothing. `&mut` stands only for an argument, a receiver and the elements of a `for`:
-//!   the place is the function's or the body's own while that runs, and is put back ([`Local::Exclusive`]). All else with
-//!   `&mut` is refused, so nothing is changed by another name. Loops are run, up to a number of steps. The constants and
-//!   functions of a block see no locals.
+//! - **Blocks** (`blocks`) are `let` bindings, constants and an expression, and may be left by `return` and `?`. Nothing changes a
+//!   value, except that the statements of a block may set fields of its own `let mut` and insert into a schema. Loops, assignments,
+//!   methods such as `list.push(…)` and everything with `&mut` are refused. The constants of a block see no locals.
 //! - **Effects.** What is not evaluated may change something or panic. So a `let` whose type only its uses tell is refused
 //!   unless one of them is evaluated or it is a literal, and a field that is not needed unless it can neither reach a local nor
 //!   leave the body. The functions of the source that either reaches must not panic as far as it shows (`panics`).
@@ -27,18 +24,18 @@
 //!
 //! Everything here is pure, so evaluating twice changes nothing.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use serde_json::Value as Json;
+use syn::spanned::Spanned;
 use syn::{BinOp, DeriveInput, Expr, ExprClosure, ExprPath, Pat, Type, UnOp};
 
-use super::items::Function;
 use super::numbers::common;
-use crate::derive::types::{Derived, Deriver, Resolved, Scope, Typed, all};
+use crate::derive::types::{Derived, Deriver, Refused, Resolved, Scope, Typed, all};
 use crate::resolve::modules::{ModuleId, name};
 use opctl_model::diagnostic::Diagnostic;
 
@@ -158,14 +155,12 @@ impl Hint {
 /// What a name of a function's body stands for.
 #[derive(Clone, Debug)]
 pub enum Local {
-    /// A value by its place in [`Scope::store`].
-    Value { slot: usize, hint: Hint, mutable: bool },
-    /// What an exclusive reference points to; only a dereference, a field, an element or a method sees it.
-    Exclusive { slot: usize, hint: Hint },
+    /// Statements may change it if it is `mut` and of the same block.
+    Value { value: Rc<Value>, mutable: bool },
     /// A constant argument or item, with its type.
     Constant(Box<Expr>, Scope, Box<Typed>),
-    /// A function within the body.
-    Function(Rc<Function>),
+    /// What a `fmt` writes to; an expression that is not run in order cannot see it.
+    Formatter(Rc<RefCell<String>>),
     /// A closure, and what it sees.
     Closure(Rc<ExprClosure>, Scope),
     /// An expression of the type that its uses expect, and whether one of them was evaluated.
@@ -195,13 +190,18 @@ impl Deriver<'_> {
     }
 
     /// Does one step of an evaluation, unless that is deeper, longer and larger than anyone writes a constant.
-    pub fn deeper<T>(&mut self, expr: &Expr, scope: &Scope, step: impl FnOnce(&mut Self) -> Derived<T>) -> Derived<T> {
+    pub fn deeper<T, E: From<Refused>>(
+        &mut self,
+        node: &impl Spanned,
+        scope: &Scope,
+        step: impl FnOnce(&mut Self) -> Result<T, E>,
+    ) -> Result<T, E> {
         if self.evaluating == 0 {
             self.steps = 0;
         }
         self.steps += 1;
         if self.evaluating > MAX_DEPTH || self.steps > MAX_STEPS {
-            return self.not_evident(expr, scope);
+            return Ok(self.not_evident(node, scope)?);
         }
         self.evaluating += 1;
         let result = step(self);
@@ -236,10 +236,10 @@ impl Deriver<'_> {
         for reason in reasons {
             let _ = self.refuse::<()>(reason);
         }
-        Err(crate::derive::types::Refused)
+        Err(Refused)
     }
 
-    pub fn not_evident<T>(&mut self, node: &impl syn::spanned::Spanned, scope: &Scope) -> Derived<T> {
+    pub fn not_evident<T>(&mut self, node: &impl Spanned, scope: &Scope) -> Derived<T> {
         let span = self.span(scope, node);
         self.refuse(
             Diagnostic::error("OP014", "the value of this expression is not evident from the source")
@@ -248,12 +248,7 @@ impl Deriver<'_> {
         )
     }
 
-    pub fn or_not_evident<T>(
-        &mut self,
-        value: Option<T>,
-        node: &impl syn::spanned::Spanned,
-        scope: &Scope,
-    ) -> Derived<T> {
+    pub fn or_not_evident<T>(&mut self, value: Option<T>, node: &impl Spanned, scope: &Scope) -> Derived<T> {
         value.map_or_else(|| self.not_evident(node, scope), Ok)
     }
 
@@ -262,7 +257,7 @@ impl Deriver<'_> {
             Expr::Paren(inner) => self.evaluate(&inner.expr, scope, hint),
             Expr::Group(inner) => self.evaluate(&inner.expr, scope, hint),
             Expr::Reference(inner) if inner.mutability.is_none() => self.evaluate(&inner.expr, scope, hint),
-            Expr::Block(_) | Expr::If(_) | Expr::Match(_) | Expr::ForLoop(_) | Expr::While(_) | Expr::Loop(_) => {
+            Expr::Block(syn::ExprBlock { label: None, .. }) | Expr::If(_) | Expr::Match(_) => {
                 self.run_apart(expr, scope, hint)
             }
             Expr::Const(block) => self.body(&block.block, scope, hint),
@@ -297,7 +292,7 @@ impl Deriver<'_> {
             Expr::Macro(call) => self.macro_value(call, expr, scope, hint),
             Expr::Field(field) => {
                 let key = key_of(&field.member);
-                let found = match self.seen_through(&field.base, scope, &Hint::Unknown)? {
+                let found = match self.evaluate(&field.base, scope, &Hint::Unknown)? {
                     Value::Data(mut data) => data.fields.remove(&key),
                     Value::List("tuple", list) => key.parse().ok().and_then(|index: usize| list.into_iter().nth(index)),
                     _ => None,
@@ -308,11 +303,11 @@ impl Deriver<'_> {
             Expr::Index(index) => {
                 if let Expr::Range(range) = super::numbers::without_parens(&index.index) {
                     let elements = Hint::List(Box::new(self.element(hint, 0)?));
-                    let whole = self.seen_through(&index.expr, scope, &elements)?;
+                    let whole = self.evaluate(&index.expr, scope, &elements)?;
                     return self.slice(whole, range, expr, scope);
                 }
                 let elements = Hint::List(Box::new(hint.unless_free().clone()));
-                let list = self.seen_through(&index.expr, scope, &elements)?;
+                let list = self.evaluate(&index.expr, scope, &elements)?;
                 if let Value::Map(_, entries) = list {
                     let found = self.entry_of(entries, &index.index, scope)?;
                     let found = self.or_not_evident(found.flatten(), expr, scope)?;
@@ -328,18 +323,6 @@ impl Deriver<'_> {
             Expr::Range(range) => self.range(range, expr, scope, hint),
             Expr::Closure(_) => Ok(Value::Function(Box::new(expr.clone()), scope.clone())),
             _ => self.not_evident(expr, scope),
-        }
-    }
-
-    /// As [`evaluate`](Self::evaluate), also of what an exclusive reference points to.
-    pub fn seen_through(&mut self, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
-        match scope.exclusive(expr) {
-            Some((slot, _)) => {
-                let value = scope.store.get(slot).map(|value| (**value).clone());
-                let value = self.or_not_evident(value, expr, scope)?;
-                self.known(value)
-            }
-            None => self.evaluate(expr, scope, hint),
         }
     }
 
@@ -380,10 +363,7 @@ impl Deriver<'_> {
             // 128 is no `i8`, but -128 is.
             return self.literal(&literal.lit, true, expr, scope, hint);
         }
-        let value = match &unary.op {
-            UnOp::Deref(_) => self.seen_through(&unary.expr, scope, hint)?,
-            _ => self.evaluate(&unary.expr, scope, hint)?,
-        };
+        let value = self.evaluate(&unary.expr, scope, hint)?;
         let result = match (&unary.op, value) {
             (UnOp::Deref(_), Value::Data(data)) => (!self.dereferences(&data)).then_some(Value::Data(data)),
             (UnOp::Deref(_), value) => Some(value),
@@ -439,9 +419,7 @@ impl Deriver<'_> {
                     return Ok(false);
                 }
                 let is_choice = guarded.pat.to_token_stream().to_string().contains('|');
-                let frozen = std::mem::replace(&mut scope.frozen, scope.store.len());
                 let holds = self.condition(&guarded.guard, scope)?;
-                scope.frozen = frozen;
                 // The guard is asked again for each choice that fits.
                 if !holds && is_choice { self.not_evident(pattern, scope) } else { Ok(holds) }
             }
@@ -477,7 +455,7 @@ impl Deriver<'_> {
                 if may_be_item {
                     return self.is_constant_value(&Expr::Path(path), value, scope);
                 }
-                scope.hold(ident, value.clone(), Hint::Unknown, binding.mutability.is_some());
+                scope.hold(ident, value.clone(), binding.mutability.is_some());
                 Ok(true)
             }
             Pat::TupleStruct(of) => {
@@ -563,7 +541,7 @@ impl Deriver<'_> {
                     if binding.by_ref.is_some() || binding.mutability.is_some() {
                         return self.not_evident(pattern, scope);
                     }
-                    scope.hold(&binding.ident, middle, Hint::Unknown, false);
+                    scope.hold(&binding.ident, middle, false);
                 }
                 for (part, value) in
                     parts.elems.iter().filter(|part| rest_of(part).is_none()).zip(first.iter().chain(last))
@@ -814,20 +792,49 @@ impl Scope {
         Rc::make_mut(&mut self.locals).insert(name(ident), local);
     }
 
-    /// What an expression that names an exclusive reference points to.
-    pub fn exclusive(&self, expr: &Expr) -> Option<(usize, &Hint)> {
-        let Expr::Path(path) = super::numbers::without_parens(expr) else { return None };
-        match self.locals.get(&name(path.path.get_ident()?)) {
-            Some(Local::Exclusive { slot, hint }) => Some((*slot, hint)),
+    /// Binds a name to a value.
+    pub fn hold(&mut self, ident: &syn::Ident, value: Value, mutable: bool) {
+        // Methods such as `find` advance an iterator, and leave a list of its elements as it is.
+        let advances = mutable && matches!(value, Value::List("iterator", _));
+        self.bind(ident, if advances { Local::Open } else { Local::Value { value: Rc::new(value), mutable } });
+    }
+
+    /// The value of a `let mut` of this block.
+    pub fn local_mut(&mut self, ident: &syn::Ident) -> Option<&mut Value> {
+        match Rc::make_mut(&mut self.locals).get_mut(&name(ident))? {
+            Local::Value { value, mutable: true } => Some(Rc::make_mut(value)),
             _ => None,
         }
     }
 
-    /// Binds a name to a value of its own.
-    pub fn hold(&mut self, ident: &syn::Ident, value: Value, hint: Hint, mutable: bool) {
-        let slot = self.store.len();
-        Rc::make_mut(&mut self.store).push(Rc::new(value));
-        self.bind(ident, Local::Value { slot, hint, mutable });
+    pub fn formatter(&self, expr: &Expr) -> Option<&Rc<RefCell<String>>> {
+        let Expr::Path(path) = super::numbers::without_parens(expr) else { return None };
+        match self.locals.get(&name(path.path.get_ident()?))? {
+            Local::Formatter(written) => Some(written),
+            _ => None,
+        }
+    }
+
+    /// The scope of an inner block, which changes no locals of this one.
+    pub fn within_block(&self) -> Self {
+        let mut inner = self.clone();
+        for local in Rc::make_mut(&mut inner.locals).values_mut() {
+            if let Local::Value { mutable, .. } = local {
+                *mutable = false;
+            }
+        }
+        inner
+    }
+
+    /// The scope of a closure, which does not run where it is written.
+    pub fn within_closure(&self) -> Self {
+        let mut inner = self.within_block();
+        for local in Rc::make_mut(&mut inner.locals).values_mut() {
+            if let Local::Formatter(_) = local {
+                *local = Local::Open;
+            }
+        }
+        inner
     }
 }
 

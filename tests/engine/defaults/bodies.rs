@@ -1,11 +1,11 @@
-//! Items and closures in a body, and what iterators, options, results and texts do with them.
+//! Constants, closures and `return` in a body, and what iterators, options, results and texts do with them.
 
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[kube(group = "test.example.com", version = "v1", kind = "DefaultsFunctionsInFunctions")]
+#[kube(group = "test.example.com", version = "v1", kind = "DefaultsBodies")]
 pub struct Spec {
     #[serde(default = "items")]
     pub items: u32,
@@ -27,33 +27,22 @@ pub struct Spec {
 
 const BASE: u32 = 1;
 
-fn twice(n: u32) -> u32 {
-    n * 3
-}
-
 fn items() -> u32 {
-    const SUM: u32 = BASE + STEP;
     const BASE: u32 = 40;
     const STEP: u32 = 2;
-    fn twice(n: u32) -> u32 {
-        n * 2 + BASE
-    }
-    assert!(STEP == 2, "a panic has no value");
-    twice(SUM) + crate_twice()
+    const SUM: u32 = BASE + STEP;
+    SUM + of_the_crate()
 }
 
-fn crate_twice() -> u32 {
-    twice(BASE)
+fn of_the_crate() -> u32 {
+    BASE
 }
 
 fn closures() -> Vec<i32> {
-    let mut offset = 10;
+    let offset = 10;
     let add = move |n| n + offset;
-    offset = 100;
-    let mut list: Vec<i32> = (0..6).filter(|n| n % 2 == 0).map(add).collect();
-    list.extend([offset, 7].iter().zip([1, 2]).map(|(a, b)| a * b));
-    list.sort_by_key(|n| -n);
-    list
+    let list: Vec<i32> = (0..6).filter(|n| n % 2 == 0).map(add).collect();
+    list.into_iter().chain([offset, 7].iter().zip([1, 2]).map(|(a, b)| a * b)).collect()
 }
 
 fn words() -> Vec<String> {
@@ -73,14 +62,12 @@ fn limit(n: u8) -> Result<u8, String> {
 }
 
 fn checked() -> Vec<u8> {
-    let mut all = vec![250u8.saturating_add(9), 250u8.wrapping_add(9), 9u8.checked_sub(10).unwrap_or(77)];
-    for n in [3, 4] {
-        match limit(n) {
-            Ok(n) => all.push(n),
-            Err(_) => all.push(u8::try_from(70_000).unwrap_or(n)),
-        }
-    }
-    all
+    let all = [250u8.saturating_add(9), 250u8.wrapping_add(9), 9u8.checked_sub(10).unwrap_or(77)];
+    let limited = [3, 4].map(|n| match limit(n) {
+        Ok(n) => n,
+        Err(_) => u8::try_from(70_000).unwrap_or(n),
+    });
+    [&all[..], &limited].concat()
 }
 
 fn formats() -> Vec<String> {
