@@ -12,8 +12,9 @@ use serde_derive_internals::attr::{Default as SerdeDefault, TagType};
 use serde_json::{Map, Value as Json, json};
 use syn::DeriveInput;
 
-use super::types::{Derived, Deriver, Scope, all};
+use super::types::Deriver;
 use crate::attributes::{self, Bounds, Common, Matches, Problems, SchemaOverride, Validation};
+use crate::evaluate::context::{Derived, Scope, all};
 use crate::evaluate::values::Value;
 use crate::known::{Hole, Shape, with_holes};
 use crate::resolve::modules::name;
@@ -50,12 +51,12 @@ struct Context<'a> {
     deny_unknown_fields: bool,
 }
 
-impl Deriver<'_> {
+impl Deriver<'_, '_> {
     /// `#[derive(JsonSchema)]`.
     pub fn container(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<Shape> {
         let mut input = input.clone();
         attributes::merge_into_serde(&mut input, &Problems::default());
-        let container = self.parsed(scope, attributes::container(&input, Derive::Deserialize))?;
+        let container = self.cx.parsed(scope, attributes::container(&input, Derive::Deserialize))?;
         let common = Common::read(&input.attrs);
 
         if common.is_plain()
@@ -93,16 +94,16 @@ impl Deriver<'_> {
                 Data::Struct(Style::Struct, fields) => {
                     let default = match container.attrs.default() {
                         SerdeDefault::None => None,
-                        SerdeDefault::Default => Some(self.default_fields(&input, scope)?),
-                        SerdeDefault::Path(path) => Some(self.fields_made_by(path, &input, scope)?),
+                        SerdeDefault::Default => Some(self.evaluator().default_fields(&input, scope)?),
+                        SerdeDefault::Path(path) => Some(self.evaluator().fields_made_by(path, &input, scope)?),
                     };
                     Draft::new(self.named_fields(fields, &context, default.as_ref())?)
                 }
                 Data::Enum(variants) => {
                     let schema = self.enumeration(variants, container.attrs.tag(), &context)?;
-                    self.enums.push(Enumeration {
+                    self.state.enums.push(Enumeration {
                         name: name(&input.ident),
-                        span: self.span(scope, &input.ident),
+                        span: self.cx.span(scope, &input.ident),
                         tag: match container.attrs.tag() {
                             TagType::Internal { tag } | TagType::Adjacent { tag, .. } => Some(tag.clone()),
                             TagType::External | TagType::None => None,
@@ -120,38 +121,18 @@ impl Deriver<'_> {
     /// `#[derive(JsonSchema_repr)]`: an enum by its discriminants.
     pub fn repr_enum(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<Shape> {
         let syn::Data::Enum(data) = &input.data else {
-            let span = self.span(scope, &input.ident);
-            return self.refuse(Diagnostic::error("OP004", "`JsonSchema_repr` is for enums").at(span, ""));
+            let span = self.cx.span(scope, &input.ident);
+            return self.cx.refuse(Diagnostic::error("OP004", "`JsonSchema_repr` is for enums").at(span, ""));
         };
         let variants = data.variants.iter();
         let values = all(variants.map(|variant| {
-            let number = self.discriminant(input, &name(&variant.ident), scope)?;
+            let number = self.evaluator().discriminant(input, &name(&variant.ident), scope)?;
             Ok(json!(i64::try_from(number).unwrap_or(i64::MAX)))
         }))?;
         let mut draft = Draft::new(json_schema!({ "type": "integer", "enum": values }));
         let common = Common::read(&input.attrs);
         self.describe(&mut draft, &common, scope)?;
         Ok(draft.finish().into())
-    }
-
-    /// The number of a variant without fields.
-    pub fn discriminant(&mut self, input: &DeriveInput, variant: &str, scope: &Scope) -> Derived<i128> {
-        let syn::Data::Enum(data) = &input.data else { return self.not_evident(&input.ident, scope) };
-        let repr = input.attrs.iter().filter(|attribute| attribute.path().is_ident("repr"));
-        let repr = repr.filter_map(|attribute| attribute.parse_args::<syn::Ident>().ok());
-        let ty =
-            repr.filter_map(|repr| crate::evaluate::numbers::integer_type(&repr.to_string())).next().unwrap_or("isize");
-        let mut next = 0;
-        for found in &data.variants {
-            if let Some((_, discriminant)) = &found.discriminant {
-                next = self.integer(discriminant, scope, ty)?;
-            }
-            if name(&found.ident) == variant {
-                return Ok(next);
-            }
-            next += 1;
-        }
-        self.not_evident(&input.ident, scope)
     }
 
     fn named_fields(
@@ -223,7 +204,7 @@ impl Deriver<'_> {
 
     /// Only later releases of schemars flatten an enum as serde does.
     fn check_flattened(&mut self, shape: &Shape, required: bool, field: &Field<'_>, scope: &Scope) -> Derived<()> {
-        let schemars = self.modules.schemars();
+        let schemars = self.cx.modules.schemars();
         let schema = shape.required_schema();
         let is_text = |schema: &Json| schema["type"] == "string" && schema["enum"].is_array();
         let has_units = is_text(schema.as_value()) || schema.get("oneOf").is_some_and(|variants| is_text(&variants[0]));
@@ -231,11 +212,11 @@ impl Deriver<'_> {
         if schemars.flattens_enums() || !(has_units || shape.optional && !required && is_enum) {
             return Ok(());
         }
-        let span = self.span(scope, &field.original);
+        let span = self.cx.span(scope, &field.original);
         let message = format!("{schemars} flattens this enum in its own way, which opctl does not know");
         let help =
             "update schemars: `cargo update -p schemars`, or let the compiled types print the CRDs: `--engine cargo`";
-        self.refuse(Diagnostic::error("OP018", message).at(span, "").help(help))
+        self.cx.refuse(Diagnostic::error("OP018", message).at(span, "").help(help))
     }
 
     /// The value that serde fills in, as JSON; `None`: it is skipped, or its type cannot be serialized.
@@ -246,7 +227,7 @@ impl Deriver<'_> {
         context: &Context<'_>,
     ) -> Derived<Option<Json>> {
         let ty = (field.ty.clone(), context.scope.clone());
-        let value = self.if_needed(|deriver| match field.attrs.default() {
+        let value = self.evaluator().if_needed(|evaluator| match field.attrs.default() {
             SerdeDefault::None => {
                 let key = match &field.member {
                     syn::Member::Named(ident) => name(ident),
@@ -254,25 +235,25 @@ impl Deriver<'_> {
                 };
                 match default.and_then(|fields| fields.get(&key)) {
                     Some(value) => Ok(value.clone()),
-                    None => deriver.not_evident(field.original, context.scope),
+                    None => evaluator.cx.not_evident(field.original, context.scope),
                 }
             }
-            SerdeDefault::Default => deriver.default_of(field.ty, context.scope),
-            SerdeDefault::Path(path) => deriver.made_by(path, &ty, context.scope),
+            SerdeDefault::Default => evaluator.default_of(field.ty, context.scope),
+            SerdeDefault::Path(path) => evaluator.made_by(path, &ty, context.scope),
         });
         let skip = field.attrs.skip_serializing_if();
         if let Some(with) = field.attrs.serialize_with() {
-            let value = self.known(value)?;
+            let value = self.cx.known(value)?;
             if let Some(skip) = skip
-                && self.skips(skip, &value, &ty)?
+                && self.evaluator().skips(skip, &value, &ty)?
             {
                 return Ok(None);
             }
-            if matches!(value, Value::Option(None)) && self.serializes_none(with, context.scope) {
+            if matches!(value, Value::Option(None)) && self.cx.serializes_none(with, context.scope) {
                 return Ok(Some(Json::Null));
             }
-            let span = self.span(context.scope, with);
-            return self.refuse(
+            let span = self.cx.span(context.scope, with);
+            return self.cx.refuse(
                 Diagnostic::error(
                     "OP014",
                     "the default of this field is written by a function of its own: only a compiler can run it",
@@ -281,16 +262,16 @@ impl Deriver<'_> {
                 .help("remove the default, or set the schema's: `#[schemars(!default, extend(\"default\" = …))]`"),
             );
         }
-        let json = self.default_json(value.clone(), &ty, skip, context.generics, field.original)?;
+        let json = self.evaluator().default_json(value.clone(), &ty, skip, context.generics, field.original)?;
         // It is made, even if it is not written.
         if matches!(value, Value::Unknown(_)) {
             let makes = match field.attrs.default() {
                 SerdeDefault::Path(path) => quote::quote!(#path()),
-                SerdeDefault::Default => self.default_function(&ty)?,
+                SerdeDefault::Default => self.cx.default_function(&ty)?,
                 SerdeDefault::None => Default::default(),
             };
-            if self.may_panic(makes) {
-                self.known(value)?;
+            if self.cx.panics.may_panic(makes) {
+                self.cx.known(value)?;
             }
         }
         Ok(json)
@@ -448,8 +429,8 @@ impl Deriver<'_> {
     /// Title, description, deprecation, examples; extensions are kept for last.
     fn describe(&mut self, draft: &mut Draft, common: &Common, scope: &Scope) -> Derived<()> {
         if let Some(transform) = common.transforms.first() {
-            let span = self.span(scope, transform);
-            return self.refuse(
+            let span = self.cx.span(scope, transform);
+            return self.cx.refuse(
                 Diagnostic::error("OP013", "`transform` changes the schema by code that only a compiler can run")
                     .at(span, "")
                     .help("write the change as data: `#[schemars(extend(\"key\" = value))]`"),
@@ -457,18 +438,18 @@ impl Deriver<'_> {
         }
         let doc = match &common.doc {
             Some(lines) => {
-                let lines = all(lines.iter().map(|line| self.text(line, scope)))?;
+                let lines = all(lines.iter().map(|line| self.evaluator().text(line, scope)))?;
                 Some(lines.join("\n"))
             }
             None => None,
         };
         let (doc_title, doc_description) = doc.as_deref().map_or(("", ""), expansion::get_title_and_description);
         let title = match &common.title {
-            Some(title) => self.text(title, scope)?,
+            Some(title) => self.evaluator().text(title, scope)?,
             None => doc_title.to_string(),
         };
         let description = match &common.description {
-            Some(description) => self.text(description, scope)?,
+            Some(description) => self.evaluator().text(description, scope)?,
             None => doc_description.to_string(),
         };
         expansion::insert_metadata_property_if_nonempty(&mut draft.schema, "title", title);
@@ -477,13 +458,14 @@ impl Deriver<'_> {
             draft.schema.insert("deprecated".into(), true.into());
         }
         if !common.examples.is_empty() {
-            let examples = all(common.examples.iter().map(|example| self.untyped(example, scope)))?;
+            let examples = all(common.examples.iter().map(|example| self.evaluator().untyped(example, scope)))?;
             draft.schema.insert("examples".into(), examples.into());
         }
         let extensions = common.extensions.iter();
-        let extensions = all(extensions.map(|(key, tokens)| Ok((key.clone(), self.json(tokens.clone(), scope)?))))?;
+        let extensions =
+            all(extensions.map(|(key, tokens)| Ok((key.clone(), self.evaluator().json(tokens.clone(), scope)?))))?;
         draft.extensions.extend(extensions);
-        if !self.modules.schemars().extends_last() {
+        if !self.cx.modules.schemars().extends_last() {
             draft.extend();
         }
         Ok(())
@@ -494,7 +476,7 @@ impl Deriver<'_> {
             let Some(bounds) = bounds else { return Ok(()) };
             for (side, bound) in [("min", &bounds.min), ("max", &bounds.max)] {
                 let Some(bound) = bound else { continue };
-                let value = deriver.number(bound, scope)?;
+                let value = deriver.evaluator().number(bound, scope)?;
                 for (required_type, suffix) in types {
                     expansion::insert_validation_property(
                         schema,
@@ -510,10 +492,12 @@ impl Deriver<'_> {
         bounds(self, validation.range.as_ref(), &[("number", "imum")])?;
         match &validation.matches {
             Some(Matches::Pattern(pattern) | Matches::Regex(pattern)) => {
-                let pattern = self.text(pattern, scope)?;
+                let pattern = self.evaluator().text(pattern, scope)?;
                 expansion::insert_validation_property(schema, "string", "pattern", pattern);
             }
-            Some(Matches::Contains(contains)) => expansion::must_contain(schema, &self.text(contains, scope)?),
+            Some(Matches::Contains(contains)) => {
+                expansion::must_contain(schema, &self.evaluator().text(contains, scope)?)
+            }
             None => {}
         }
         if let Some(format) = validation.format {

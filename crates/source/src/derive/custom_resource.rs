@@ -12,10 +12,12 @@ use serde_json::{Map, Value};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, DeriveInput, Expr, ExprLit, Lit, LitStr, Meta, MetaList, Path, Token};
 
-use super::kinds::Resource;
-use super::types::{Derived, Deriver, Refused, Scope, all};
+use super::types::Deriver;
 use crate::attributes::value;
+use crate::evaluate::context::{Derived, Refused, Scope, all};
 use crate::resolve::modules::{ModuleId, TypeDecl, name};
+use crate::resolve::resources::Resource;
+use crate::resolve::roots::root_type;
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::names::{default_plural, nearest};
 use opctl_model::versions::{Kube as Release, range};
@@ -94,31 +96,31 @@ impl Object for Scale {
     const KEYS: &'static [&'static str] = &["spec_replicas_path", "status_replicas_path", "label_selector_path"];
 }
 
-impl Deriver<'_> {
+impl Deriver<'_, '_> {
     /// Every custom resource that a module declares.
     pub fn custom_resources(&mut self, module: ModuleId) -> Vec<Api> {
         let mut apis = Vec::new();
-        for module in self.modules.in_file(module) {
-            for declared in self.modules.module(module).types.values() {
+        for module in self.cx.modules.in_file(module) {
+            for declared in self.cx.modules.module(module).types.values() {
                 let TypeDecl::Data(input) = declared else { continue };
                 let scope = Scope::of(module);
                 self.begin_kind();
-                let derived = if self.derives(&input.attrs, "CustomResource", module) {
+                let derived = if self.cx.derives(&input.attrs, "CustomResource", module) {
                     self.custom_resource(input, &scope)
                 } else if root_type(input).is_some() {
                     self.refuse_without_derive(input, &scope)
                 } else {
                     continue;
                 };
-                let span = self.span(&scope, &input.ident);
+                let span = self.cx.span(&scope, &input.ident);
                 match derived {
                     Ok(Some(api)) => apis.push(api),
-                    Ok(None) => self.foreign.push(span),
+                    Ok(None) => self.state.foreign.push(span),
                     Err(Refused) => {
-                        let reasons = std::mem::take(&mut self.reasons);
+                        let reasons = std::mem::take(&mut self.cx.reasons);
                         let names = self.custom_resource_names(input, &scope);
                         let kind = names.map(|names| (names.group, names.kind));
-                        self.underivable.push(Underivable { kind, span: Some(span), reasons });
+                        self.state.underivable.push(Underivable { kind, span: Some(span), reasons });
                     }
                 }
             }
@@ -127,17 +129,17 @@ impl Deriver<'_> {
     }
 
     fn refuse_without_derive<T>(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<T> {
-        let span = self.span(scope, &input.ident);
+        let span = self.cx.span(scope, &input.ident);
         let message = format!("`{}` has `#[kube(…)]`, and does not derive kube's `CustomResource`", input.ident);
         let help =
             "derive `kube::CustomResource`, or print the CRDs from the compiled types, if a macro makes the kind";
-        self.refuse(Diagnostic::error("OP021", message).at(span, "").help(help))
+        self.cx.refuse(Diagnostic::error("OP021", message).at(span, "").help(help))
     }
 
     /// `None`: the kind of another project, whose CRD is not made here.
     fn custom_resource(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<Option<Api>> {
         let kube = self.kube(&input.attrs, scope)?;
-        let span = self.span(scope, &input.ident);
+        let span = self.cx.span(scope, &input.ident);
         // Without a schema it could be no CRD: only requests need the type.
         let is_disabled = kube.text.get("schema").is_some_and(|mode| mode.value() == "disabled");
         if is_disabled && span.file.path.split('/').any(|folder| folder == "external") {
@@ -148,7 +150,7 @@ impl Deriver<'_> {
         if !missing.is_empty() {
             let message = format!("`#[kube(…)]` does not set {}", missing.join(", "));
             let help = "write `#[kube(group = \"…\", version = \"…\", kind = \"…\")]`";
-            return self.refuse(Diagnostic::error("OP005", message).at(span, "").help(help));
+            return self.cx.refuse(Diagnostic::error("OP005", message).at(span, "").help(help));
         }
         let text = |key: &str| kube.text.get(key).map(LitStr::value);
         let required = |key: &str| text(key).expect("checked above");
@@ -162,24 +164,25 @@ impl Deriver<'_> {
         if name(&input.ident) == root {
             let message = format!("kube generates the type `{root}`, so this type cannot have that name");
             return self
+                .cx
                 .refuse(Diagnostic::error("OP005", message).at(span, "").help(format!("rename it to `{root}Spec`")));
         }
         if !syn::parse_str::<syn::Ident>(&root).is_ok_and(|ident| name(&ident) == root) {
             let message = format!("kube generates the type `{root}`, which is not a name that a Rust type can have");
             let help = "use UpperCamelCase, such as `kind = \"MyWidget\"`";
-            return self.refuse(Diagnostic::error("OP005", message).at(span, "").help(help));
+            return self.cx.refuse(Diagnostic::error("OP005", message).at(span, "").help(help));
         }
         let singular = text("singular").unwrap_or_else(|| kind.to_ascii_lowercase());
         let plural = match text("plural") {
             Some(plural) => plural,
             None if singular == "y" => {
                 let message = "kube-derive panics when it makes the plural of `y`";
-                return self.refuse(Diagnostic::error("OP005", message).at(span, "").help("add `plural = \"ys\"`"));
+                return self.cx.refuse(Diagnostic::error("OP005", message).at(span, "").help("add `plural = \"ys\"`"));
             }
             None => default_plural(&singular),
         };
         if let (Some((_, span)), None) = (&kube.scale, &kube.status) {
-            self.diagnostics.push(
+            self.cx.diagnostics.push(
                 Diagnostic::warning("OP028", "`scale` has no effect: kube drops it where there is no `status`")
                     .at(span.clone(), "")
                     .help("add `status = \"…Status\"` with the replicas in it"),
@@ -218,24 +221,24 @@ impl Deriver<'_> {
         let error = |message: String, span: Span| Diagnostic::error("OP005", message).at(span, "");
         if is_set("cel") && kube.text.get("schema").is_some_and(|mode| mode.value() != "derived") {
             let message = "`cel` requires a schema that kube derives".into();
-            let diagnostic = error(message, self.span(scope, &input.ident));
-            return self.refuse(diagnostic.help("remove `cel` or `schema`"));
+            let diagnostic = error(message, self.cx.span(scope, &input.ident));
+            return self.cx.refuse(diagnostic.help("remove `cel` or `schema`"));
         }
         if !is_set("no_spec") {
             return Ok(());
         }
         let syn::Data::Struct(syn::DataStruct { fields: syn::Fields::Named(fields), .. }) = &input.data else {
             let message = "`no_spec` requires a struct with named fields".into();
-            let diagnostic = error(message, self.span(scope, &input.ident));
-            return self.refuse(diagnostic.help("name its fields, or remove `no_spec`"));
+            let diagnostic = error(message, self.cx.span(scope, &input.ident));
+            return self.cx.refuse(diagnostic.help("name its fields, or remove `no_spec`"));
         };
         let taken = ["apiVersion", "api_version", "kind", "metadata", "status"];
         let names = fields.named.iter().filter_map(|field| field.ident.as_ref());
         match names.into_iter().find(|ident| taken.iter().any(|taken| *ident == taken)) {
             Some(ident) => {
                 let message = format!("with `no_spec`, `{ident}` is already a field of the root object");
-                let diagnostic = error(message, self.span(scope, ident));
-                self.refuse(diagnostic.help("rename the field, or remove `no_spec`"))
+                let diagnostic = error(message, self.cx.span(scope, ident));
+                self.cx.refuse(diagnostic.help("rename the field, or remove `no_spec`"))
             }
             None => Ok(()),
         }
@@ -244,22 +247,22 @@ impl Deriver<'_> {
     /// The schema of the type that kube's derive makes of another one, where it is a field.
     pub fn generated_schema(&mut self, root: &str, input: &DeriveInput, scope: &Scope) -> Derived<schemars::Schema> {
         let kube = self.kube(&input.attrs, scope)?;
-        self.check_attribute_macros(input, scope)?;
+        self.cx.check_attribute_macros(input, scope)?;
         let mode = kube.text.get("schema").map_or_else(|| "derived".into(), LitStr::value);
-        if self.derives(&input.attrs, "CustomResource", scope.module) && mode == "derived" {
+        if self.cx.derives(&input.attrs, "CustomResource", scope.module) && mode == "derived" {
             return self.root_schema(input, &kube, root, scope);
         }
-        let span = self.span(scope, &input.ident);
+        let span = self.cx.span(scope, &input.ident);
         let message = format!("`{root}` has no schema that kube derives");
-        self.refuse(Diagnostic::error("OP019", message).at(span, "").help("specify it: `#[schemars(with = \"…\")]`"))
+        self.cx.refuse(Diagnostic::error("OP019", message).at(span, "").help("specify it: `#[schemars(with = \"…\")]`"))
     }
 
     /// The names of a custom resource, as far as they are sound; what is wrong with them is said where it is derived.
     pub fn custom_resource_names(&mut self, input: &DeriveInput, scope: &Scope) -> Option<Resource> {
-        let before = (self.diagnostics.len(), self.reasons.len());
+        let before = (self.cx.diagnostics.len(), self.cx.reasons.len());
         let kube = self.kube(&input.attrs, scope).ok();
-        self.diagnostics.truncate(before.0);
-        self.reasons.truncate(before.1);
+        self.cx.diagnostics.truncate(before.0);
+        self.cx.reasons.truncate(before.1);
         let kube = kube?;
         let text = |key: &str| kube.text.get(key).map(LitStr::value);
         let kind = text("kind")?;
@@ -282,8 +285,8 @@ impl Deriver<'_> {
         root: &str,
         scope: &Scope,
     ) -> Derived<Option<schemars::Schema>> {
-        self.check_attribute_macros(input, scope)?;
-        let span = self.span(scope, &input.ident);
+        self.cx.check_attribute_macros(input, scope)?;
+        let span = self.cx.span(scope, &input.ident);
         let mode = kube.text.get("schema").map_or_else(|| "derived".into(), LitStr::value);
         let (mut schema, name) = match mode.as_str() {
             "disabled" => return Ok(None),
@@ -292,7 +295,7 @@ impl Deriver<'_> {
                 let name = if has_rules { format!("{root}Validated") } else { root.to_owned() };
                 (self.root_schema(input, kube, root, scope)?, name)
             }
-            "manual" => match self.implementation("JsonSchema", scope.module, root) {
+            "manual" => match self.cx.impls.implementation("JsonSchema", scope.module, root) {
                 Some((at, item)) => {
                     let at = Scope::of(at);
                     let name = self.manual_name(&at, &item)?;
@@ -301,12 +304,12 @@ impl Deriver<'_> {
                 None => {
                     let message =
                         format!("with `schema = \"manual\"`, `{root}` needs an `impl JsonSchema` that opctl can find");
-                    return self.refuse(Diagnostic::error("OP013", message).at(span, ""));
+                    return self.cx.refuse(Diagnostic::error("OP013", message).at(span, ""));
                 }
             },
             _ => {
                 let message = format!("`schema = \"{mode}\"` is not `derived`, `manual` or `disabled`");
-                return self.refuse(Diagnostic::error("OP005", message).at(span, ""));
+                return self.cx.refuse(Diagnostic::error("OP005", message).at(span, ""));
             }
         };
         // As `into_root_schema_for`: the root's name is its title, unless it has one.
@@ -366,22 +369,22 @@ impl Deriver<'_> {
 
     /// The release of kube whose derives make what stands here.
     pub fn kube_release(&mut self, scope: &Scope) -> Derived<Release> {
-        match self.modules.kube(scope.module) {
+        match self.cx.modules.kube(scope.module) {
             Ok(release) => Ok(release),
             Err(version) => {
-                let package = self.modules.package_of(&self.modules.module(scope.module).file);
+                let package = self.cx.modules.package_of(&self.cx.modules.module(scope.module).file);
                 let package = package.map_or("a dependency".into(), |(package, _)| format!("`{}`", package.name));
                 let message =
                     format!("{package} uses kube {version}, and opctl knows the CRDs of kube {}", range("kube"));
                 let help = "update kube or opctl, or let the compiled types print the CRDs: `--engine cargo`";
-                self.refuse(Diagnostic::error("OP018", message).help(help))
+                self.cx.refuse(Diagnostic::error("OP018", message).help(help))
             }
         }
     }
 
     /// What the user's kube does not take, as kube's derive would say.
     pub fn not_in_release<T>(&mut self, what: &str, kube: Release, span: Span, help: &str) -> Derived<T> {
-        self.refuse(Diagnostic::error("OP005", format!("{kube} has no {what}")).at(span, "").help(help))
+        self.cx.refuse(Diagnostic::error("OP005", format!("{kube} has no {what}")).at(span, "").help(help))
     }
 
     /// The arguments of all `#[name(…)]`; `#[name]` has none.
@@ -390,7 +393,7 @@ impl Deriver<'_> {
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident(name)) {
             if !matches!(attribute.meta, Meta::Path(_)) {
                 let list = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
-                arguments.extend(self.parsed(scope, list)?);
+                arguments.extend(self.cx.parsed(scope, list)?);
             }
         }
         Ok(arguments)
@@ -398,19 +401,19 @@ impl Deriver<'_> {
 
     /// An argument that kube's derives do not have.
     pub fn unknown_argument<T>(&mut self, meta: &Meta, message: &str, known: &[&str], scope: &Scope) -> Derived<T> {
-        let span = self.span(scope, meta.path());
+        let span = self.cx.span(scope, meta.path());
         let help = match nearest(&path_text(meta.path()), known.iter().copied()) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => format!("it takes {}", known.join(", ")),
         };
-        self.refuse(Diagnostic::error("OP005", message).at(span, "").help(help))
+        self.cx.refuse(Diagnostic::error("OP005", message).at(span, "").help(help))
     }
 
     fn read_kube(&mut self, kube: &mut Kube, meta: Meta, scope: &Scope) -> Derived<()> {
-        let span = self.span(scope, &meta);
+        let span = self.cx.span(scope, &meta);
         let key = path_text(meta.path());
         if !is_list(&key) && !kube.seen.insert(key.clone()) {
-            return self.refuse(Diagnostic::error("OP005", format!("`{key}` is set twice")).at(span, ""));
+            return self.cx.refuse(Diagnostic::error("OP005", format!("`{key}` is set twice")).at(span, ""));
         }
         if !kube.release.has_argument(&key) {
             return self.not_in_release(&format!("attribute `{key}`"), kube.release, span, "remove it, or update kube");
@@ -419,7 +422,7 @@ impl Deriver<'_> {
         let string = |deriver: &mut Self, meta: Meta| -> Derived<LitStr> {
             match value(meta) {
                 Ok(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => Ok(text),
-                _ => deriver.refuse(
+                _ => deriver.cx.refuse(
                     Diagnostic::error("OP005", format!("`{key}` takes a string: `{key} = \"…\"`")).at(span.clone(), ""),
                 ),
             }
@@ -437,6 +440,7 @@ impl Deriver<'_> {
             let on = flag(&meta);
             let Some(on) = on else {
                 return self
+                    .cx
                     .refuse(Diagnostic::error("OP005", format!("`{known}` takes `true` or `false`")).at(span, ""));
             };
             kube.flags.insert(known, on);
@@ -447,7 +451,7 @@ impl Deriver<'_> {
             }
             if known == "derive" {
                 let path = text.parse::<Path>();
-                self.parsed(scope, path)?;
+                self.cx.parsed(scope, path)?;
             }
             kube.lists.entry(known).or_default().push(text);
         } else {
@@ -456,9 +460,9 @@ impl Deriver<'_> {
                     let pair = meta
                         .require_list()
                         .and_then(|list| list.parse_args_with(Punctuated::<LitStr, Token![,]>::parse_terminated));
-                    let pair: Vec<String> = self.parsed(scope, pair)?.iter().map(LitStr::value).collect();
+                    let pair: Vec<String> = self.cx.parsed(scope, pair)?.iter().map(LitStr::value).collect();
                     let [name, value] = pair.as_slice() else {
-                        return self.refuse(
+                        return self.cx.refuse(
                             Diagnostic::error("OP005", format!("write `{key}(\"name\", \"value\")`")).at(span, ""),
                         );
                     };
@@ -468,25 +472,25 @@ impl Deriver<'_> {
                 "attr" => {
                     let text = string(self, meta)?;
                     let parsed = text.parse::<Meta>();
-                    let meta = self.parsed(scope, parsed)?;
+                    let meta = self.cx.parsed(scope, parsed)?;
                     if ["derive", "serde", "schemars"].iter().any(|refused| meta.path().is_ident(refused)) {
                         let message = format!("`attr` does not accept `{}`", path_text(meta.path()));
                         let help = "kube sets these itself; write `derive = \"…\"` for another derive";
-                        return self.refuse(Diagnostic::error("OP005", message).at(span, "").help(help));
+                        return self.cx.refuse(Diagnostic::error("OP005", message).at(span, "").help(help));
                     }
                     // The derives of the root object see the attributes that `cfg_attr` expands to.
                     let mut attributes: Vec<syn::Attribute> = vec![syn::parse_quote!(#[#meta])];
-                    let package = self.modules.package_of(&self.modules.module(scope.module).file);
+                    let package = self.cx.modules.package_of(&self.cx.modules.module(scope.module).file);
                     if !package.is_none_or(|(_, cfg)| cfg.expand(&mut attributes)) {
                         let message = "cannot evaluate the `cfg_attr` in `attr`: a build script decides it";
                         let help = "write the attribute without `cfg_attr`";
-                        return self.refuse(Diagnostic::error("OP013", message).at(span, "").help(help));
+                        return self.cx.refuse(Diagnostic::error("OP013", message).at(span, "").help(help));
                     }
                     kube.attributes.extend(attributes.into_iter().map(|attribute| attribute.meta));
                 }
                 "status" => {
                     let path = path(meta);
-                    kube.status = Some(self.parsed(scope, path)?);
+                    kube.status = Some(self.cx.parsed(scope, path)?);
                 }
                 "printcolumn" if matches!(meta, Meta::List(_)) && !kube.release.has_lists_of_columns() => {
                     let what = "`printcolumn(…)`, only JSON";
@@ -508,7 +512,7 @@ impl Deriver<'_> {
                 }
                 "validation" => {
                     let expr = value(meta);
-                    kube.validations.push(self.parsed(scope, expr)?);
+                    kube.validations.push(self.cx.parsed(scope, expr)?);
                 }
                 "deprecated" => {
                     kube.deprecated = Some(match meta {
@@ -529,7 +533,7 @@ impl Deriver<'_> {
 
     /// `name(key = value, …)` or a JSON string → objects as they are in the CRD.
     fn objects<T: Object>(&mut self, meta: Meta, is_list: bool, scope: &Scope) -> Derived<Vec<Value>> {
-        let span = self.span(scope, &meta);
+        let span = self.cx.span(scope, &meta);
         let parsed: serde_json::Result<Vec<T>> = match &meta {
             Meta::List(list) => {
                 let object = self.object_of_list(list, T::KEYS, scope)?;
@@ -544,7 +548,7 @@ impl Deriver<'_> {
                 }
                 _ => {
                     let message = "this is neither a list of values nor a JSON object";
-                    return self.refuse(Diagnostic::error("OP005", message).at(span, ""));
+                    return self.cx.refuse(Diagnostic::error("OP005", message).at(span, ""));
                 }
             },
         };
@@ -553,28 +557,28 @@ impl Deriver<'_> {
             // kube took several objects before 3.1.
             Err(error) if several::<T>(&meta) => {
                 let help = "repeat the argument for each of them: `printcolumn = …, printcolumn = …`";
-                self.refuse(
+                self.cx.refuse(
                     Diagnostic::error("OP005", error.to_string()).at(span, "these are several objects").help(help),
                 )
             }
             Err(error) => {
                 let help =
                     format!("it takes {}", T::KEYS.iter().map(|key| crd_key(key)).collect::<Vec<_>>().join(", "));
-                self.refuse(Diagnostic::error("OP005", error.to_string()).at(span, "").help(help))
+                self.cx.refuse(Diagnostic::error("OP005", error.to_string()).at(span, "").help(help))
             }
         }
     }
 
     fn object_of_list(&mut self, list: &MetaList, keys: &[&str], scope: &Scope) -> Derived<Map<String, Value>> {
         let members = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
-        let members = self.parsed(scope, members)?.into_iter();
+        let members = self.cx.parsed(scope, members)?.into_iter();
         let read = members.map(|member| {
             let key = path_text(member.path());
             if !keys.contains(&key.as_str()) {
                 let message = format!("`{}` has no argument `{key}`", path_text(&list.path));
                 return self.unknown_argument(&member, &message, keys, scope);
             }
-            let span = self.span(scope, &member);
+            let span = self.cx.span(scope, &member);
             let value = match value(member) {
                 Ok(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) if key == "priority" => {
                     text.value().parse::<i32>().ok().map(Value::from)
@@ -589,14 +593,14 @@ impl Deriver<'_> {
                 Some(value) => Ok((key, value, span)),
                 None => {
                     let form = if key == "priority" { "a number, negative ones in quotes" } else { "a string" };
-                    self.refuse(Diagnostic::error("OP005", format!("`{key}` takes {form}")).at(span, ""))
+                    self.cx.refuse(Diagnostic::error("OP005", format!("`{key}` takes {form}")).at(span, ""))
                 }
             }
         });
         let mut object = Map::new();
         for (key, value, span) in all(read)? {
             if object.insert(crd_key(&key), value).is_some() {
-                return self.refuse(Diagnostic::error("OP005", format!("`{key}` is set twice")).at(span, ""));
+                return self.cx.refuse(Diagnostic::error("OP005", format!("`{key}` is set twice")).at(span, ""));
             }
         }
         Ok(object)
@@ -607,17 +611,17 @@ impl Deriver<'_> {
         let crates = meta.require_list();
         let crates = crates.and_then(|list| list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated));
         let mut seen = BTreeSet::new();
-        all(self.parsed(scope, crates)?.into_iter().map(|member| {
+        all(self.cx.parsed(scope, crates)?.into_iter().map(|member| {
             let key = path_text(member.path());
             if !known.contains(&key.as_str()) {
                 return self.unknown_argument(&member, &format!("`crates` has no argument `{key}`"), known, scope);
             }
             if !seen.insert(key.clone()) {
-                let span = self.span(scope, &member);
-                return self.refuse(Diagnostic::error("OP005", format!("`{key}` is set twice")).at(span, ""));
+                let span = self.cx.span(scope, &member);
+                return self.cx.refuse(Diagnostic::error("OP005", format!("`{key}` is set twice")).at(span, ""));
             }
             let path = path(member);
-            self.parsed(scope, path).map(|_| ())
+            self.cx.parsed(scope, path).map(|_| ())
         }))?;
         Ok(())
     }
@@ -647,49 +651,6 @@ pub fn flag(meta: &Meta) -> Option<bool> {
 
 pub fn path_text(path: &Path) -> String {
     path.segments.iter().map(|segment| segment.ident.to_string()).collect::<Vec<_>>().join("::")
-}
-
-fn kube_metas(input: &DeriveInput) -> Vec<Meta> {
-    let attributes = input.attrs.iter().filter(|attribute| attribute.path().is_ident("kube"));
-    attributes
-        .filter_map(|attribute| attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok())
-        .flatten()
-        .collect()
-}
-
-/// The name of the type that the derive makes.
-pub fn root_name(input: &DeriveInput) -> Option<syn::Ident> {
-    let metas = kube_metas(input);
-    let said = |key: &str| {
-        let meta = metas.iter().find(|meta| meta.path().is_ident(key))?;
-        match value(meta.clone()).ok()? {
-            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
-            _ => None,
-        }
-    };
-    syn::parse_str(&said("root").or_else(|| said("kind"))?).ok()
-}
-
-/// That type, with the attributes that say which kind it is.
-pub fn root_type(input: &DeriveInput) -> Option<DeriveInput> {
-    let root = root_name(input)?;
-    let metas = kube_metas(input);
-    let status =
-        metas.iter().filter(|meta| meta.path().is_ident("status")).find_map(|meta| match value(meta.clone()) {
-            Ok(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => text.parse::<Path>().ok(),
-            Ok(Expr::Path(path)) => Some(path.path),
-            _ => None,
-        });
-    let attributes = input.attrs.iter().filter(|attribute| attribute.path().is_ident("kube"));
-    let (spec, status) = (&input.ident, status.iter());
-    Some(syn::parse_quote! {
-        #(#attributes)*
-        pub struct #root {
-            pub metadata: _,
-            pub spec: #spec,
-            #(pub status: Option<#status>,)*
-        }
-    })
 }
 
 /// `json_path` → `jsonPath`, `type_` → `type`.

@@ -18,7 +18,7 @@ use syn::{
 };
 
 use super::reads::{Walk, code, opaque};
-use super::types::{Deriver, Resolved, Scope};
+use crate::evaluate::context::{Context, Resolved, Scope};
 use crate::evaluate::items::Function;
 use crate::evaluate::values::Value;
 use crate::known::parsed;
@@ -41,7 +41,7 @@ pub(crate) struct Decoder {
     conversion: Option<Function>,
 }
 
-impl Walk<'_> {
+impl Walk<'_, '_> {
     /// The function of `#[serde(with = "…")]` or `deserialize_with`, at a field of this type.
     pub fn by_function(&mut self, path: &ExprPath, ty: Option<&Type>, scope: &Scope) -> Reads {
         if let (Some(adapter), Some(ty)) = (adapter(path), ty) {
@@ -49,13 +49,13 @@ impl Walk<'_> {
         }
         let shown = path.to_token_stream().to_string().replace(' ', "");
         let shown = shown.trim_end_matches("::deserialize").to_owned();
-        if let Some(function) = self.deriver.function(path, scope, None) {
+        if let Some(function) = self.deriver.cx.function(path, scope, None) {
             return match self.decoder(shown.clone(), &function) {
                 Some(decoder) => self.decoded(&decoder),
                 None => opaque(shown, Reads::Unknown),
             };
         }
-        let foreign = self.deriver.foreign(path, scope);
+        let foreign = self.deriver.cx.foreign(path, scope);
         let is_option = ty.is_some_and(|ty| matches!(self.value(ty, scope), Reads::Optional(_)));
         match parsed::function(&foreign) {
             Some(reads) if is_option && !matches!(reads, Reads::Optional(_)) => Reads::Optional(Box::new(reads)),
@@ -66,7 +66,7 @@ impl Walk<'_> {
 
     /// The hand-written `Deserialize` of a type.
     pub fn deserialize(&mut self, module: ModuleId, input: &DeriveInput, scope: &Scope) -> Option<Decoder> {
-        let (at, item) = self.deriver.implementation("Deserialize", module, &name(&input.ident))?;
+        let (at, item) = self.deriver.cx.impls.implementation("Deserialize", module, &name(&input.ident))?;
         let function = Function::in_impl(&item, "deserialize", at, input, scope)?;
         self.decoder(name(&input.ident), &function)
     }
@@ -80,9 +80,10 @@ impl Walk<'_> {
         scope: &Scope,
         from: Reads,
     ) -> Option<Decoder> {
-        let (at, item) = self.deriver.implementation(trait_name, module, &name(&input.ident))?;
+        let (at, item) = self.deriver.cx.impls.implementation(trait_name, module, &name(&input.ident))?;
         let conversion = Function::in_impl(&item, function, at, input, scope)?;
-        let span = (!self.deriver.modules.is_foreign(at)).then(|| self.deriver.span(&Scope::of(at), &item.self_ty));
+        let span =
+            (!self.deriver.cx.modules.is_foreign(at)).then(|| self.deriver.cx.span(&Scope::of(at), &item.self_ty));
         let name = name(&input.ident);
         let edited = self.edited(&conversion, None).unwrap_or(conversion);
         Some(Decoder { name, span, from, conversion: Some(edited) })
@@ -90,8 +91,8 @@ impl Walk<'_> {
 
     /// A function whose only parameter is the deserializer.
     fn decoder(&mut self, name: String, function: &Function) -> Option<Decoder> {
-        let is_foreign = self.deriver.modules.is_foreign(function.scope.module);
-        let span = (!is_foreign).then(|| self.deriver.span(&function.scope, &function.item.sig.ident));
+        let is_foreign = self.deriver.cx.modules.is_foreign(function.scope.module);
+        let span = (!is_foreign).then(|| self.deriver.cx.span(&function.scope, &function.item.sig.ident));
         let unclear = |span| Some(Decoder { name: name.clone(), span, from: Reads::Unknown, conversion: None });
         let mut search = Search { parameter: parameter(function)?, found: Vec::new() };
         search.visit_block(&function.item.block);
@@ -129,7 +130,7 @@ impl Walk<'_> {
     fn edited(&self, function: &Function, found: Option<&Found>) -> Option<Function> {
         let block = &function.item.block;
         let whole = block.span().byte_range();
-        let file = &self.deriver.modules.module(function.scope.module).file;
+        let file = &self.deriver.cx.modules.module(function.scope.module).file;
         let mut text = file.text.get(whole.clone())?.to_owned();
         let mut errors = Errors { edits: found.map(|found| found.edit.clone()).into_iter().collect() };
         errors.visit_block(block);
@@ -180,8 +181,8 @@ impl Walk<'_> {
     fn converts(&mut self, conversion: &Function, value: Value) -> Option<bool> {
         let ty = conversion.item.sig.inputs.first().and_then(|input| conversion.parameter_type(input));
         let ty = ty.filter(|(ty, _)| !matches!(ty, Type::Infer(_)));
-        let result = self.deriver.if_needed(|deriver| {
-            deriver.applied(conversion, vec![(value, ty)], &conversion.item.sig.ident, &conversion.scope)
+        let result = self.deriver.evaluator().if_needed(|evaluator| {
+            evaluator.applied(conversion, vec![(value, ty)], &conversion.item.sig.ident, &conversion.scope)
         });
         match result {
             Value::Result(converted) => Some(converted.is_some()),
@@ -244,7 +245,7 @@ impl Walk<'_> {
 
     /// What `FromStr` of a type reads.
     fn read_from_str(&mut self, ty: &Type, scope: &Scope) -> Reads {
-        if let Ok(Resolved::Data { module, input, scope: inner, .. }) = self.deriver.resolved(ty, scope) {
+        if let Ok(Resolved::Data { module, input, scope: inner, .. }) = self.deriver.cx.resolved(ty, scope) {
             let decoder = self.conversion(("FromStr", "from_str"), module, &input, &inner, Reads::Text);
             return match decoder {
                 Some(decoder) => self.decoded(&decoder),
@@ -259,7 +260,7 @@ impl Walk<'_> {
     }
 }
 
-impl Deriver<'_> {
+impl Context<'_> {
     /// Whether the function of another crate is known to serialize `None` as `null`.
     pub fn serializes_none(&self, path: &ExprPath, scope: &Scope) -> bool {
         let foreign = self.foreign(path, scope).join("::");

@@ -10,57 +10,19 @@ use kube_core::{ApiResource, GroupVersionKind};
 use syn::punctuated::Punctuated;
 use syn::{DeriveInput, Expr, ExprCall, ExprLit, ImplItem, ItemImpl, Lit, Meta, Path, Stmt, Token, Type, TypePath};
 
-use super::types::{Deriver, Scope, impl_scope};
+use super::types::Deriver;
 use crate::attributes::value;
+use crate::evaluate::context::{Scope, impl_scope};
 use crate::evaluate::items::Function;
 use crate::evaluate::values::{Hint, Value};
 use crate::known::kubernetes;
 use crate::resolve::modules::{ModuleId, TypeDecl, UsePath, name};
 use crate::resolve::names::{Foreign, Namespace, Target, follow, resolve};
+use crate::resolve::resources::{Resource, Resources};
 use opctl_model::Scope as Reach;
 
-/// What a request is about.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Resource {
-    /// `""` is the core group.
-    pub group: String,
-    pub version: String,
-    pub kind: String,
-    pub plural: String,
-    /// `None`: only the API server knows.
-    pub scope: Option<Reach>,
-}
-
-impl Resource {
-    /// The resource of which only a path is known.
-    pub fn of_plural(group: &str, plural: &str) -> Self {
-        let known = kubernetes::kinds().find(|known| known.group == group && known.plural == plural);
-        known.map(Self::from).unwrap_or_else(|| {
-            let [group, plural] = [group, plural].map(String::from);
-            Self { group, version: String::new(), kind: String::new(), plural, scope: None }
-        })
-    }
-}
-
-impl From<kubernetes::Kind> for Resource {
-    fn from(kind: kubernetes::Kind) -> Self {
-        Self {
-            group: kind.group.into(),
-            version: kind.version.into(),
-            kind: kind.name.into(),
-            plural: kind.plural.into(),
-            scope: Some(if kind.namespaced { Reach::Namespaced } else { Reach::Cluster }),
-        }
-    }
-}
-
-impl Deriver<'_> {
-    /// The resource of a type that a path names; `None` where the type is none, or what it is about is not evident.
-    pub fn resource(&mut self, path: &UsePath, from: ModuleId) -> Option<Resource> {
-        self.resource_of(&resolve(self.modules, from, path, Namespace::Type)?)
-    }
-
-    pub fn resource_of(&mut self, target: &Target) -> Option<Resource> {
+impl Resources for Deriver<'_, '_> {
+    fn resource_of(&mut self, target: &Target) -> Option<Resource> {
         match target {
             Target::Foreign(foreign) => self.foreign_resource(foreign),
             Target::Item(module, name) => self.declared_resource(*module, name),
@@ -68,18 +30,24 @@ impl Deriver<'_> {
         }
     }
 
-    /// The resource that has these names, whose plural the API server is asked for, as `discovery::pinned_kind` does.
-    pub fn resource_named(&mut self, group: &str, version: &str, kind: &str) -> Resource {
+    fn resource_named(&mut self, group: &str, version: &str, kind: &str) -> Resource {
         let known = self.served(group, kind).map(|known| Resource { version: version.into(), ..known });
         known.unwrap_or_else(|| resource_guessed(group, version, kind))
+    }
+}
+
+impl Deriver<'_, '_> {
+    /// The resource of a type that a path names; `None` where the type is none, or what it is about is not evident.
+    pub fn resource(&mut self, path: &UsePath, from: ModuleId) -> Option<Resource> {
+        self.resource_of(&resolve(self.cx.modules, from, path, Namespace::Type)?)
     }
 
     /// A kind of Kubernetes or of the project, whatever the version.
     fn served(&mut self, group: &str, kind: &str) -> Option<Resource> {
         let known = kubernetes::kinds().find(|known| known.group == group && known.name == kind);
         known.map(Resource::from).or_else(|| {
-            self.modules.local().into_iter().find_map(|id| {
-                let module = self.modules.module(id);
+            self.cx.modules.local().into_iter().find_map(|id| {
+                let module = self.cx.modules.module(id);
                 let mut made = module.types.values().filter_map(root);
                 made.find_map(|input| {
                     let names = self.custom_resource_names(&input, &Scope::of(id));
@@ -93,7 +61,7 @@ impl Deriver<'_> {
         let of_kubernetes = foreign.path.strip_prefix(&["k8s_openapi".to_owned()]);
         match of_kubernetes.and_then(|path| kubernetes::kind(&path.join("::"))) {
             Some(kind) => Some(kind.into()),
-            None => match follow(self.modules, foreign, Namespace::Type).ok()?? {
+            None => match follow(self.cx.modules, foreign, Namespace::Type).ok()?? {
                 Target::Item(module, name) => self.declared_resource(module, &name),
                 Target::Foreign(found) if found != *foreign => self.foreign_resource(&found),
                 _ => None,
@@ -102,18 +70,18 @@ impl Deriver<'_> {
     }
 
     fn declared_resource(&mut self, id: ModuleId, type_name: &str) -> Option<Resource> {
-        let module = self.modules.module(id);
+        let module = self.cx.modules.module(id);
         if let Some(input) = module.types.get(type_name).and_then(root) {
             return self.custom_resource_names(&input, &Scope::of(id));
         }
         match module.types.get(type_name) {
-            Some(TypeDecl::Data(input)) if self.derives(&input.attrs, "Resource", id) => {
+            Some(TypeDecl::Data(input)) if self.cx.derives(&input.attrs, "Resource", id) => {
                 let path = inherited(input)?;
                 let segments = path.segments.iter().map(|segment| name(&segment.ident)).collect();
                 self.resource(&UsePath { global: path.leading_colon.is_some(), segments }, id)
             }
             Some(TypeDecl::Data(input)) => {
-                let (at, item) = self.implementation("Resource", id, type_name)?;
+                let (at, item) = self.cx.impls.implementation("Resource", id, type_name)?;
                 self.implemented_resource(&item, at, input, &Scope::of(id))
             }
             Some(TypeDecl::Alias(alias)) => match &*alias.ty {
@@ -142,12 +110,13 @@ impl Deriver<'_> {
             }) {
                 Some(expr) => {
                     let inner = impl_scope(item, at, input, scope);
-                    self.if_needed(|deriver| deriver.evaluate(expr, &inner, &Hint::Text))
+                    self.evaluator().if_needed(|evaluator| evaluator.evaluate(expr, &inner, &Hint::Text))
                 }
                 None => {
                     let function = Function::in_impl(item, function, at, input, scope)?;
                     let [Stmt::Expr(expr, None)] = function.item.block.stmts.as_slice() else { return None };
-                    self.if_needed(|deriver| deriver.evaluate(text_in_cow(expr), &function.scope, &Hint::Text))
+                    self.evaluator()
+                        .if_needed(|evaluator| evaluator.evaluate(text_in_cow(expr), &function.scope, &Hint::Text))
                 }
             };
             match value {
@@ -225,10 +194,12 @@ fn inherited(input: &DeriveInput) -> Option<Path> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::types::State;
     use super::*;
     use crate::Options;
-    use crate::modules::{Modules, Reading};
-    use crate::package::Package;
+    use crate::evaluate::context::Context;
+    use crate::resolve::modules::{Modules, Reading};
+    use crate::resolve::package::Package;
     use opctl_model::project::Tree;
 
     const MANIFEST: &str = "[package]\nname = \"kinds\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
@@ -276,15 +247,14 @@ mod tests {
         }
     "#;
 
-    fn with<T>(ask: impl FnOnce(&mut Deriver, ModuleId) -> T) -> T {
+    fn with<T>(ask: impl FnOnce(&mut Deriver<'_, '_>, ModuleId) -> T) -> T {
         let mut tree = Tree::at("nowhere");
         tree.lay_over("Cargo.toml", MANIFEST);
         tree.lay_over("src/lib.rs", SOURCE);
         let modules = Modules::read_as(&tree, &Package::read(&tree, "").unwrap(), Reading::Whole);
-        let options = Options::default();
-        let mut deriver = Deriver::new(&modules, &options);
-        let answer = ask(&mut deriver, modules.local()[0]);
-        assert!(deriver.diagnostics.is_empty() && deriver.reasons.is_empty());
+        let (mut cx, mut state) = (Context::new(&modules), State::new(&Options::default()));
+        let answer = ask(&mut Deriver { cx: &mut cx, state: &mut state }, modules.local()[0]);
+        assert!(cx.diagnostics.is_empty() && cx.reasons.is_empty());
         answer
     }
 

@@ -9,8 +9,9 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, DeriveInput, Expr, ExprLit, Lit, Meta, Token};
 
 use super::custom_resource::{flag, path_text};
-use super::types::{Derived, Deriver, Scope, all};
+use super::types::Deriver;
 use crate::attributes::value;
+use crate::evaluate::context::{Derived, Scope, all};
 use crate::known::Shape;
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::versions::Kube as Release;
@@ -40,12 +41,12 @@ fn lay_strategy(schema: &mut Schema, strategy: Strategy) {
     laid.expect("a merge strategy is JSON");
 }
 
-impl Deriver<'_> {
+impl Deriver<'_, '_> {
     /// `#[derive(KubeSchema)]`: the derived schema with validation rules and merge strategies laid over it.
     pub fn kube_schema(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<Shape> {
         if !matches!(&input.data, syn::Data::Struct(data) if matches!(data.fields, syn::Fields::Named(_))) {
-            let span = self.span(scope, &input.ident);
-            return self.refuse(
+            let span = self.cx.span(scope, &input.ident);
+            return self.cx.refuse(
                 Diagnostic::error("OP004", "`KubeSchema` is for structs with named fields")
                     .at(span, "")
                     .help("derive `schemars::JsonSchema` instead"),
@@ -100,7 +101,7 @@ impl Deriver<'_> {
         let validations = metas.into_iter().filter(|meta| meta.path().is_ident("validation"));
         all(validations.map(|meta| {
             let expr = value(meta);
-            let expr = self.parsed(scope, expr)?;
+            let expr = self.cx.parsed(scope, expr)?;
             self.rule(&expr, scope)
         }))
     }
@@ -109,11 +110,11 @@ impl Deriver<'_> {
         let metas = self.arguments("x_kube", attributes, scope)?;
         let Some(meta) = metas.into_iter().find(|meta| meta.path().is_ident("merge_strategy")) else { return Ok(None) };
         let expr = value(meta);
-        let mut expr = self.parsed(scope, expr)?;
+        let mut expr = self.cx.parsed(scope, expr)?;
         // The derive also reads it from a string.
         if let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = &expr {
             let parsed = text.parse();
-            expr = self.parsed(scope, parsed)?;
+            expr = self.cx.parsed(scope, parsed)?;
         }
         let (path, arguments) = match &expr {
             Expr::Path(path) => (path, None),
@@ -131,14 +132,14 @@ impl Deriver<'_> {
             ([.., "ListMerge", "Map"], Some(arguments)) if arguments.len() == 1 => {
                 let Expr::Macro(list) = &arguments[0] else { return self.not_a_rule(&expr, scope) };
                 let keys = list.mac.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated);
-                let keys = self.parsed(scope, keys)?;
+                let keys = self.cx.parsed(scope, keys)?;
                 Strategy::List(ListMerge::Map(all(keys.iter().map(|key| self.rule_text(key, scope)))?))
             }
             ([.., "MapMerge", "Atomic"], None) => Strategy::Map(MapMerge::Atomic),
             ([.., "MapMerge", "Granular"], None) => Strategy::Map(MapMerge::Granular),
             ([.., "StructMerge", _], None) => {
-                let span = self.span(scope, &expr);
-                self.diagnostics.push(
+                let span = self.cx.span(scope, &expr);
+                self.cx.diagnostics.push(
                     Diagnostic::warning("OP027", "`StructMerge` has no effect: kube loses it on the way to the CRD")
                         .at(span, "")
                         .help("write `MapMerge::Atomic`, which is for structs, too; granular they are anyway"),
@@ -173,7 +174,7 @@ impl Deriver<'_> {
     ) -> Derived<()> {
         let mut seen = BTreeSet::new();
         all(metas.iter().map(|meta| {
-            let span = self.span(scope, meta);
+            let span = self.cx.span(scope, meta);
             let name = path_text(meta.path());
             let error = |message: String| Diagnostic::error("OP005", message).at(span.clone(), "");
             if !known.contains(&name.as_str()) {
@@ -190,14 +191,14 @@ impl Deriver<'_> {
                 return self.not_in_release("attribute `cel`", kube, span, "remove it, or update kube");
             }
             if name != "validation" && !seen.insert(name.clone()) {
-                return self.refuse(error(format!("`{name}` is set twice")));
+                return self.cx.refuse(error(format!("`{name}` is set twice")));
             }
             match (name.as_str(), meta) {
                 ("crates", _) => self.check_crates(meta, crates_of_schemas(kube), scope),
                 ("cel", _) if flag(meta).is_some() => Ok(()),
-                ("cel", _) => self.refuse(error("`cel` takes `true` or `false`".into())),
+                ("cel", _) => self.cx.refuse(error("`cel` takes `true` or `false`".into())),
                 (_, Meta::NameValue(_)) => Ok(()),
-                _ => self.refuse(error(format!("`{name}` takes a value: `{name} = …`"))),
+                _ => self.cx.refuse(error(format!("`{name}` takes a value: `{name} = …`"))),
             }
         }))?;
         Ok(())
@@ -207,8 +208,8 @@ impl Deriver<'_> {
     pub fn rule(&mut self, expr: &Expr, scope: &Scope) -> Derived<Rule> {
         match expr {
             Expr::Paren(inner) => self.rule(&inner.expr, scope),
-            Expr::Tuple(pair) if pair.elems.len() == 2 => Ok(Rule::new(self.text(&pair.elems[0], scope)?)
-                .message(Message::Message(self.text(&pair.elems[1], scope)?))),
+            Expr::Tuple(pair) if pair.elems.len() == 2 => Ok(Rule::new(self.evaluator().text(&pair.elems[0], scope)?)
+                .message(Message::Message(self.evaluator().text(&pair.elems[1], scope)?))),
             Expr::Call(call) if call.args.len() == 1 => match &*call.func {
                 Expr::Path(path)
                     if path
@@ -238,7 +239,7 @@ impl Deriver<'_> {
                     }
                     "field_path" => Ok(rule.field_path(self.rule_text(argument, scope)?)),
                     "optional_old_self" if !self.kube_release(scope)?.has_optional_old_self() => {
-                        let (kube, span) = (self.kube_release(scope)?, self.span(scope, &call.method));
+                        let (kube, span) = (self.kube_release(scope)?, self.cx.span(scope, &call.method));
                         self.not_in_release(
                             "method `Rule::optional_old_self`",
                             kube,
@@ -255,7 +256,7 @@ impl Deriver<'_> {
                     _ => self.not_a_rule(expr, scope),
                 }
             }
-            _ => Ok(Rule::new(self.text(expr, scope)?)),
+            _ => Ok(Rule::new(self.evaluator().text(expr, scope)?)),
         }
     }
 
@@ -291,14 +292,14 @@ impl Deriver<'_> {
     /// A string, also through `String::from`.
     fn rule_text(&mut self, expr: &Expr, scope: &Scope) -> Derived<String> {
         match expr {
-            Expr::Call(call) if call.args.len() == 1 => self.text(&call.args[0], scope),
-            _ => self.text(expr, scope),
+            Expr::Call(call) if call.args.len() == 1 => self.evaluator().text(&call.args[0], scope),
+            _ => self.evaluator().text(expr, scope),
         }
     }
 
     fn not_a_rule<T>(&mut self, expr: &Expr, scope: &Scope) -> Derived<T> {
-        let span = self.span(scope, expr);
-        self.refuse(
+        let span = self.cx.span(scope, expr);
+        self.cx.refuse(
             Diagnostic::error("OP013", "this rule or merge strategy is made by code that only a compiler can run")
                 .at(span, "")
                 .help("write it as `\"rule\"`, `(\"rule\", \"message\")`, `Rule::new(\"…\").message(\"…\")`, `ListMerge::Map(vec![…])`, …"),

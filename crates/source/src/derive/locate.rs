@@ -9,10 +9,11 @@ use serde_derive_internals::attr::TagType;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, DeriveInput, Meta, Token, Type};
 
-use super::types::{Deriver, Resolved, Scope};
+use crate::Source;
 use crate::attributes::{self, Common, Problems, SchemaOverride, value};
+use crate::evaluate::context::{Context, Resolved, Scope};
 use crate::resolve::modules::{ModuleId, Modules, TypeDecl};
-use crate::{Options, Source, operators};
+use crate::resolve::operators;
 use opctl_model::diagnostic::Span;
 use opctl_model::{Api, CrdLocation, Step};
 
@@ -24,22 +25,21 @@ impl Source {
             return Vec::new();
         }
         let modules = Modules::read(&self.tree, &operators(&self.tree, &self.folder).unwrap_or_default());
-        let options = Options::default();
-        let mut deriver = Deriver::new(&modules, &options);
+        let mut cx = Context::new(&modules);
         let mut names = HashMap::new();
-        let mut located = |api, location| locate(&modules, &mut deriver, &mut names, api, location);
+        let mut located = |api, location| locate(&modules, &mut cx, &mut names, api, location);
         locations.iter().map(|(api, location)| located(api, location)).collect()
     }
 }
 
 fn locate<'m>(
     modules: &'m Modules,
-    deriver: &mut Deriver<'m>,
+    cx: &mut Context<'m>,
     names: &mut HashMap<*const DeriveInput, Option<Names>>,
     api: &Api,
     location: &CrdLocation,
 ) -> Span {
-    let mut locator = Locator { deriver, names, found: api.span.clone() };
+    let mut locator = Locator { cx, names, found: api.span.clone() };
     if let Some((module, input)) = declaration(modules, api) {
         match location {
             CrdLocation::Kind => {}
@@ -104,7 +104,7 @@ impl Names {
 }
 
 struct Locator<'a, 'm> {
-    deriver: &'a mut Deriver<'m>,
+    cx: &'a mut Context<'m>,
     /// Of the types that were met, if names matter in them. The modules keep the types.
     names: &'a mut HashMap<*const DeriveInput, Option<Names>>,
     found: Span,
@@ -122,7 +122,7 @@ impl Locator<'_, '_> {
         // The plural and the singular are made of the kind.
         if let Some(meta) = named.get(nth).or(of_name("kind").first().filter(|_| matches!(name, "plural" | "singular")))
         {
-            self.found = self.deriver.span(&Scope::of(module), meta);
+            self.found = self.cx.span(&Scope::of(module), meta);
         }
     }
 
@@ -131,7 +131,7 @@ impl Locator<'_, '_> {
         match steps {
             [Step::Property(name), rest @ ..] if name == "status" => {
                 let Some((status, ty)) = status_type(input) else { return };
-                self.found = self.deriver.span(&scope, &status);
+                self.found = self.cx.span(&scope, &status);
                 self.value(&ty, &scope, rest);
             }
             [Step::Property(name), rest @ ..] if name == "spec" && has_spec(input) => {
@@ -145,7 +145,7 @@ impl Locator<'_, '_> {
 
     /// Goes as far as the steps lead from a value of this type; says whether the first of them led anywhere.
     fn value(&mut self, ty: &Type, scope: &Scope, steps: &[Step]) -> bool {
-        let Ok(resolved) = self.deriver.resolved(ty, scope) else { return false };
+        let Ok(resolved) = self.cx.resolved(ty, scope) else { return false };
         match (resolved, steps) {
             (_, []) => true,
             (Resolved::Data { input, scope, .. }, steps) => self.data(&input, &scope, steps),
@@ -215,8 +215,8 @@ impl Locator<'_, '_> {
         });
         if let Some(field) = named {
             self.found = match &field.member {
-                syn::Member::Named(ident) => self.deriver.span(scope, ident),
-                syn::Member::Unnamed(_) => self.deriver.span(scope, field.ty),
+                syn::Member::Named(ident) => self.cx.span(scope, ident),
+                syn::Member::Unnamed(_) => self.cx.span(scope, field.ty),
             };
             self.value(&type_of(field), scope, rest);
             return true;
@@ -229,7 +229,7 @@ impl Locator<'_, '_> {
         match (tag, steps) {
             _ if variant.attrs.untagged() => self.content(variant, scope, steps),
             (TagType::External, [Step::Property(name), rest @ ..]) if name == own => {
-                self.found = self.deriver.span(scope, &variant.ident);
+                self.found = self.cx.span(scope, &variant.ident);
                 self.content(variant, scope, rest);
                 true
             }

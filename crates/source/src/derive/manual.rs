@@ -3,19 +3,20 @@
 use schemars::Schema;
 use syn::{ExprPath, ImplItem, ItemImpl};
 
-use super::types::{Derived, Deriver, Refused, Scope};
+use super::types::Deriver;
 use crate::attributes::SchemaOverride;
+use crate::evaluate::context::{Derived, Refused, Scope};
 use crate::evaluate::items::Function;
 use crate::evaluate::values::{Hint, Value};
 use crate::known::Shape;
 use crate::resolve::modules::name;
 use opctl_model::diagnostic::{Diagnostic, Span};
 
-impl Deriver<'_> {
+impl Deriver<'_, '_> {
     /// `impl JsonSchema` by hand.
     pub fn manual_schema(&mut self, at: &Scope, implementation: &ItemImpl) -> Derived<Shape> {
-        let span = self.span(at, &implementation.self_ty);
-        let help = if self.modules.is_foreign(at.module) {
+        let span = self.cx.span(at, &implementation.self_ty);
+        let help = if self.cx.modules.is_foreign(at.module) {
             "specify the schema at the field: `#[schemars(with = \"…\")]`"
         } else {
             "let its `json_schema` be one `json_schema!({ … })` literal, or derive it"
@@ -30,11 +31,11 @@ impl Deriver<'_> {
     /// `schema_name()` of an `impl JsonSchema` by hand.
     pub fn manual_name(&mut self, at: &Scope, implementation: &ItemImpl) -> Derived<String> {
         let Some(function) = associated(implementation, "schema_name", at) else {
-            return self.not_evident(&implementation.self_ty, at);
+            return self.cx.not_evident(&implementation.self_ty, at);
         };
-        match self.body(&function.item.block, at, &Hint::Text)? {
+        match self.evaluator().body(&function.item.block, at, &Hint::Text)? {
             Value::Text(text) => Ok(text),
-            _ => self.not_evident(&function.item.block, at),
+            _ => self.cx.not_evident(&function.item.block, at),
         }
     }
 
@@ -48,16 +49,16 @@ impl Deriver<'_> {
 
     /// `schema_with = "function"`.
     fn schema_function(&mut self, path: &ExprPath, scope: &Scope) -> Derived<Shape> {
-        let span = self.span(scope, path);
+        let span = self.cx.span(scope, path);
         let help = "let its body be one `json_schema!({ … })` literal, or use `#[schemars(with = \"Type\")]`";
-        let function = self.function(path, scope, None);
+        let function = self.cx.function(path, scope, None);
         self.schema_made_by(function, "this function makes a schema that is not evident", span, help)
     }
 
     /// The schema that a function makes; else a refusal at what is not evident in it.
     fn schema_made_by(&mut self, function: Option<Function>, message: &str, span: Span, help: &str) -> Derived<Shape> {
         let made = function.map(|function| {
-            self.if_needed(|deriver| deriver.body(&function.item.block, &function.scope, &Hint::Schema))
+            self.evaluator().if_needed(|evaluator| evaluator.body(&function.item.block, &function.scope, &Hint::Schema))
         });
         let place = match made {
             Some(Value::Json(schema)) if Schema::try_from(schema.clone()).is_ok() => {
@@ -65,13 +66,13 @@ impl Deriver<'_> {
             }
             // What it is made of has no schema for a reason of its own.
             Some(Value::Unknown(reasons)) if reasons.iter().any(|reason| reason.code != "OP014") => {
-                return self.known(Value::Unknown(reasons)).and(Err(Refused));
+                return self.cx.known(Value::Unknown(reasons)).and(Err(Refused));
             }
             Some(Value::Unknown(reasons)) => reasons.into_iter().find_map(|reason| reason.span),
             _ => None,
         };
         let (place, label) = place.unwrap_or((span, String::new()));
-        self.refuse(Diagnostic::error("OP013", message).at(place, label).help(help))
+        self.cx.refuse(Diagnostic::error("OP013", message).at(place, label).help(help))
     }
 }
 

@@ -12,13 +12,15 @@ use syn::{Attribute, DeriveInput, Type};
 
 use super::decoders::values_in;
 use super::locate::{declaration, has_spec, status_type};
-use super::types::{Deriver, Resolved, Scope, Typed};
+use super::types::{Deriver, State};
 use crate::attributes::{self, Common};
+use crate::evaluate::context::{Context, Resolved, Scope, Typed};
 use crate::evaluate::numbers::range_of;
 use crate::evaluate::values::is_pointer;
 use crate::known::parsed;
 use crate::resolve::modules::{ModuleId, Modules, name};
-use crate::{Options, Source, operators};
+use crate::resolve::operators;
+use crate::{Options, Source};
 use opctl_model::Api;
 use opctl_model::diagnostic::Span;
 use opctl_model::reads::{Code, Field, Integer, Knowledge, Part, Reads, Tag, Variant};
@@ -34,15 +36,15 @@ impl Source {
             return Vec::new();
         }
         let modules = Modules::read(&self.tree, &operators(&self.tree, &self.folder).unwrap_or_default());
-        let options = Options::default();
-        let deriver = Deriver::new(&modules, &options);
+        let (mut cx, mut state) = (Context::new(&modules), State::new(&Options::default()));
+        let deriver = Deriver { cx: &mut cx, state: &mut state };
         let mut walk = Walk { deriver, open: Vec::new(), detached: 0, is_flattened: false, values: Vec::new() };
         apis.iter().map(|api| (api, walk.resource(&modules, api))).collect()
     }
 }
 
-pub(crate) struct Walk<'m> {
-    pub deriver: Deriver<'m>,
+pub(crate) struct Walk<'e, 'm> {
+    pub deriver: Deriver<'e, 'm>,
     /// The types and functions that are being read, outermost first.
     pub open: Vec<String>,
     /// How many types and fields around have a schema from elsewhere: attributes inside of them have no effect.
@@ -53,7 +55,7 @@ pub(crate) struct Walk<'m> {
     pub values: Vec<Value>,
 }
 
-impl Walk<'_> {
+impl Walk<'_, '_> {
     fn resource(&mut self, modules: &Modules, api: &Api) -> Reads {
         let Some((module, input)) = declaration(modules, api) else { return Reads::Unknown };
         let scope = Scope::of(module);
@@ -64,7 +66,7 @@ impl Walk<'_> {
             reads => vec![part("spec", Some(api.span.clone()), reads)],
         };
         if let Some((at, ty)) = status_type(&input) {
-            let span = self.deriver.span(&scope, &at);
+            let span = self.deriver.cx.span(&scope, &at);
             let reads = Reads::Optional(Box::new(self.value(&ty, &scope)));
             parts.push(part("status", Some(span), reads));
         }
@@ -75,11 +77,11 @@ impl Walk<'_> {
         if self.open.len() >= DEEPEST {
             return Reads::Unknown;
         }
-        match self.deriver.resolved(ty, scope) {
+        match self.deriver.cx.resolved(ty, scope) {
             Ok(Resolved::Data { module, input, scope, arguments }) => self.data(module, &input, &scope, &arguments),
             Ok(Resolved::Known { path, arguments, .. }) => self.known(&path, &arguments),
             Ok(Resolved::Array(item, length)) => {
-                let length = self.deriver.integer(&length, &item.1, "usize").ok();
+                let length = self.deriver.evaluator().integer(&length, &item.1, "usize").ok();
                 match length.and_then(|length| usize::try_from(length).ok()) {
                     Some(length) => Reads::List { items: Box::new(self.typed(&item)), length: Some(length) },
                     None => Reads::Unknown,
@@ -95,7 +97,7 @@ impl Walk<'_> {
 
     /// A type whose source is not read.
     fn foreign(&mut self, ty: &Type, scope: &Scope) -> Reads {
-        match self.deriver.foreign_type(ty, scope) {
+        match self.deriver.cx.foreign_type(ty, scope) {
             Some(path) if !matches!(path[0].as_str(), "kube" | "kube_core" | "k8s_openapi") => {
                 parsed::find(&path).unwrap_or_else(|| opaque(path.join("::"), Reads::Unknown))
             }
@@ -136,7 +138,8 @@ impl Walk<'_> {
             ("str" | "String" | "Path" | "PathBuf" | "SmolStr", _) => Reads::Text,
             ("ArrayString", [(capacity, scope), ..]) => {
                 let capacity = syn::parse2(capacity.to_token_stream()).ok();
-                let capacity = capacity.and_then(|capacity| self.deriver.integer(&capacity, scope, "usize").ok());
+                let capacity =
+                    capacity.and_then(|capacity| self.deriver.evaluator().integer(&capacity, scope, "usize").ok());
                 capacity.and_then(|most| usize::try_from(most).ok()).map_or(Reads::Unknown, Reads::ShortText)
             }
             ("Value", _) => Reads::Anything,
@@ -146,7 +149,7 @@ impl Walk<'_> {
                 "Vec" | "VecDeque" | "LinkedList" | "BinaryHeap" | "BTreeSet" | "HashSet" | "IndexSet" | "ArrayVec",
                 [item, ..],
             ) => Reads::List { items: Box::new(self.typed(item)), length: None },
-            ("SmallVec", [(array, scope), ..]) => match self.deriver.resolved(array, scope) {
+            ("SmallVec", [(array, scope), ..]) => match self.deriver.cx.resolved(array, scope) {
                 Ok(Resolved::Array(item, _)) => Reads::List { items: Box::new(self.typed(&item)), length: None },
                 _ => Reads::Unknown,
             },
@@ -188,14 +191,15 @@ impl Walk<'_> {
         if self.open.contains(&identity) || self.open.len() >= DEEPEST {
             return Reads::Unknown;
         }
-        let derives = |name: &str| self.deriver.derives(&input.attrs, name, module);
+        let derives = |name: &str| self.deriver.cx.derives(&input.attrs, name, module);
         if !derives("Deserialize") {
             return self.by_hand(module, input, scope, identity);
         }
-        let input = &*self.deriver.with_serde_with(&Rc::new(input.clone()), scope);
+        let input = &*self.deriver.cx.with_serde_with(&Rc::new(input.clone()), scope);
         let Ok(container) = attributes::container(input, Derive::Deserialize) else { return Reads::Unknown };
         let has_own_schema = derives("JsonSchema") || derives("KubeSchema");
-        let is_detached = !has_own_schema || self.deriver.modules.is_foreign(module) || has_other_schema(&input.attrs);
+        let is_detached =
+            !has_own_schema || self.deriver.cx.modules.is_foreign(module) || has_other_schema(&input.attrs);
         self.open.push(identity);
         self.detached += usize::from(is_detached);
         let reads = self.container(&container, (module, input), scope);
@@ -207,10 +211,10 @@ impl Walk<'_> {
     /// A type with a `Deserialize` that serde's derive does not make.
     fn by_hand(&mut self, module: ModuleId, input: &DeriveInput, scope: &Scope, identity: String) -> Reads {
         let ident = name(&input.ident);
-        if self.deriver.derives(&input.attrs, "Deserialize_repr", module) {
+        if self.deriver.cx.derives(&input.attrs, "Deserialize_repr", module) {
             return self.numbered(input, scope);
         }
-        let derive = self.deriver.other_derive(&input.attrs, module);
+        let derive = self.deriver.cx.other_derive(&input.attrs, module);
         let decoder = match derive.as_deref().and_then(|derive| derive.rsplit("::").next()) {
             Some("DeserializeFromStr") => self.conversion(("FromStr", "from_str"), module, input, scope, Reads::Text),
             _ => self.deserialize(module, input, scope),
@@ -218,10 +222,10 @@ impl Walk<'_> {
         self.open.push(identity);
         let reads = match decoder {
             Some(decoder) => self.decoded(&decoder),
-            None if self.deriver.modules.is_kubernetes(module) => Reads::Unknown,
-            None if self.deriver.modules.is_foreign(module) => opaque(ident, Reads::Unknown),
+            None if self.deriver.cx.modules.is_kubernetes(module) => Reads::Unknown,
+            None if self.deriver.cx.modules.is_foreign(module) => opaque(ident, Reads::Unknown),
             None => {
-                let span = self.deriver.span(scope, &input.ident);
+                let span = self.deriver.cx.span(scope, &input.ident);
                 let code = Code { span: Some(span), ..code(ident, Reads::Unknown, Knowledge::None) };
                 Reads::Code(Box::new(code))
             }
@@ -364,8 +368,8 @@ impl Walk<'_> {
     /// Where an attribute of schemars can be added.
     fn span(&self, field: &SerdeField, scope: &Scope) -> Option<Span> {
         let span = || match &field.member {
-            syn::Member::Named(ident) => self.deriver.span(scope, ident),
-            syn::Member::Unnamed(_) => self.deriver.span(scope, field.ty),
+            syn::Member::Named(ident) => self.deriver.cx.span(scope, ident),
+            syn::Member::Unnamed(_) => self.deriver.cx.span(scope, field.ty),
         };
         (self.detached == 0).then(span)
     }

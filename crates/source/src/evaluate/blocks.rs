@@ -11,11 +11,12 @@ use quote::ToTokens;
 use serde_json::Value as Json;
 use syn::{Block, Expr, ExprAssign, ExprMacro, ExprMethodCall, FnArg, Ident, Item, Macro, Pat, Stmt, Type};
 
+use super::Evaluator;
 use super::calls::changes_nothing;
+use super::context::{Context, Derived, Refused, Scope};
 use super::items::Function;
 use super::numbers::without_parens;
 use super::values::{Hint, Local, Value, has_attributes, key_of, size_of};
-use crate::derive::types::{Derived, Deriver, Refused, Scope};
 
 /// The way out of an expression that has no value.
 enum Exit {
@@ -35,18 +36,18 @@ type Run = Result<Value, Exit>;
 /// The immutable locals of a block whose type only their uses give, and whether one of these was evaluated.
 type Waiting<'b> = Vec<(&'b syn::Local, Rc<Cell<bool>>)>;
 
-impl Deriver<'_> {
+impl Evaluator<'_, '_> {
     /// The value of a function's body.
     pub fn body(&mut self, block: &Block, scope: &Scope, hint: &Hint) -> Derived<Value> {
         if has_attributes(block.to_token_stream()) {
-            return self.not_evident(block, scope);
+            return self.cx.not_evident(block, scope);
         }
-        returned(self.deeper(block, scope, |deriver| deriver.run_block(block, &mut scope.clone(), hint, hint)))
+        returned(self.deeper(block, scope, |evaluator| evaluator.run_block(block, &mut scope.clone(), hint, hint)))
     }
 
     /// The value of a closure's body.
     pub fn closure_body(&mut self, body: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
-        returned(self.deeper(body, scope, |deriver| deriver.run(body, scope, hint, hint)))
+        returned(self.deeper(body, scope, |evaluator| evaluator.run(body, scope, hint, hint)))
     }
 
     /// The value of an expression with blocks in it that do not leave the function.
@@ -54,7 +55,7 @@ impl Deriver<'_> {
         match self.run(expr, scope, hint, &Hint::Unknown) {
             Ok(value) => Ok(value),
             Err(Exit::Refused) => Err(Refused),
-            Err(Exit::Return(_)) => self.not_evident(expr, scope),
+            Err(Exit::Return(_)) => self.cx.not_evident(expr, scope),
         }
     }
 
@@ -82,14 +83,14 @@ impl Deriver<'_> {
         match expr {
             Expr::Paren(inner) => self.run(&inner.expr, scope, hint, returned),
             Expr::Group(inner) => self.run(&inner.expr, scope, hint, returned),
-            Expr::Block(inner) if inner.label.is_none() => self.deeper(expr, scope, |deriver| {
-                deriver.run_block(&inner.block, &mut scope.within_block(), hint, returned)
+            Expr::Block(inner) if inner.label.is_none() => self.deeper(expr, scope, |evaluator| {
+                evaluator.run_block(&inner.block, &mut scope.within_block(), hint, returned)
             }),
             Expr::If(branch) => {
-                self.deeper(expr, scope, |deriver| deriver.run_if(branch, scope, hint.unless_free(), returned))
+                self.deeper(expr, scope, |evaluator| evaluator.run_if(branch, scope, hint.unless_free(), returned))
             }
             Expr::Match(choice) => {
-                self.deeper(expr, scope, |deriver| deriver.run_match(choice, scope, hint.unless_free(), returned))
+                self.deeper(expr, scope, |evaluator| evaluator.run_match(choice, scope, hint.unless_free(), returned))
             }
             Expr::Return(left) => Err(Exit::Return(match &left.expr {
                 Some(value) => self.run(value, scope, returned, returned)?,
@@ -100,12 +101,12 @@ impl Deriver<'_> {
                 match self.run(&tried.expr, scope, &hint, returned)? {
                     Value::Option(Some(value)) | Value::Result(Some(value)) => Ok(*value),
                     failed @ (Value::Option(None) | Value::Result(None)) => Err(Exit::Return(failed)),
-                    _ => Ok(self.not_evident(tried, scope)?),
+                    _ => Ok(self.cx.not_evident(tried, scope)?),
                 }
             }
             Expr::Macro(call) if is_write(&call.mac) => {
                 let written = self.written_by(&call.mac, expr, scope)?;
-                let (formatter, text) = self.or_not_evident(written, expr, scope)?;
+                let (formatter, text) = self.cx.or_not_evident(written, expr, scope)?;
                 Ok(self.write(&formatter, &text, scope)?)
             }
             Expr::MethodCall(call)
@@ -137,20 +138,14 @@ impl Deriver<'_> {
                 return self.run(&arm.body, &inner, hint, returned);
             }
         }
-        Ok(self.not_evident(choice, scope)?)
+        Ok(self.cx.not_evident(choice, scope)?)
     }
 
     /// Adds to what a `fmt` writes.
     fn write(&mut self, formatter: &Expr, text: &str, scope: &Scope) -> Derived<Value> {
         let written = scope.formatter(formatter).map(|written| written.borrow_mut().push_str(text));
-        self.or_not_evident(written, formatter, scope)?;
+        self.cx.or_not_evident(written, formatter, scope)?;
         Ok(Value::Result(Some(Box::new(Value::Unit))))
-    }
-
-    /// Counts against what an evaluation may take.
-    pub fn step(&mut self, node: &impl syn::spanned::Spanned, scope: &Scope) -> Derived<()> {
-        self.steps += 1;
-        if self.steps > super::values::MAX_STEPS { self.not_evident(node, scope) } else { Ok(()) }
     }
 
     /// Returns true if a condition holds; what `let` binds in it is added to the scope.
@@ -165,7 +160,7 @@ impl Deriver<'_> {
             }
             _ => match self.run_apart(condition, scope, &Hint::Unknown)? {
                 Value::Bool(holds) => Ok(holds),
-                _ => self.not_evident(condition, scope),
+                _ => self.cx.not_evident(condition, scope),
             },
         }
     }
@@ -176,7 +171,7 @@ impl Deriver<'_> {
         let mut waiting = Vec::new();
         let result = self.run_statements(&block.stmts, scope, hint, returned, &mut waiting);
         match waiting.iter().find(|(_, evaluated)| !evaluated.get()) {
-            Some((unknown, _)) if !matches!(result, Err(Exit::Refused)) => Ok(self.not_evident(unknown, scope)?),
+            Some((unknown, _)) if !matches!(result, Err(Exit::Refused)) => Ok(self.cx.not_evident(unknown, scope)?),
             _ => result,
         }
     }
@@ -230,16 +225,16 @@ impl Deriver<'_> {
     /// `local.field = value;`
     fn assign(&mut self, assign: &ExprAssign, scope: &mut Scope) -> Derived<()> {
         let place = field(&assign.left);
-        let (local, keys) = self.or_not_evident(place, &assign.left, scope)?;
+        let (local, keys) = self.cx.or_not_evident(place, &assign.left, scope)?;
         let hint = match field_of(scope.local_mut(local), &keys[..keys.len() - 1]) {
             Some(Value::Data(data)) => data.field_type(&keys[keys.len() - 1]),
-            _ => return self.not_evident(&assign.left, scope),
+            _ => return self.cx.not_evident(&assign.left, scope),
         };
         let value = self.evaluate(&assign.right, scope, &hint)?;
         let changed = field_of(scope.local_mut(local), &keys).map(|field| *field = value);
-        self.or_not_evident(changed, &assign.left, scope)?;
+        self.cx.or_not_evident(changed, &assign.left, scope)?;
         // The whole value may have been copied.
-        self.steps += scope.local_mut(local).map_or(0, |whole| size_of(whole)) / 16;
+        self.cx.steps += scope.local_mut(local).map_or(0, |whole| size_of(whole)) / 16;
         Ok(())
     }
 
@@ -251,10 +246,10 @@ impl Deriver<'_> {
         };
         let (Some(schema), [Some(key), Some(new), None]) = (ident(schema), [0, 1, 2].map(|at| call.args.get(at)))
         else {
-            return self.not_evident(call, scope);
+            return self.cx.not_evident(call, scope);
         };
-        if self.may_be_of_own_trait("insert", scope) {
-            return self.not_evident(call, scope);
+        if self.cx.shadows.may_be_of_own_trait("insert", scope.module) {
+            return self.cx.not_evident(call, scope);
         }
         let key = self.text(key, scope)?;
         let value = self.evaluate(new, scope, &Hint::Json)?;
@@ -263,7 +258,7 @@ impl Deriver<'_> {
             Some(Value::Json(Json::Object(object))) => Some(object.insert(key, value)),
             _ => None,
         };
-        self.or_not_evident(inserted, call, scope).map(drop)
+        self.cx.or_not_evident(inserted, call, scope).map(drop)
     }
 
     /// The constants of a block are there from its start, and see neither locals nor parameters.
@@ -276,7 +271,7 @@ impl Deriver<'_> {
         for item in items {
             match item {
                 Item::Const(constant) => constants.push(constant),
-                _ => return self.not_evident(item, scope),
+                _ => return self.cx.not_evident(item, scope),
             }
         }
         let mut inner = Scope::of(scope.module);
@@ -303,7 +298,7 @@ impl Deriver<'_> {
     ) -> Result<(), Exit> {
         let (pattern, ty) = untyped(&local.pat);
         let ty = ty.map(|ty| Hint::exactly((ty.clone(), scope.clone())));
-        let init = self.or_not_evident(local.init.as_ref(), local, scope)?;
+        let init = self.cx.or_not_evident(local.init.as_ref(), local, scope)?;
         let Some((ident, mutable)) = bound(local) else {
             let value = self.run(&init.expr, scope, &ty.unwrap_or(Hint::Unknown), returned)?;
             let mut bound = scope.clone();
@@ -314,7 +309,7 @@ impl Deriver<'_> {
             if let Some((_, other)) = &init.diverge {
                 self.run(other, scope, &Hint::Unknown, returned)?;
             }
-            return Ok(self.not_evident(local, scope)?);
+            return Ok(self.cx.not_evident(local, scope)?);
         };
         if let (false, Expr::Closure(closure)) = (mutable, without_parens(&init.expr)) {
             scope.bind(ident, Local::Closure(Rc::new(closure.clone()), scope.clone()));
@@ -322,7 +317,7 @@ impl Deriver<'_> {
         }
         let mut left = None;
         let hint = ty.as_ref().unwrap_or(hint);
-        let value = self.if_needed(|deriver| match deriver.run(&init.expr, scope, hint, returned) {
+        let value = self.if_needed(|evaluator| match evaluator.run(&init.expr, scope, hint, returned) {
             Ok(value) => Ok(value),
             Err(Exit::Refused) => Err(Refused),
             Err(exit) => {
@@ -340,11 +335,19 @@ impl Deriver<'_> {
                 waiting.push((local, evaluated));
             }
             (None, value) => {
-                let value = self.known(value)?;
+                let value = self.cx.known(value)?;
                 scope.hold(ident, value, mutable);
             }
         }
         Ok(())
+    }
+}
+
+impl Context<'_> {
+    /// Counts against what an evaluation may take.
+    pub fn step(&mut self, node: &impl syn::spanned::Spanned, scope: &Scope) -> Derived<()> {
+        self.steps += 1;
+        if self.steps > super::values::MAX_STEPS { self.not_evident(node, scope) } else { Ok(()) }
     }
 }
 

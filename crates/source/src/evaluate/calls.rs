@@ -10,13 +10,14 @@ use syn::{
     DeriveInput, Expr, ExprCall, ExprMethodCall, ExprPath, ExprStruct, FnArg, GenericArgument, Pat, ReturnType, Type,
 };
 
+use super::Evaluator;
+use super::context::{Context, Derived, Resolved, Scope, Typed, all};
 use super::items::{Function, Owner};
 use super::numbers::{integer_type, range_of};
-use super::shadows::OF_ANY;
 use super::values::{Data, Hint, Local, Value, has_attributes, is_pointer};
-use crate::derive::types::{Derived, Deriver, Resolved, Scope, Typed, all};
 use crate::known::Entry;
 use crate::resolve::modules::{ModuleId, name};
+use crate::resolve::shadows::OF_ANY;
 
 /// A struct or a variant, as what makes its values is named.
 struct Constructor {
@@ -39,11 +40,11 @@ impl Constructor {
     }
 }
 
-impl Deriver<'_> {
+impl Evaluator<'_, '_> {
     pub fn path_value(&mut self, path: &ExprPath, scope: &Scope, hint: &Hint) -> Derived<Value> {
         if let Some(ident) = path.path.get_ident() {
             match scope.locals.get(&name(ident)).cloned() {
-                Some(Local::Value { value, .. }) => return self.known((*value).clone()),
+                Some(Local::Value { value, .. }) => return self.cx.known((*value).clone()),
                 Some(Local::Constant(value, at, ty)) => return self.evaluate(&value, &at, &Hint::exactly(*ty)),
                 // Other uses may say its type.
                 Some(Local::Waiting(value, at, evaluated)) => {
@@ -52,23 +53,23 @@ impl Deriver<'_> {
                     return Ok(value);
                 }
                 Some(Local::Closure(..)) => return Ok(function_value(path, scope)),
-                Some(Local::Open | Local::Formatter(_)) => return self.not_evident(path, scope),
+                Some(Local::Open | Local::Formatter(_)) => return self.cx.not_evident(path, scope),
                 None => {}
             }
         }
-        if let Some((at, (ty, value))) = self.const_item(path, scope) {
+        if let Some((at, (ty, value))) = self.cx.const_item(path, scope) {
             if has_attributes(quote::ToTokens::to_token_stream(&value)) {
-                return self.not_evident(&value, &at);
+                return self.cx.not_evident(&value, &at);
             }
             return self.evaluate(&value, &at, &Hint::exactly((ty, at.clone())));
         }
-        if let Some(constructor) = self.constructor(path, scope, hint)?
+        if let Some(constructor) = self.cx.constructor(path, scope, hint)?
             && matches!(constructor.fields, syn::Fields::Unit)
         {
             return Ok(constructor.data(BTreeMap::new()));
         }
-        if let Some(Owner { ty, last }) = self.owner(path, scope)
-            && let Some(Resolved::Known { path: of, .. }) = self.meaning(&ty)?
+        if let Some(Owner { ty, last }) = self.cx.owner(path, scope)
+            && let Some(Resolved::Known { path: of, .. }) = self.cx.meaning(&ty)?
         {
             let number = of.last().filter(|_| of.len() == 1).and_then(|of| integer_type(of));
             match (of.last().map(String::as_str), last.as_str(), number) {
@@ -79,7 +80,7 @@ impl Deriver<'_> {
                 }
                 (_, "BITS", Some(ty)) => {
                     let bits = if ty.ends_with("size") { Some(64) } else { ty[1..].parse().ok() };
-                    return self.or_not_evident(bits.map(|bits| Value::Integer(bits, "u32")), path, scope);
+                    return self.cx.or_not_evident(bits.map(|bits| Value::Integer(bits, "u32")), path, scope);
                 }
                 (Some("f64"), constant, _) => {
                     let value = match constant {
@@ -89,7 +90,7 @@ impl Deriver<'_> {
                         "INFINITY" => f64::INFINITY,
                         "NEG_INFINITY" => f64::NEG_INFINITY,
                         "NAN" => f64::NAN,
-                        _ => return self.not_evident(path, scope),
+                        _ => return self.cx.not_evident(path, scope),
                     };
                     return Ok(Value::Double(value));
                 }
@@ -99,7 +100,7 @@ impl Deriver<'_> {
                         "Less" => std::cmp::Ordering::Less,
                         "Equal" => std::cmp::Ordering::Equal,
                         "Greater" => std::cmp::Ordering::Greater,
-                        _ => return self.not_evident(path, scope),
+                        _ => return self.cx.not_evident(path, scope),
                     };
                     return Ok(Value::Ordering(order));
                 }
@@ -110,29 +111,29 @@ impl Deriver<'_> {
                         ("Ipv4Addr", "UNSPECIFIED") => Ipv4Addr::UNSPECIFIED.to_string(),
                         ("Ipv6Addr", "LOCALHOST") => Ipv6Addr::LOCALHOST.to_string(),
                         ("Ipv6Addr", "UNSPECIFIED") => Ipv6Addr::UNSPECIFIED.to_string(),
-                        _ => return self.not_evident(path, scope),
+                        _ => return self.cx.not_evident(path, scope),
                     };
                     return Ok(Value::Json(address.into()));
                 }
                 _ => {}
             }
         }
-        if self.function(path, scope, None).is_some() {
+        if self.cx.function(path, scope, None).is_some() {
             return Ok(function_value(path, scope));
         }
-        let foreign = self.foreign(path, scope);
+        let foreign = self.cx.foreign(path, scope);
         match foreign.iter().map(String::as_str).collect::<Vec<_>>()[..] {
             ["std", "f64", "consts", "PI"] => Ok(Value::Double(std::f64::consts::PI)),
             ["std", "f64", "consts", "E"] => Ok(Value::Double(std::f64::consts::E)),
             ["serde_json", "Value", "Null"] => Ok(Value::Json(Json::Null)),
-            _ if path.path.is_ident("None") && !self.is_item(path, scope) => Ok(Value::Option(None)),
-            _ => self.not_evident(path, scope),
+            _ if path.path.is_ident("None") && !self.cx.is_item(path, scope) => Ok(Value::Option(None)),
+            _ => self.cx.not_evident(path, scope),
         }
     }
 
     pub fn struct_literal(&mut self, literal: &ExprStruct, scope: &Scope, hint: &Hint) -> Derived<Value> {
         let path = ExprPath { attrs: Vec::new(), qself: literal.qself.clone(), path: literal.path.clone() };
-        let Some(constructor) = self.constructor(&path, scope, hint)? else {
+        let Some(constructor) = self.cx.constructor(&path, scope, hint)? else {
             return self.kubernetes_literal(literal, &path, scope);
         };
         let rest = match &literal.rest {
@@ -140,7 +141,7 @@ impl Deriver<'_> {
                 let itself = constructor.scope.generics.get("Self").cloned();
                 match self.evaluate(rest, scope, &Hint::of(itself.as_ref()))? {
                     Value::Data(data) => data.fields,
-                    _ => return self.not_evident(rest, scope),
+                    _ => return self.cx.not_evident(rest, scope),
                 }
             }
             None => BTreeMap::new(),
@@ -159,7 +160,7 @@ impl Deriver<'_> {
                 }
                 None => match rest.get(&key) {
                     Some(value) => value.clone(),
-                    None => return self.not_evident(literal, scope),
+                    None => return self.cx.not_evident(literal, scope),
                 },
             };
             fields.insert(key, value);
@@ -169,26 +170,26 @@ impl Deriver<'_> {
 
     /// `LabelSelector { match_labels: Some(…), ..Default::default() }`, which writes no `None`.
     fn kubernetes_literal(&mut self, literal: &ExprStruct, path: &ExprPath, scope: &Scope) -> Derived<Value> {
-        let known = match self.owner_of_all(path, scope) {
-            Some(ty) => self.meaning(&ty)?.map(|known| (ty, known)),
+        let known = match self.cx.owner_of_all(path, scope) {
+            Some(ty) => self.cx.meaning(&ty)?.map(|known| (ty, known)),
             None => None,
         };
         let Some((ty, Resolved::Known { entry: Entry::Kubernetes(entry), .. })) = known else {
-            return self.not_evident(literal, scope);
+            return self.cx.not_evident(literal, scope);
         };
         let mut object = match &literal.rest {
             Some(rest) => match self.evaluate(rest, scope, &Hint::exactly(ty))? {
                 Value::Json(Json::Object(object)) => object,
-                _ => return self.not_evident(rest, scope),
+                _ => return self.cx.not_evident(rest, scope),
             },
             None => Default::default(),
         };
         for given in &literal.fields {
-            let syn::Member::Named(ident) = &given.member else { return self.not_evident(literal, scope) };
+            let syn::Member::Named(ident) = &given.member else { return self.cx.not_evident(literal, scope) };
             let field = entry.field(&name(ident));
-            let (property, required, ty) = self.or_not_evident(field, given, scope)?;
+            let (property, required, ty) = self.cx.or_not_evident(field, given, scope)?;
             let ty = ty.and_then(|ty| syn::parse_str::<Type>(&ty).ok()).map(|ty| (ty, scope.clone()));
-            let ty = ty.filter(|ty| self.quietly(|deriver| deriver.meaning(ty)).is_ok());
+            let ty = ty.filter(|ty| self.cx.quietly(|cx| cx.meaning(ty)).is_ok());
             let value = match (required, ty) {
                 (true, ty) => self.evaluate(&given.expr, scope, &Hint::of(ty.as_ref()))?,
                 (false, Some((ty, at))) => {
@@ -205,69 +206,10 @@ impl Deriver<'_> {
                 (true, value) if !matches!(value, Value::Option(_)) => {
                     _ = object.insert(property.into(), self.serialized(value, given, scope)?);
                 }
-                _ => return self.not_evident(given, scope),
+                _ => return self.cx.not_evident(given, scope),
             }
         }
         Ok(Value::Json(object.into()))
-    }
-
-    /// Whether a path is `Some` of std.
-    pub fn is_option_some(&mut self, path: &ExprPath, scope: &Scope) -> bool {
-        if path.path.is_ident("Some") {
-            return !self.is_item(path, scope);
-        }
-        match self.owner(path, scope) {
-            Some(Owner { ty, last }) if last == "Some" => {
-                matches!(self.meaning(&ty), Ok(Some(Resolved::Known { path, .. })) if path.last().is_some_and(|last| last == "Option"))
-            }
-            _ => false,
-        }
-    }
-
-    /// The variant of std's `Result` that a path names.
-    pub fn result_variant(&mut self, path: &ExprPath, scope: &Scope) -> Option<&'static str> {
-        let variant = ["Ok", "Err"].into_iter().find(|variant| path.path.is_ident(variant))?;
-        (!self.is_item(path, scope)).then_some(variant)
-    }
-
-    /// Whether a value is of the struct or variant that a path in a pattern names.
-    pub fn is_variant(&mut self, path: &ExprPath, data: &Data, scope: &Scope) -> Derived<bool> {
-        match self.constructor(path, scope, &Hint::Unknown)? {
-            Some(constructor) if Rc::ptr_eq(&constructor.input, &data.input) => Ok(constructor.variant == data.variant),
-            _ => self.not_evident(path, scope),
-        }
-    }
-
-    /// What a path makes values of: a struct, or a variant of an enum.
-    fn constructor(&mut self, path: &ExprPath, scope: &Scope, hint: &Hint) -> Derived<Option<Constructor>> {
-        let owned = match self.owner_of_all(path, scope) {
-            Some(ty) => Some((ty, None)),
-            None => {
-                let owner = self.owner(path, scope).or_else(|| self.importing(path, scope));
-                owner.map(|Owner { ty, last }| (ty, Some(last)))
-            }
-        };
-        let Some((ty, variant)) = owned else { return Ok(None) };
-        let Some(Resolved::Data { module, input, scope: inner, .. }) = self.meaning(&ty)? else { return Ok(None) };
-        let fields = match (&input.data, &variant) {
-            (syn::Data::Struct(data), None) => Some(data.fields.clone()),
-            (syn::Data::Enum(data), Some(variant)) => {
-                data.variants.iter().find(|found| name(&found.ident) == *variant).map(|found| found.fields.clone())
-            }
-            _ => None,
-        };
-        let Some(fields) = fields else { return Ok(None) };
-        // `Outer { … }` does not say its arguments; what is expected does.
-        let expected = match hint.ty() {
-            Some(ty) => self.meaning(ty)?,
-            None => None,
-        };
-        let mut scope = match expected {
-            Some(Resolved::Data { input: other, scope, .. }) if Rc::ptr_eq(&input, &other) => scope,
-            _ => inner,
-        };
-        scope.leave_open(&input.generics);
-        Ok(Some(Constructor { module, input, scope, variant, fields }))
     }
 
     pub fn call(&mut self, call: &ExprCall, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
@@ -297,15 +239,15 @@ impl Deriver<'_> {
                 let values = all(arguments.iter().map(|value| self.evaluate(value, scope, &Hint::Unknown)))?;
                 return self.called(&call.func, values, scope, hint.unless_free());
             }
-            Some(_) => return self.not_evident(expr, scope),
+            Some(_) => return self.cx.not_evident(expr, scope),
             None => {}
         }
-        if let Some(function) = self.function(path, scope, hint.ty()) {
+        if let Some(function) = self.cx.function(path, scope, hint.ty()) {
             return self.apply(&function, &arguments, None, expr, scope);
         }
-        if let Some(constructor) = self.constructor(path, scope, hint)? {
+        if let Some(constructor) = self.cx.constructor(path, scope, hint)? {
             if !matches!(constructor.fields, syn::Fields::Unnamed(_)) || constructor.fields.len() != arguments.len() {
-                return self.not_evident(expr, scope);
+                return self.cx.not_evident(expr, scope);
             }
             let mut fields = BTreeMap::new();
             for (index, (field, value)) in constructor.fields.iter().zip(&arguments).enumerate() {
@@ -315,20 +257,20 @@ impl Deriver<'_> {
             return Ok(constructor.data(fields));
         }
         if let [inner] = arguments[..]
-            && self.is_option_some(path, scope)
+            && self.cx.is_option_some(path, scope)
         {
-            let inner_hint = self.element(hint, 0)?;
+            let inner_hint = self.cx.element(hint, 0)?;
             return Ok(Value::Option(Some(Box::new(self.evaluate(inner, scope, &inner_hint)?))));
         }
         if let [inner] = arguments[..]
-            && let Some(variant) = self.result_variant(path, scope)
+            && let Some(variant) = self.cx.result_variant(path, scope)
         {
             let is_ok = variant == "Ok";
-            let inner_hint = self.element(hint, if is_ok { 0 } else { 1 })?;
+            let inner_hint = self.cx.element(hint, if is_ok { 0 } else { 1 })?;
             let value = self.evaluate(inner, scope, &inner_hint)?;
             return Ok(Value::Result(is_ok.then(|| Box::new(value))));
         }
-        let foreign = self.foreign(path, scope);
+        let foreign = self.cx.foreign(path, scope);
         let foreign: Vec<&str> = foreign.iter().map(String::as_str).collect();
         match (&foreign[..], arguments.as_slice()) {
             (["std", "cmp", function @ ("max" | "min")], [left, right]) => {
@@ -339,24 +281,25 @@ impl Deriver<'_> {
                     right: Box::new((*right).clone()),
                 };
                 let (left, right) = self.operands(&both, scope, hint.unless_free())?;
-                let order = self.ordered(&left, &right);
-                let order = self.or_not_evident(order, expr, scope)?;
+                let order = self.cx.ordered(&left, &right);
+                let order = self.cx.or_not_evident(order, expr, scope)?;
                 return Ok(if order.is_gt() == (*function == "max") { left } else { right });
             }
             (["std", "str", "from_utf8"], [_]) => {
-                let value = self.text_made("str", "from_utf8", &arguments, scope)?;
-                return self.or_not_evident(value, expr, scope);
+                let value = super::texts::text_made(self, "str", "from_utf8", &arguments, scope)?;
+                return self.cx.or_not_evident(value, expr, scope);
             }
             (["std", "cmp", "Reverse"], [value]) => {
                 return Ok(Value::List("Reverse", vec![self.evaluate(value, scope, &Hint::Free)?]));
             }
             (["std", "array", "from_fn"], [function]) => {
-                let Some(Resolved::Array(element, length)) = hint.ty().map_or(Ok(None), |ty| self.meaning(ty))? else {
-                    return self.not_evident(expr, scope);
+                let Some(Resolved::Array(element, length)) = hint.ty().map_or(Ok(None), |ty| self.cx.meaning(ty))?
+                else {
+                    return self.cx.not_evident(expr, scope);
                 };
                 let length = usize::try_from(self.integer(&length, &element.1, "usize")?).unwrap_or(usize::MAX);
                 if length > super::values::MAX_SIZE {
-                    return self.not_evident(expr, scope);
+                    return self.cx.not_evident(expr, scope);
                 }
                 let values = (0..length).map(|index| {
                     let index = Value::Integer(index as i128, "usize");
@@ -366,36 +309,36 @@ impl Deriver<'_> {
             }
             (["std", "iter", "successors"], [first, function]) => {
                 let Value::Option(mut next) = self.evaluate(first, scope, &Hint::Unknown)? else {
-                    return self.not_evident(expr, scope);
+                    return self.cx.not_evident(expr, scope);
                 };
                 let mut list = Vec::new();
                 while let Some(value) = next {
-                    self.step(expr, scope)?;
+                    self.cx.step(expr, scope)?;
                     list.push((*value).clone());
                     next = match self.called(function, vec![*value], scope, &Hint::Unknown)? {
                         Value::Option(next) => next,
-                        _ => return self.not_evident(expr, scope),
+                        _ => return self.cx.not_evident(expr, scope),
                     };
                 }
                 return Ok(Value::List("iterator", list));
             }
             (["std", "iter", "once"], [value]) => {
-                let element = self.element(hint, 0)?;
+                let element = self.cx.element(hint, 0)?;
                 return Ok(Value::List("iterator", vec![self.evaluate(value, scope, &element)?]));
             }
             (["std", "iter", "empty"], []) => return Ok(Value::List("iterator", Vec::new())),
             (["std", "iter", "repeat_n"], [value, count]) => {
-                let element = self.element(hint, 0)?;
+                let element = self.cx.element(hint, 0)?;
                 let value = self.evaluate(value, scope, &element)?;
                 return match self.repeated(value, count, scope)? {
                     Value::List(_, list) => Ok(Value::List("iterator", list)),
-                    _ => self.not_evident(expr, scope),
+                    _ => self.cx.not_evident(expr, scope),
                 };
             }
             (["serde_json", "from_value"] | ["schemars", "Schema", "try_from"], [json]) => {
                 // Only a schema: another type could write the value in another way than it was read.
                 if !matches!(hint, Hint::Schema) {
-                    return self.not_evident(expr, scope);
+                    return self.cx.not_evident(expr, scope);
                 }
                 return self.evaluate(json, scope, hint);
             }
@@ -406,29 +349,25 @@ impl Deriver<'_> {
             }
             _ => {}
         }
-        let owner = self.owner(path, scope);
+        let owner = self.cx.owner(path, scope);
         let function = path.path.segments.last().map(|last| name(&last.ident)).unwrap_or_default();
         match (function.as_str(), arguments.as_slice(), owner) {
             ("default", [], Some(Owner { ty, .. })) if !is_default_trait(&ty) => {
-                let ty = self.or_expected(ty, hint.ty())?;
+                let ty = self.cx.or_expected(ty, hint.ty())?;
                 self.default_of(&ty.0, &ty.1)
             }
-            ("default", [], _) if is_default(path) && !self.is_item_of_type("Default", scope) => match hint.ty() {
-                Some((ty, at)) if !self.is_own_trait("Default", scope.module) => self.default_of(ty, at),
-                _ => self.not_evident(expr, scope),
+            ("default", [], _) if is_default(path) && !self.cx.is_item_of_type("Default", scope) => match hint.ty() {
+                Some((ty, at)) if !self.cx.shadows.is_own_trait("Default", scope.module) => self.default_of(ty, at),
+                _ => self.cx.not_evident(expr, scope),
             },
             ("json_schema", [_], Some(Owner { ty, .. })) => {
-                Ok(Value::Json(self.shape(&ty.0, &ty.1)?.schema.to_value()))
+                Ok(Value::Json(self.schemas.schema_of(self.cx, &ty.0, &ty.1)?))
             }
-            ("from", [value], Some(Owner { ty, .. })) if self.is_data(&ty)? => {
+            ("from", [value], Some(Owner { ty, .. })) if self.cx.is_data(&ty)? => {
                 self.converted(value, expr, scope, &Hint::exactly(ty))
             }
             _ => self.known_call(path, &arguments, expr, scope, hint),
         }
-    }
-
-    fn is_data(&mut self, ty: &Typed) -> Derived<bool> {
-        Ok(matches!(self.meaning(ty)?, Some(Resolved::Data { .. })))
     }
 
     /// A function of a type of std or Kubernetes.
@@ -441,16 +380,18 @@ impl Deriver<'_> {
         hint: &Hint,
     ) -> Derived<Value> {
         // A type of one field: `Quantity("1Gi".into())`.
-        if let (Some(ty), [value]) = (self.owner_of_all(path, scope), arguments)
-            && let Some(Resolved::Known { path, .. }) = self.meaning(&ty)?
+        if let (Some(ty), [value]) = (self.cx.owner_of_all(path, scope), arguments)
+            && let Some(Resolved::Known { path, .. }) = self.cx.meaning(&ty)?
             && path.last().is_some_and(|last| last == "Quantity")
         {
             return Ok(Value::Json(self.text(value, scope)?.into()));
         }
-        let Some(Owner { ty, last: function }) = self.owner(path, scope) else { return self.not_evident(expr, scope) };
-        let ty = self.or_expected(ty, hint.ty())?;
-        let Some(Resolved::Known { path, arguments: of_type, .. }) = self.meaning(&ty)? else {
-            return self.not_evident(expr, scope);
+        let Some(Owner { ty, last: function }) = self.cx.owner(path, scope) else {
+            return self.cx.not_evident(expr, scope);
+        };
+        let ty = self.cx.or_expected(ty, hint.ty())?;
+        let Some(Resolved::Known { path, arguments: of_type, .. }) = self.cx.meaning(&ty)? else {
+            return self.cx.not_evident(expr, scope);
         };
         let of = path.last().map(String::as_str).unwrap_or_default();
         match (of, function.as_str(), arguments) {
@@ -474,13 +415,17 @@ impl Deriver<'_> {
                         _ => Duration::from_secs(count.checked_mul(3600)?),
                     })
                 });
-                self.or_not_evident(time.map(Value::Duration), expr, scope)
+                self.cx.or_not_evident(time.map(Value::Duration), expr, scope)
             }
             ("Duration", "new", [secs, nanos]) if path[0] == "std" => {
                 let secs = u64::try_from(self.integer(secs, scope, "u64")?).ok();
                 let nanos = u32::try_from(self.integer(nanos, scope, "u32")?).ok();
                 let time = secs.zip(nanos).filter(|(_, nanos)| *nanos < 1_000_000_000);
-                self.or_not_evident(time.map(|(secs, nanos)| Value::Duration(Duration::new(secs, nanos))), expr, scope)
+                self.cx.or_not_evident(
+                    time.map(|(secs, nanos)| Value::Duration(Duration::new(secs, nanos))),
+                    expr,
+                    scope,
+                )
             }
             ("Cow", "Owned" | "Borrowed", [value]) => self.evaluate(value, scope, &Hint::Unknown),
             ("IpAddr", "V4" | "V6", [value]) if path[0] == "std" => self.evaluate(value, scope, &Hint::Unknown),
@@ -491,18 +436,18 @@ impl Deriver<'_> {
             }
             (_, "from_digit" | "from_u32" | "from_utf8" | "from_utf8_lossy" | "from_str_radix", _)
             | ("char", "from", _) => {
-                let value = self.text_made(of, &function, arguments, scope)?;
-                self.or_not_evident(value, expr, scope)
+                let value = super::texts::text_made(self, of, &function, arguments, scope)?;
+                self.cx.or_not_evident(value, expr, scope)
             }
             (_, "new", []) | (_, "with_capacity", [_]) if !is_pointer(&path) => {
                 match super::values::default_of_std(&path) {
                     Some(empty @ (Value::List(..) | Value::Map(..) | Value::Text(_))) => Ok(empty),
-                    _ => self.not_evident(expr, scope),
+                    _ => self.cx.not_evident(expr, scope),
                 }
             }
             (nonzero, "new", [value]) if nonzero.starts_with("NonZero") => {
                 let ty = integer_type(&nonzero["NonZero".len()..].to_lowercase());
-                let ty = self.or_not_evident(ty, expr, scope)?;
+                let ty = self.cx.or_not_evident(ty, expr, scope)?;
                 let number = self.integer(value, scope, ty)?;
                 Ok(Value::Option((number != 0).then(|| Box::new(Value::Integer(number, ty)))))
             }
@@ -523,7 +468,7 @@ impl Deriver<'_> {
                     Ok(_) => return self.converted(value, expr, scope, &Hint::exactly(ty)),
                     Err(refused) => return Err(refused),
                 };
-                self.or_not_evident(made, expr, scope)
+                self.cx.or_not_evident(made, expr, scope)
             }
             (_, "from", [value]) => self.converted(value, expr, scope, &Hint::exactly(ty)),
             (number, "try_from", [value]) if path.len() == 1 && integer_type(number).is_some() => {
@@ -532,7 +477,7 @@ impl Deriver<'_> {
                     Value::Integer(value, _) if !matches!(to, "i128" | "u128") => {
                         Ok(Value::Result(super::numbers::in_range(value, to).map(Box::new)))
                     }
-                    _ => self.not_evident(expr, scope),
+                    _ => self.cx.not_evident(expr, scope),
                 }
             }
             // `u64::pow(2, 3)` is `2u64.pow(3)`.
@@ -546,37 +491,18 @@ impl Deriver<'_> {
                 inner.hold(&ident, receiver, false);
                 self.evaluate(&syn::parse_quote!(#ident.#method(#(#rest),*)), &inner, hint)
             }
-            _ => self.not_evident(expr, scope),
+            _ => self.cx.not_evident(expr, scope),
         }
-    }
-
-    /// `Vec` does not say its argument; what is expected does.
-    pub fn or_expected(&mut self, ty: Typed, expected: Option<&Typed>) -> Derived<Typed> {
-        let Some(expected) = expected else { return Ok(ty) };
-        if matches!(ty.0, Type::Infer(_)) {
-            return Ok(expected.clone());
-        }
-        Ok(match (self.meaning(&ty)?, self.meaning(expected)?) {
-            (Some(Resolved::Known { path: left, arguments, .. }), Some(Resolved::Known { path: right, .. }))
-                if left == right && arguments.is_empty() =>
-            {
-                expected.clone()
-            }
-            (Some(Resolved::Data { input: left, arguments, .. }), Some(Resolved::Data { input: right, .. }))
-                if Rc::ptr_eq(&left, &right) && arguments.is_empty() =>
-            {
-                expected.clone()
-            }
-            _ => ty,
-        })
     }
 
     /// A method of the source, or one of these of std.
     pub fn method_call(&mut self, call: &ExprMethodCall, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
         let method = call.method.to_string();
         let is_of_any = OF_ANY.contains(&method.as_str());
-        if self.may_be_of_own_trait(&method, scope) || is_of_any && self.is_own_method(&method, scope) {
-            return self.not_evident(expr, scope);
+        if self.cx.shadows.may_be_of_own_trait(&method, scope.module)
+            || is_of_any && self.cx.shadows.is_own_method(&method, scope.module)
+        {
+            return self.cx.not_evident(expr, scope);
         }
         let arguments: Vec<&Expr> = call.args.iter().collect();
         let given = call.turbofish.as_ref().and_then(|list| match list.args.first() {
@@ -588,8 +514,8 @@ impl Deriver<'_> {
             ("collect", []) => return self.collected(call, expr, scope, hint, given),
             ("subschema_for", []) => {
                 return match given {
-                    Some((ty, _)) => Ok(Value::Json(self.shape(&ty, scope)?.schema.to_value())),
-                    None => self.not_evident(expr, scope),
+                    Some((ty, _)) => Ok(Value::Json(self.schemas.schema_of(self.cx, &ty, scope)?)),
+                    None => self.cx.not_evident(expr, scope),
                 };
             }
             ("clone" | "to_owned", []) => hint.clone(),
@@ -598,17 +524,19 @@ impl Deriver<'_> {
             ("unwrap", []) | ("expect", [_]) if matches!(hint, Hint::Schema) => Hint::Schema,
             ("unwrap", []) | ("expect", [_]) => Hint::List(Box::new(hint.unless_free().clone())),
             ("iter" | "into_iter" | "to_vec" | "cloned" | "copied" | "rev", []) | ("skip" | "take" | "chain", [_]) => {
-                Hint::List(Box::new(self.element(hint, 0)?))
+                Hint::List(Box::new(self.cx.element(hint, 0)?))
             }
             ("ok" | "flatten", []) if matches!(hint, Hint::Type(_) | Hint::List(_)) => {
                 Hint::List(Box::new(match method.as_str() {
-                    "ok" => self.element(hint, 0)?,
-                    _ => Hint::List(Box::new(self.element(hint, 0)?)),
+                    "ok" => self.cx.element(hint, 0)?,
+                    _ => Hint::List(Box::new(self.cx.element(hint, 0)?)),
                 }))
             }
-            ("or" | "or_else" | "xor" | "map_err", [_]) => Hint::List(Box::new(self.element(hint, 0)?)),
+            ("or" | "or_else" | "xor" | "map_err", [_]) => Hint::List(Box::new(self.cx.element(hint, 0)?)),
             ("unwrap_or_else", [_]) => Hint::List(Box::new(hint.unless_free().clone())),
-            ("filter" | "step_by" | "take_while" | "skip_while", [_]) => Hint::List(Box::new(self.element(hint, 0)?)),
+            ("filter" | "step_by" | "take_while" | "skip_while", [_]) => {
+                Hint::List(Box::new(self.cx.element(hint, 0)?))
+            }
             ("sum" | "product", []) => {
                 Hint::List(Box::new(given.clone().map_or_else(|| hint.unless_free().clone(), Hint::exactly)))
             }
@@ -617,16 +545,16 @@ impl Deriver<'_> {
         };
         let receiver = self.evaluate(&call.receiver, scope, &of_receiver)?;
         let value = match (receiver, method.as_str(), arguments.as_slice()) {
-            (value, "clone", []) => self.clones(&value).then_some(value),
+            (value, "clone", []) => self.cx.clones(&value).then_some(value),
             // On a type parameter, only methods of traits can be called, whatever type it is given.
             (Value::Data(data), method, arguments) if !scope.has_parameters() || is_self(&call.receiver) => {
-                return match self.method(&data, method) {
+                return match self.cx.method(&data, method) {
                     Some(function) => self.apply(&function, arguments, Some(Value::Data(data)), expr, scope),
                     None if method == "to_string" && arguments.is_empty() => {
                         let text = self.shown(&Value::Data(data))?;
-                        self.or_not_evident(text.map(Value::Text), expr, scope)
+                        self.cx.or_not_evident(text.map(Value::Text), expr, scope)
                     }
-                    None => self.not_evident(expr, scope),
+                    None => self.cx.not_evident(expr, scope),
                 };
             }
             // Of what is written as a text, only paths are joined.
@@ -718,14 +646,14 @@ impl Deriver<'_> {
                 }
                 _ => None,
             },
-            (value @ Value::List("array" | "Vec", _), "to_vec", []) => match (self.clones(&value), value) {
+            (value @ Value::List("array" | "Vec", _), "to_vec", []) => match (self.cx.clones(&value), value) {
                 (true, Value::List(_, list)) => Some(Value::List("Vec", list)),
                 _ => None,
             },
             (Value::List(kind, list), "iter" | "into_iter", []) if kind != "tuple" => {
                 Some(Value::List("iterator", list))
             }
-            (value @ Value::List("iterator", _), "cloned" | "copied", []) => self.clones(&value).then_some(value),
+            (value @ Value::List("iterator", _), "cloned" | "copied", []) => self.cx.clones(&value).then_some(value),
             (Value::List("iterator", list), "rev", []) => {
                 Some(Value::List("iterator", list.into_iter().rev().collect()))
             }
@@ -736,23 +664,23 @@ impl Deriver<'_> {
                 Some(Value::List("iterator", kept))
             }
             (Value::List("iterator", mut list), "chain", [more]) => {
-                let elements = Hint::List(Box::new(self.element(hint, 0)?));
+                let elements = Hint::List(Box::new(self.cx.element(hint, 0)?));
                 match self.evaluate(more, scope, &elements)? {
                     Value::List("array" | "Vec" | "iterator", more) => list.extend(more),
-                    _ => return self.not_evident(expr, scope),
+                    _ => return self.cx.not_evident(expr, scope),
                 }
                 Some(Value::List("iterator", list))
             }
             (Value::List(kind @ ("iterator" | "array"), list), "map", [function]) => {
-                let element = self.element(hint, 0)?;
+                let element = self.cx.element(hint, 0)?;
                 let values = list.into_iter().map(|value| self.called(function, vec![value], scope, &element));
                 Some(Value::List(kind, values.collect::<Derived<_>>()?))
             }
             (receiver, method, arguments) => {
-                return self.method_of_std(receiver, method, arguments, call, scope, hint);
+                return super::methods::method_of_std(self, receiver, method, arguments, call, scope, hint);
             }
         };
-        self.or_not_evident(value, expr, scope)
+        self.cx.or_not_evident(value, expr, scope)
     }
 
     /// A function of the source, called.
@@ -770,12 +698,12 @@ impl Deriver<'_> {
             values.push((receiver, None));
         }
         for input in function.item.sig.inputs.iter().skip(values.len()) {
-            let Some(argument) = given.next() else { return self.not_evident(expr, scope) };
+            let Some(argument) = given.next() else { return self.cx.not_evident(expr, scope) };
             let ty = function.parameter_type(input);
             values.push((self.evaluate(argument, scope, &Hint::of(ty.as_ref()))?, ty));
         }
         if given.next().is_some() {
-            return self.not_evident(expr, scope);
+            return self.cx.not_evident(expr, scope);
         }
         self.applied(function, values, expr, scope)
     }
@@ -795,7 +723,7 @@ impl Deriver<'_> {
             || values.len() != item.sig.inputs.len()
             || !item.attrs.iter().all(changes_nothing)
         {
-            return self.not_evident(expr, scope);
+            return self.cx.not_evident(expr, scope);
         }
         let mut inner = function.scope.clone();
         for (input, (value, ty)) in item.sig.inputs.iter().zip(values) {
@@ -803,7 +731,7 @@ impl Deriver<'_> {
                 FnArg::Receiver(receiver) => {
                     let mutable = receiver.mutability.is_some() && matches!(receiver.kind, syn::ReceiverKind::Value);
                     if mentions_mut(receiver) && !mutable {
-                        return self.not_evident(expr, scope);
+                        return self.cx.not_evident(expr, scope);
                     }
                     inner.hold(&quote::format_ident!("self"), value, mutable);
                 }
@@ -811,10 +739,10 @@ impl Deriver<'_> {
                     let pattern = match &*typed.pat {
                         Pat::Ident(pattern) => pattern,
                         Pat::Wild(_) => continue,
-                        _ => return self.not_evident(expr, scope),
+                        _ => return self.cx.not_evident(expr, scope),
                     };
                     if pattern.by_ref.is_some() || pattern.subpat.is_some() || mentions_mut(&*typed.ty) {
-                        return self.not_evident(expr, scope);
+                        return self.cx.not_evident(expr, scope);
                     }
                     // `T` of the function is what is given for it.
                     if let (Some(parameter), Some(ty)) = (function.generic(&typed.ty), &ty) {
@@ -831,7 +759,93 @@ impl Deriver<'_> {
             ReturnType::Default => Hint::Unknown,
         };
         let value = self.body(&item.block, &inner, &returned)?;
-        self.known(value)
+        self.cx.known(value)
+    }
+}
+
+impl Context<'_> {
+    /// Whether a path is `Some` of std.
+    pub fn is_option_some(&mut self, path: &ExprPath, scope: &Scope) -> bool {
+        if path.path.is_ident("Some") {
+            return !self.is_item(path, scope);
+        }
+        match self.owner(path, scope) {
+            Some(Owner { ty, last }) if last == "Some" => {
+                matches!(self.meaning(&ty), Ok(Some(Resolved::Known { path, .. })) if path.last().is_some_and(|last| last == "Option"))
+            }
+            _ => false,
+        }
+    }
+
+    /// The variant of std's `Result` that a path names.
+    pub fn result_variant(&mut self, path: &ExprPath, scope: &Scope) -> Option<&'static str> {
+        let variant = ["Ok", "Err"].into_iter().find(|variant| path.path.is_ident(variant))?;
+        (!self.is_item(path, scope)).then_some(variant)
+    }
+
+    /// Whether a value is of the struct or variant that a path in a pattern names.
+    pub fn is_variant(&mut self, path: &ExprPath, data: &Data, scope: &Scope) -> Derived<bool> {
+        match self.constructor(path, scope, &Hint::Unknown)? {
+            Some(constructor) if Rc::ptr_eq(&constructor.input, &data.input) => Ok(constructor.variant == data.variant),
+            _ => self.not_evident(path, scope),
+        }
+    }
+
+    /// What a path makes values of: a struct, or a variant of an enum.
+    fn constructor(&mut self, path: &ExprPath, scope: &Scope, hint: &Hint) -> Derived<Option<Constructor>> {
+        let owned = match self.owner_of_all(path, scope) {
+            Some(ty) => Some((ty, None)),
+            None => {
+                let owner = self.owner(path, scope).or_else(|| self.importing(path, scope));
+                owner.map(|Owner { ty, last }| (ty, Some(last)))
+            }
+        };
+        let Some((ty, variant)) = owned else { return Ok(None) };
+        let Some(Resolved::Data { module, input, scope: inner, .. }) = self.meaning(&ty)? else { return Ok(None) };
+        let fields = match (&input.data, &variant) {
+            (syn::Data::Struct(data), None) => Some(data.fields.clone()),
+            (syn::Data::Enum(data), Some(variant)) => {
+                data.variants.iter().find(|found| name(&found.ident) == *variant).map(|found| found.fields.clone())
+            }
+            _ => None,
+        };
+        let Some(fields) = fields else { return Ok(None) };
+        // `Outer { … }` does not say its arguments; what is expected does.
+        let expected = match hint.ty() {
+            Some(ty) => self.meaning(ty)?,
+            None => None,
+        };
+        let mut scope = match expected {
+            Some(Resolved::Data { input: other, scope, .. }) if Rc::ptr_eq(&input, &other) => scope,
+            _ => inner,
+        };
+        scope.leave_open(&input.generics);
+        Ok(Some(Constructor { module, input, scope, variant, fields }))
+    }
+
+    fn is_data(&mut self, ty: &Typed) -> Derived<bool> {
+        Ok(matches!(self.meaning(ty)?, Some(Resolved::Data { .. })))
+    }
+
+    /// `Vec` does not say its argument; what is expected does.
+    pub fn or_expected(&mut self, ty: Typed, expected: Option<&Typed>) -> Derived<Typed> {
+        let Some(expected) = expected else { return Ok(ty) };
+        if matches!(ty.0, Type::Infer(_)) {
+            return Ok(expected.clone());
+        }
+        Ok(match (self.meaning(&ty)?, self.meaning(expected)?) {
+            (Some(Resolved::Known { path: left, arguments, .. }), Some(Resolved::Known { path: right, .. }))
+                if left == right && arguments.is_empty() =>
+            {
+                expected.clone()
+            }
+            (Some(Resolved::Data { input: left, arguments, .. }), Some(Resolved::Data { input: right, .. }))
+                if Rc::ptr_eq(&left, &right) && arguments.is_empty() =>
+            {
+                expected.clone()
+            }
+            _ => ty,
+        })
     }
 }
 

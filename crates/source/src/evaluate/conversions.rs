@@ -5,19 +5,20 @@ use std::rc::Rc;
 
 use syn::{Expr, ExprClosure, ExprMethodCall, Pat, ReturnType};
 
+use super::Evaluator;
+use super::context::{Context, Derived, Resolved, Scope, Typed};
 use super::items::Function;
 use super::values::{Hint, Local, Value, is_pointer};
-use crate::derive::types::{Derived, Deriver, Resolved, Scope, Typed};
 use crate::resolve::modules::name;
 
-impl Deriver<'_> {
+impl Evaluator<'_, '_> {
     /// `value.into()`, `T::from(value)`.
     pub fn converted(&mut self, value: &Expr, expr: &Expr, scope: &Scope, to: &Hint) -> Derived<Value> {
         let ty = match to {
             Hint::Type(ty) => ty,
             Hint::Text => {
                 let value = self.evaluate(value, scope, &Hint::Free)?;
-                return self.or_not_evident(text_of(value), expr, scope);
+                return self.cx.or_not_evident(text_of(value), expr, scope);
             }
             Hint::Json => {
                 let value = self.evaluate(value, scope, &Hint::Free)?;
@@ -25,30 +26,32 @@ impl Deriver<'_> {
                     Value::Text(_) | Value::Bool(_) | Value::Integer(..) | Value::Single(_) | Value::Double(_) => {
                         Ok(Value::Json(self.serialized(value, expr, scope)?))
                     }
-                    _ => self.not_evident(expr, scope),
+                    _ => self.cx.not_evident(expr, scope),
                 };
             }
-            _ => return self.not_evident(expr, scope),
+            _ => return self.cx.not_evident(expr, scope),
         };
-        match self.meaning(ty)? {
+        match self.cx.meaning(ty)? {
             Some(Resolved::Data { module, input, scope: inner, .. }) => {
-                if self.is_own_trait("From", scope.module) || self.is_own_trait("Into", scope.module) {
-                    return self.not_evident(expr, scope);
+                if self.cx.shadows.is_own_trait("From", scope.module)
+                    || self.cx.shadows.is_own_trait("Into", scope.module)
+                {
+                    return self.cx.not_evident(expr, scope);
                 }
                 // Another derive may make conversions that are not seen.
-                let is_plain = !crate::resolve::derives::may_convert(self.modules, module, &input.attrs);
-                let conversion = self.implementation("From", module, &name(&input.ident)).filter(|_| is_plain);
+                let is_plain = !crate::resolve::derives::may_convert(self.cx.modules, module, &input.attrs);
+                let conversion = self.cx.impls.implementation("From", module, &name(&input.ident)).filter(|_| is_plain);
                 let Some((at, item)) = conversion else {
                     // `T` is `From<T>`, too.
                     let value = self.evaluate(value, scope, &Hint::Unknown)?;
                     return match &value {
                         Value::Data(data) if Rc::ptr_eq(&data.input, &input) => Ok(value),
-                        _ => self.not_evident(expr, scope),
+                        _ => self.cx.not_evident(expr, scope),
                     };
                 };
                 match Function::in_impl(&item, "from", at, &input, &inner) {
                     Some(function) => self.apply(&function, &[value], None, expr, scope),
-                    None => self.not_evident(expr, scope),
+                    None => self.cx.not_evident(expr, scope),
                 }
             }
             Some(Resolved::Known { path, arguments, .. }) => {
@@ -58,10 +61,10 @@ impl Deriver<'_> {
                 let value = self.evaluate(value, scope, &Hint::List(Box::new(Hint::exactly(*element))))?;
                 match value {
                     Value::List("array" | "Vec", list) => Ok(Value::List("array", list)),
-                    _ => self.not_evident(expr, scope),
+                    _ => self.cx.not_evident(expr, scope),
                 }
             }
-            _ => self.not_evident(expr, scope),
+            _ => self.cx.not_evident(expr, scope),
         }
     }
 
@@ -122,7 +125,7 @@ impl Deriver<'_> {
                 }
             }
             collection => {
-                let source = self.source_of(&Hint::exactly(ty.clone()), collection)?;
+                let source = self.cx.source_of(&Hint::exactly(ty.clone()), collection)?;
                 match self.evaluate(value, scope, &source)? {
                     Value::List("array", list) => self::collection(collection, list),
                     Value::List(kind, list) if kind == collection => Some(Value::List(kind, list)),
@@ -131,9 +134,156 @@ impl Deriver<'_> {
                 }
             }
         };
-        self.or_not_evident(converted, expr, scope)
+        self.cx.or_not_evident(converted, expr, scope)
     }
 
+    /// `….collect()`, into the type between the angle brackets or the one that is expected.
+    pub fn collected(
+        &mut self,
+        call: &ExprMethodCall,
+        expr: &Expr,
+        scope: &Scope,
+        hint: &Hint,
+        to: Option<Typed>,
+    ) -> Derived<Value> {
+        let hint = to.map_or_else(|| hint.clone(), Hint::exactly);
+        let Some(collection) = self.cx.collection_of(&hint)? else { return self.cx.not_evident(expr, scope) };
+        if matches!(collection.as_str(), "Option" | "Result") {
+            return self.collected_if_all(call, expr, scope, &hint, &collection);
+        }
+        let source = self.cx.source_of(&hint, &collection)?;
+        match self.evaluate(&call.receiver, scope, &source)? {
+            Value::List("iterator", list) => self.cx.or_not_evident(self::collection(&collection, list), expr, scope),
+            _ => self.cx.not_evident(expr, scope),
+        }
+    }
+
+    /// `….collect::<Option<Vec<_>>>()`, also of results.
+    fn collected_if_all(
+        &mut self,
+        call: &ExprMethodCall,
+        expr: &Expr,
+        scope: &Scope,
+        hint: &Hint,
+        wrapper: &str,
+    ) -> Derived<Value> {
+        let inner = self.cx.element(hint, 0)?;
+        let Some(collection) = self.cx.collection_of(&inner)? else { return self.cx.not_evident(expr, scope) };
+        let elements = match self.cx.source_of(&inner, &collection)? {
+            Hint::List(elements) => Hint::List(Box::new(Hint::List(elements))),
+            _ => Hint::Unknown,
+        };
+        let Value::List("iterator", list) = self.evaluate(&call.receiver, scope, &elements)? else {
+            return self.cx.not_evident(expr, scope);
+        };
+        let mut all = Some(Vec::new());
+        for value in list {
+            let value = match (value, wrapper) {
+                (Value::Option(value), "Option") | (Value::Result(value), "Result") => value,
+                _ => return self.cx.not_evident(expr, scope),
+            };
+            all = all.zip(value).map(|(mut all, value)| {
+                all.push(*value);
+                all
+            });
+        }
+        let made = match all {
+            Some(all) => {
+                let made = self::collection(&collection, all);
+                Some(Box::new(self.cx.or_not_evident(made, expr, scope)?))
+            }
+            None => None,
+        };
+        Ok(if wrapper == "Option" { Value::Option(made) } else { Value::Result(made) })
+    }
+
+    /// What a closure, or a function by its path, gives for these values.
+    pub fn called(&mut self, function: &Expr, values: Vec<Value>, scope: &Scope, hint: &Hint) -> Derived<Value> {
+        let function = super::numbers::without_parens(function);
+        match function {
+            Expr::Closure(closure) => self.closure_value(closure, values, scope, hint),
+            Expr::Path(path) => {
+                let local = path.path.get_ident().and_then(|ident| scope.locals.get(&name(ident)));
+                match local.cloned() {
+                    Some(Local::Closure(closure, at)) => return self.closure_value(&closure, values, &at, hint),
+                    Some(Local::Value { .. }) => {
+                        return match self.path_value(path, scope, &Hint::Unknown)? {
+                            Value::Function(function, at) => self.called(&function, values, &at, hint),
+                            _ => self.cx.not_evident(function, scope),
+                        };
+                    }
+                    _ => {}
+                }
+                let mut inner = scope.clone();
+                let mut arguments = Vec::new();
+                for (index, value) in values.into_iter().enumerate() {
+                    let ident = quote::format_ident!("__argument_{index}");
+                    inner.hold(&ident, value, false);
+                    arguments.push(ident);
+                }
+                let words: Vec<String> = path.path.segments.iter().map(|segment| name(&segment.ident)).collect();
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                let is_own = match words[..] {
+                    [of, _] => self.cx.shadows.is_own_trait(of, scope.module) || self.cx.is_item_of_type(of, scope),
+                    _ => true,
+                };
+                let call: Expr = match (&words[..], &arguments[..]) {
+                    (["str" | "ToString" | "ToOwned", "to_string" | "to_owned"], [value]) if !is_own => {
+                        syn::parse_quote!(#value.to_string())
+                    }
+                    (["Into", "into"], [value]) if !is_own => syn::parse_quote!(#value.into()),
+                    _ => syn::parse_quote!(#path(#(#arguments),*)),
+                };
+                self.evaluate(&call, &inner, hint)
+            }
+            _ => match self.evaluate(function, scope, &Hint::Unknown)? {
+                Value::Function(function, at) => self.called(&function, values, &at, hint),
+                _ => self.cx.not_evident(function, scope),
+            },
+        }
+    }
+
+    /// What a closure gives; it changes nothing outside of it.
+    pub fn closure_value(
+        &mut self,
+        closure: &ExprClosure,
+        values: Vec<Value>,
+        scope: &Scope,
+        hint: &Hint,
+    ) -> Derived<Value> {
+        if closure.asyncness.is_some() || closure.inputs.len() != values.len() {
+            return self.cx.not_evident(closure, scope);
+        }
+        let mut inner = scope.within_closure();
+        for (parameter, value) in closure.inputs.iter().zip(values) {
+            let pattern = match parameter {
+                Pat::Type(typed) => &typed.pat,
+                pattern => pattern,
+            };
+            let matches = self.matches(pattern, &value, &mut inner)?;
+            self.cx.or_not_evident(matches.then_some(()), parameter, scope)?;
+        }
+        let hint = match &closure.output {
+            ReturnType::Type(_, ty) => Hint::exactly(((**ty).clone(), scope.clone())),
+            ReturnType::Default => hint.clone(),
+        };
+        self.closure_body(&closure.body, &inner, &hint)
+    }
+
+    /// What a `for` goes through, where that has an order.
+    pub fn elements(&mut self, value: Value) -> Option<Vec<Value>> {
+        match value {
+            Value::List(kind, list) if kind != "tuple" => Some(list),
+            Value::Map(kind, entries) if kind == "BTreeMap" || entries.len() < 2 => {
+                Some(entries.into_iter().map(|(key, value)| Value::List("tuple", vec![key, value])).collect())
+            }
+            Value::Option(value) => Some(value.map(|value| *value).into_iter().collect()),
+            _ => None,
+        }
+    }
+}
+
+impl Context<'_> {
     /// What is known of that which a collection is made from: its elements, or pairs for a map.
     fn source_of(&mut self, collection: &Hint, last: &str) -> Derived<Hint> {
         let element = self.element(collection, 0)?;
@@ -157,66 +307,6 @@ impl Deriver<'_> {
         })
     }
 
-    /// `….collect()`, into the type between the angle brackets or the one that is expected.
-    pub fn collected(
-        &mut self,
-        call: &ExprMethodCall,
-        expr: &Expr,
-        scope: &Scope,
-        hint: &Hint,
-        to: Option<Typed>,
-    ) -> Derived<Value> {
-        let hint = to.map_or_else(|| hint.clone(), Hint::exactly);
-        let Some(collection) = self.collection_of(&hint)? else { return self.not_evident(expr, scope) };
-        if matches!(collection.as_str(), "Option" | "Result") {
-            return self.collected_if_all(call, expr, scope, &hint, &collection);
-        }
-        let source = self.source_of(&hint, &collection)?;
-        match self.evaluate(&call.receiver, scope, &source)? {
-            Value::List("iterator", list) => self.or_not_evident(self::collection(&collection, list), expr, scope),
-            _ => self.not_evident(expr, scope),
-        }
-    }
-
-    /// `….collect::<Option<Vec<_>>>()`, also of results.
-    fn collected_if_all(
-        &mut self,
-        call: &ExprMethodCall,
-        expr: &Expr,
-        scope: &Scope,
-        hint: &Hint,
-        wrapper: &str,
-    ) -> Derived<Value> {
-        let inner = self.element(hint, 0)?;
-        let Some(collection) = self.collection_of(&inner)? else { return self.not_evident(expr, scope) };
-        let elements = match self.source_of(&inner, &collection)? {
-            Hint::List(elements) => Hint::List(Box::new(Hint::List(elements))),
-            _ => Hint::Unknown,
-        };
-        let Value::List("iterator", list) = self.evaluate(&call.receiver, scope, &elements)? else {
-            return self.not_evident(expr, scope);
-        };
-        let mut all = Some(Vec::new());
-        for value in list {
-            let value = match (value, wrapper) {
-                (Value::Option(value), "Option") | (Value::Result(value), "Result") => value,
-                _ => return self.not_evident(expr, scope),
-            };
-            all = all.zip(value).map(|(mut all, value)| {
-                all.push(*value);
-                all
-            });
-        }
-        let made = match all {
-            Some(all) => {
-                let made = self::collection(&collection, all);
-                Some(Box::new(self.or_not_evident(made, expr, scope)?))
-            }
-            None => None,
-        };
-        Ok(if wrapper == "Option" { Value::Option(made) } else { Value::Result(made) })
-    }
-
     /// Whether an expression stands for something to be called.
     pub fn is_function(&mut self, expr: &Expr, scope: &Scope) -> bool {
         let Expr::Path(path) = super::numbers::without_parens(expr) else { return matches!(expr, Expr::Closure(_)) };
@@ -228,91 +318,6 @@ impl Deriver<'_> {
                 self.function(path, scope, None).is_some()
                     || path.path.segments.len() > 1 && !self.is_constant_item(path, scope)
             }
-        }
-    }
-
-    /// What a closure, or a function by its path, gives for these values.
-    pub fn called(&mut self, function: &Expr, values: Vec<Value>, scope: &Scope, hint: &Hint) -> Derived<Value> {
-        let function = super::numbers::without_parens(function);
-        match function {
-            Expr::Closure(closure) => self.closure_value(closure, values, scope, hint),
-            Expr::Path(path) => {
-                let local = path.path.get_ident().and_then(|ident| scope.locals.get(&name(ident)));
-                match local.cloned() {
-                    Some(Local::Closure(closure, at)) => return self.closure_value(&closure, values, &at, hint),
-                    Some(Local::Value { .. }) => {
-                        return match self.path_value(path, scope, &Hint::Unknown)? {
-                            Value::Function(function, at) => self.called(&function, values, &at, hint),
-                            _ => self.not_evident(function, scope),
-                        };
-                    }
-                    _ => {}
-                }
-                let mut inner = scope.clone();
-                let mut arguments = Vec::new();
-                for (index, value) in values.into_iter().enumerate() {
-                    let ident = quote::format_ident!("__argument_{index}");
-                    inner.hold(&ident, value, false);
-                    arguments.push(ident);
-                }
-                let words: Vec<String> = path.path.segments.iter().map(|segment| name(&segment.ident)).collect();
-                let words: Vec<&str> = words.iter().map(String::as_str).collect();
-                let is_own = match words[..] {
-                    [of, _] => self.is_own_trait(of, scope.module) || self.is_item_of_type(of, scope),
-                    _ => true,
-                };
-                let call: Expr = match (&words[..], &arguments[..]) {
-                    (["str" | "ToString" | "ToOwned", "to_string" | "to_owned"], [value]) if !is_own => {
-                        syn::parse_quote!(#value.to_string())
-                    }
-                    (["Into", "into"], [value]) if !is_own => syn::parse_quote!(#value.into()),
-                    _ => syn::parse_quote!(#path(#(#arguments),*)),
-                };
-                self.evaluate(&call, &inner, hint)
-            }
-            _ => match self.evaluate(function, scope, &Hint::Unknown)? {
-                Value::Function(function, at) => self.called(&function, values, &at, hint),
-                _ => self.not_evident(function, scope),
-            },
-        }
-    }
-
-    /// What a closure gives; it changes nothing outside of it.
-    pub fn closure_value(
-        &mut self,
-        closure: &ExprClosure,
-        values: Vec<Value>,
-        scope: &Scope,
-        hint: &Hint,
-    ) -> Derived<Value> {
-        if closure.asyncness.is_some() || closure.inputs.len() != values.len() {
-            return self.not_evident(closure, scope);
-        }
-        let mut inner = scope.within_closure();
-        for (parameter, value) in closure.inputs.iter().zip(values) {
-            let pattern = match parameter {
-                Pat::Type(typed) => &typed.pat,
-                pattern => pattern,
-            };
-            let matches = self.matches(pattern, &value, &mut inner)?;
-            self.or_not_evident(matches.then_some(()), parameter, scope)?;
-        }
-        let hint = match &closure.output {
-            ReturnType::Type(_, ty) => Hint::exactly(((**ty).clone(), scope.clone())),
-            ReturnType::Default => hint.clone(),
-        };
-        self.closure_body(&closure.body, &inner, &hint)
-    }
-
-    /// What a `for` goes through, where that has an order.
-    pub fn elements(&mut self, value: Value) -> Option<Vec<Value>> {
-        match value {
-            Value::List(kind, list) if kind != "tuple" => Some(list),
-            Value::Map(kind, entries) if kind == "BTreeMap" || entries.len() < 2 => {
-                Some(entries.into_iter().map(|(key, value)| Value::List("tuple", vec![key, value])).collect())
-            }
-            Value::Option(value) => Some(value.map(|value| *value).into_iter().collect()),
-            _ => None,
         }
     }
 }
@@ -381,7 +386,27 @@ fn sorted<T>(list: Vec<T>, key: fn(&T) -> &Value) -> Option<Vec<T>> {
     Some(sorted)
 }
 
-impl Deriver<'_> {
+impl Evaluator<'_, '_> {
+    /// Sorted by a function that compares two of them.
+    pub fn sorted_by(&mut self, list: Vec<Value>, function: &Expr, scope: &Scope) -> Derived<Option<Vec<Value>>> {
+        let mut sorted: Vec<Value> = Vec::new();
+        for new in list {
+            let mut at = sorted.len();
+            while at > 0 {
+                let pair = vec![sorted[at - 1].clone(), new.clone()];
+                match self.called(function, pair, scope, &Hint::Unknown)? {
+                    Value::Ordering(Ordering::Greater) => at -= 1,
+                    Value::Ordering(_) => break,
+                    _ => return Ok(None),
+                }
+            }
+            sorted.insert(at, new);
+        }
+        Ok(Some(sorted))
+    }
+}
+
+impl Context<'_> {
     /// Sorted as `sort` does.
     pub fn in_order(&mut self, list: Vec<Value>) -> Option<Vec<Value>> {
         self.in_order_of(list.into_iter().map(|value| (value.clone(), value)).collect())
@@ -400,24 +425,6 @@ impl Deriver<'_> {
         Some(sorted.into_iter().map(|(_, value)| value).collect())
     }
 
-    /// Sorted by a function that compares two of them.
-    pub fn sorted_by(&mut self, list: Vec<Value>, function: &Expr, scope: &Scope) -> Derived<Option<Vec<Value>>> {
-        let mut sorted: Vec<Value> = Vec::new();
-        for new in list {
-            let mut at = sorted.len();
-            while at > 0 {
-                let pair = vec![sorted[at - 1].clone(), new.clone()];
-                match self.called(function, pair, scope, &Hint::Unknown)? {
-                    Value::Ordering(Ordering::Greater) => at -= 1,
-                    Value::Ordering(_) => break,
-                    _ => return Ok(None),
-                }
-            }
-            sorted.insert(at, new);
-        }
-        Ok(Some(sorted))
-    }
-
     /// `cmp`, where it is derived all the way down.
     pub fn ordered(&mut self, left: &Value, right: &Value) -> Option<Ordering> {
         let (Value::Data(left), Value::Data(right)) = (left, right) else { return order(left, right) };
@@ -425,7 +432,7 @@ impl Deriver<'_> {
             self.derives(&left.input.attrs, trait_name, left.module) && Rc::ptr_eq(&left.input, &right.input)
         };
         if !["PartialOrd", "Ord"].into_iter().all(is_derived)
-            || ["PartialOrd", "Ord"].into_iter().any(|name| self.is_own_trait(name, left.module))
+            || ["PartialOrd", "Ord"].into_iter().any(|name| self.shadows.is_own_trait(name, left.module))
         {
             return None;
         }

@@ -9,8 +9,9 @@ use syn::{
     ItemFn, ItemImpl, Path, PathArguments, Type, TypePath,
 };
 
+use super::Evaluator;
+use super::context::{Context, Derived, Resolved, Scope, Typed, impl_scope, is_parameter};
 use super::values::{Hint, Local, Value};
-use crate::derive::types::{Derived, Deriver, Resolved, Scope, Typed, impl_scope, is_parameter};
 use crate::resolve::modules::{ModuleId, TypeDecl, UsePath, name};
 use crate::resolve::names::{Namespace, Target, resolve};
 
@@ -93,12 +94,12 @@ pub struct Owner {
     pub last: String,
 }
 
-impl Deriver<'_> {
+impl Evaluator<'_, '_> {
     /// A string known at compile time.
     pub fn text(&mut self, expr: &Expr, scope: &Scope) -> Derived<String> {
         match self.evaluate(expr, scope, &Hint::Text)? {
             Value::Text(text) => Ok(text),
-            _ => self.not_evident(expr, scope),
+            _ => self.cx.not_evident(expr, scope),
         }
     }
 
@@ -106,7 +107,7 @@ impl Deriver<'_> {
     pub fn integer(&mut self, expr: &Expr, scope: &Scope, ty: &'static str) -> Derived<i128> {
         match self.evaluate(expr, scope, &Hint::Number(ty))? {
             Value::Integer(number, _) => Ok(number),
-            _ => self.not_evident(expr, scope),
+            _ => self.cx.not_evident(expr, scope),
         }
     }
 
@@ -114,10 +115,12 @@ impl Deriver<'_> {
     pub fn number(&mut self, expr: &Expr, scope: &Scope) -> Derived<Json> {
         match self.evaluate(expr, scope, &Hint::Free)? {
             number @ (Value::Integer(..) | Value::Single(_) | Value::Double(_)) => self.serialized(number, expr, scope),
-            _ => self.not_evident(expr, scope),
+            _ => self.cx.not_evident(expr, scope),
         }
     }
+}
 
+impl Context<'_> {
     /// A constant of the source, free or associated: where it stands, its type and its value.
     pub fn const_item(&mut self, path: &ExprPath, scope: &Scope) -> Option<(Scope, (Type, Expr))> {
         if let Some((module, name)) = self.free(path, scope) {
@@ -172,12 +175,12 @@ impl Deriver<'_> {
             syn::Data::Enum(data) => data.variants.iter().any(|variant| name(&variant.ident) == last),
             _ => false,
         };
-        (!is_variant).then(|| (self.implementations("", module, &name(&input.ident)), input, scope, last))
+        (!is_variant).then(|| (self.impls.implementations("", module, &name(&input.ident)), input, scope, last))
     }
 
     /// A method of the type of a value.
     pub fn method(&mut self, data: &super::values::Data, method: &str) -> Option<Function> {
-        let impls = self.implementations("", data.module, &name(&data.input.ident)).into_iter();
+        let impls = self.impls.implementations("", data.module, &name(&data.input.ident)).into_iter();
         let impls = impls.filter(|(_, item)| holds_for_all(item));
         only(impls.filter_map(|(at, item)| Function::in_impl(&item, method, at, &data.input, &data.scope)))
     }
@@ -236,7 +239,7 @@ impl Deriver<'_> {
                     (of.ident.to_string().as_str(), last.as_str()),
                     ("Default", "default") | ("JsonSchema", "json_schema")
                 )
-                && !self.is_own_trait(&of.ident.to_string(), scope.module)
+                && !self.shadows.is_own_trait(&of.ident.to_string(), scope.module)
             {
                 return Some(Owner { ty, last });
             }
@@ -250,7 +253,7 @@ impl Deriver<'_> {
     /// only these items are known.
     fn is_of_own_trait(&mut self, ty: &Typed, item: &str) -> bool {
         let is_known = matches!(item, "default" | "json_schema");
-        is_type_parameter(ty) && (!is_known || self.may_be_of_own_trait(item, &ty.1))
+        is_type_parameter(ty) && (!is_known || self.shadows.may_be_of_own_trait(item, ty.1.module))
     }
 
     /// The enum of a variant that stands alone: `use Enum::Variant;`, `use Enum::*;`.

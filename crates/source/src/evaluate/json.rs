@@ -4,10 +4,11 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use serde_json::{Map, Value};
 use syn::Expr;
 
+use super::Evaluator;
+use super::context::{Derived, Scope, all};
 use super::values::Hint;
-use crate::derive::types::{Derived, Deriver, Scope, all};
 
-impl Deriver<'_> {
+impl Evaluator<'_, '_> {
     /// An expression of no particular type, as JSON: an example.
     pub fn untyped(&mut self, expr: &Expr, scope: &Scope) -> Derived<Value> {
         let value = self.evaluate(expr, scope, &Hint::Free)?;
@@ -23,7 +24,7 @@ impl Deriver<'_> {
                 for member in split(group.stream()) {
                     let (key, value) = halves(member);
                     let key = syn::parse2::<Expr>(key);
-                    let key = self.parsed(scope, key)?;
+                    let key = self.cx.parsed(scope, key)?;
                     let key = self.text(&key, scope)?;
                     object.insert(key, self.json(value, scope)?);
                 }
@@ -36,7 +37,7 @@ impl Deriver<'_> {
             _ => {
                 // Maybe with a comma that is none of this list's, as in `Map::<K, V>::new()`.
                 let expr = syn::parse2::<Expr>(tokens.clone()).ok();
-                let expr = self.or_not_evident(expr, &tokens, scope)?;
+                let expr = self.cx.or_not_evident(expr, &tokens, scope)?;
                 self.untyped(&expr, scope)
             }
         }

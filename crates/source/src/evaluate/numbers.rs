@@ -1,9 +1,11 @@
 //! Numbers: literals, arithmetic, casts. Each has a type, and is in its range.
 
-use syn::{BinOp, Expr, ExprBinary, ExprCast, Lit, UnOp};
+use syn::{BinOp, DeriveInput, Expr, ExprBinary, ExprCast, Lit, UnOp};
 
+use super::Evaluator;
+use super::context::{Context, Derived, Resolved, Scope};
 use super::values::{Hint, Value, is_pointer};
-use crate::derive::types::{Derived, Deriver, Resolved, Scope};
+use crate::resolve::modules::name;
 
 const NUMBERS: [&str; 14] =
     ["f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize"];
@@ -28,7 +30,7 @@ fn number_type(name: &str) -> Option<&'static str> {
     NUMBERS.into_iter().find(|known| *known == name)
 }
 
-impl Deriver<'_> {
+impl Evaluator<'_, '_> {
     pub fn literal(
         &mut self,
         literal: &Lit,
@@ -52,12 +54,12 @@ impl Deriver<'_> {
                     }
                     _ => None,
                 };
-                return self.or_not_evident(value.filter(|_| !negative), expr, scope);
+                return self.cx.or_not_evident(value.filter(|_| !negative), expr, scope);
             }
         };
         let ty = match number_type(suffix) {
             Some(ty) => Some(ty),
-            None if suffix.is_empty() => self.number_of(hint)?.or(match hint {
+            None if suffix.is_empty() => self.cx.number_of(hint)?.or(match hint {
                 Hint::Free => Some(if is_float { "f64" } else { "i32" }),
                 _ => None,
             }),
@@ -75,23 +77,7 @@ impl Deriver<'_> {
             }
             _ => None,
         };
-        self.or_not_evident(value, expr, scope)
-    }
-
-    /// The type of a number that stands where something is known.
-    pub fn number_of(&mut self, hint: &Hint) -> Derived<Option<&'static str>> {
-        match hint {
-            Hint::Number(ty) => Ok(Some(ty)),
-            Hint::Type(ty) => Ok(match self.meaning(ty)? {
-                Some(Resolved::Known { path, arguments, .. }) => match (path.as_slice(), arguments.first()) {
-                    ([name], _) => number_type(name),
-                    (path, Some(inner)) if is_pointer(path) => self.number_of(&Hint::exactly(inner.clone()))?,
-                    _ => None,
-                },
-                _ => None,
-            }),
-            _ => Ok(None),
-        }
+        self.cx.or_not_evident(value, expr, scope)
     }
 
     pub fn binary(&mut self, binary: &ExprBinary, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
@@ -114,13 +100,13 @@ impl Deriver<'_> {
             }
             BinOp::Eq(_) | BinOp::Ne(_) => {
                 let (left, right) = self.operands(binary, scope, &Hint::Free)?;
-                self.equal(&left, &right).map(|equal| Value::Bool(equal == matches!(binary.op, BinOp::Eq(_))))
+                self.cx.equal(&left, &right).map(|equal| Value::Bool(equal == matches!(binary.op, BinOp::Eq(_))))
             }
             BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_) => {
                 let (left, right) = self.operands(binary, scope, &Hint::Free)?;
                 match (&left, &right) {
                     (Value::Data(_), Value::Data(_)) => {
-                        let order = self.ordered(&left, &right).map(|order| Value::Integer(order as i128, "i8"));
+                        let order = self.cx.ordered(&left, &right).map(|order| Value::Integer(order as i128, "i8"));
                         order.and_then(|order| compared(&binary.op, &order, &Value::Integer(0, "i8")))
                     }
                     _ => compared(&binary.op, &left, &right),
@@ -132,7 +118,7 @@ impl Deriver<'_> {
                 arithmetic(op, left, right)
             }
         };
-        self.or_not_evident(value, expr, scope)
+        self.cx.or_not_evident(value, expr, scope)
     }
 
     /// Two of one type: what the place does not say, the other one does.
@@ -146,20 +132,39 @@ impl Deriver<'_> {
         Ok((left, right))
     }
 
+    /// The number of a variant without fields.
+    pub fn discriminant(&mut self, input: &DeriveInput, variant: &str, scope: &Scope) -> Derived<i128> {
+        let syn::Data::Enum(data) = &input.data else { return self.cx.not_evident(&input.ident, scope) };
+        let repr = input.attrs.iter().filter(|attribute| attribute.path().is_ident("repr"));
+        let repr = repr.filter_map(|attribute| attribute.parse_args::<syn::Ident>().ok());
+        let ty = repr.filter_map(|repr| integer_type(&repr.to_string())).next().unwrap_or("isize");
+        let mut next = 0;
+        for found in &data.variants {
+            if let Some((_, discriminant)) = &found.discriminant {
+                next = self.integer(discriminant, scope, ty)?;
+            }
+            if name(&found.ident) == variant {
+                return Ok(next);
+            }
+            next += 1;
+        }
+        self.cx.not_evident(&input.ident, scope)
+    }
+
     pub fn cast(&mut self, cast: &ExprCast, expr: &Expr, scope: &Scope) -> Derived<Value> {
-        let to = match self.meaning(&((*cast.ty).clone(), scope.clone()))? {
+        let to = match self.cx.meaning(&((*cast.ty).clone(), scope.clone()))? {
             Some(Resolved::Known { path, .. }) if path.len() == 1 && path[0] == "char" => {
                 let letter = match self.evaluate(&cast.expr, scope, &Hint::Number("u8"))? {
                     Value::Integer(byte, "u8") => u8::try_from(byte).ok().map(|byte| Value::Char(byte.into())),
                     letter @ Value::Char(_) => Some(letter),
                     _ => None,
                 };
-                return self.or_not_evident(letter, expr, scope);
+                return self.cx.or_not_evident(letter, expr, scope);
             }
             Some(Resolved::Known { path, .. }) if path.len() == 1 => number_type(&path[0]),
             _ => None,
         };
-        let to = self.or_not_evident(to, expr, scope)?;
+        let to = self.cx.or_not_evident(to, expr, scope)?;
         // `300 as u8` is a `u8` from the start, and no longer compiles; of `(1 << 31) as i64` nobody says the type here.
         let hint = match without_parens(&cast.expr) {
             Expr::Lit(syn::ExprLit { lit: Lit::Int(_), .. }) if !to.starts_with('f') => Hint::Number(to),
@@ -190,7 +195,25 @@ impl Deriver<'_> {
             },
             _ => None,
         };
-        self.or_not_evident(value, expr, scope)
+        self.cx.or_not_evident(value, expr, scope)
+    }
+}
+
+impl Context<'_> {
+    /// The type of a number that stands where something is known.
+    pub fn number_of(&mut self, hint: &Hint) -> Derived<Option<&'static str>> {
+        match hint {
+            Hint::Number(ty) => Ok(Some(ty)),
+            Hint::Type(ty) => Ok(match self.meaning(ty)? {
+                Some(Resolved::Known { path, arguments, .. }) => match (path.as_slice(), arguments.first()) {
+                    ([name], _) => number_type(name),
+                    (path, Some(inner)) if is_pointer(path) => self.number_of(&Hint::exactly(inner.clone()))?,
+                    _ => None,
+                },
+                _ => None,
+            }),
+            _ => Ok(None),
+        }
     }
 }
 
@@ -367,17 +390,17 @@ pub fn truncated(number: i128, to: &'static str) -> Option<Value> {
     Some(Value::Integer(number, to))
 }
 
-impl Deriver<'_> {
+impl Evaluator<'_, '_> {
     /// `a..b`, `a..=b`, as what it iterates over.
     pub fn range(&mut self, range: &syn::ExprRange, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
-        let (Some(start), Some(end)) = (&range.start, &range.end) else { return self.not_evident(expr, scope) };
+        let (Some(start), Some(end)) = (&range.start, &range.end) else { return self.cx.not_evident(expr, scope) };
         let ends = ExprBinary {
             attrs: Vec::new(),
             left: start.clone(),
             op: BinOp::Lt(Default::default()),
             right: end.clone(),
         };
-        let element = self.element(hint, 0)?;
+        let element = self.cx.element(hint, 0)?;
         let (start, end) = self.operands(&ends, scope, &element)?;
         let is_closed = matches!(range.limits, syn::RangeLimits::Closed(_));
         let list = match (start, end) {
@@ -390,6 +413,6 @@ impl Deriver<'_> {
             (Value::Char(start), Value::Char(end)) if is_closed => Some((start..=end).map(Value::Char).collect()),
             _ => None,
         };
-        Ok(Value::List("iterator", self.or_not_evident(list, expr, scope)?))
+        Ok(Value::List("iterator", self.cx.or_not_evident(list, expr, scope)?))
     }
 }

@@ -1,28 +1,4 @@
-//! Evaluates expressions whose value follows from the source by the rules below; all else is OP014, "only a compiler knows".
-//!
-//! - **Types.** Each value carries its type: integers and floats by name, collections by kind. A number without a suffix
-//!   takes its type from where it stands ([`Hint`]): a field, parameter, constant, result, or the other operand. Where certainly
-//!   nothing else can say it, it is an `i32` or `f64` ([`Hint::Free`]). If nothing says it yet, an integer is of *any* type as
-//!   long as all types that it may have agree on it (`numbers::ANY`); else, and if it is a float, it is refused.
-//! - **Names.** A name is a `let`, a parameter, a constant, a function or a constructor that resolution finds, also in a
-//!   pattern. Behind a glob, it is refused if a macro of the module could make it.
-//! - **Calls.** A function of the source is its body, applied to values. A method is std's only for the values and names in
-//!   `methods`, and only if no trait of the crate that may be in scope has a method of that name (`shadows`). The same
-//!   holds for macros, and for `Default` and `From`. `==`, `clone` and `Default` of a type of the source are its derive's.
-//! - **Methods** of std's values are those of tables (`methods`, `texts`, `quantities`). An iterator is the list of what it
-//!   gives. A closure or a function that is handed on is a value, and runs where it is called. `{}` and `{:?}` of a type of
-//!   the source are what its only `Display` writes, and what the derive of `Debug` does.
-//! - **Blocks** (`blocks`) are `let` bindings, constants and an expression, and may be left by `return` and `?`. Nothing changes a
-//!   value, except that the statements of a block may set fields of its own `let mut` and insert into a schema. Loops, assignments,
-//!   methods such as `list.push(…)` and everything with `&mut` are refused. The constants of a block see no locals.
-//! - **Effects.** What is not evaluated may change something or panic. So a `let` whose type only its uses tell is refused
-//!   unless one of them is evaluated or it is a literal, and a field that is not needed unless it can neither reach a local nor
-//!   leave the body. The functions of the source that either reaches must not panic as far as it shows (`panics`).
-//! - **Order** (`conversions`). Sets and maps are made sorted and without duplicates when they are made; where the order or
-//!   equality of their elements is not that of numbers or strings, or is random, more than one element is refused.
-//! - **Attributes** in a body are refused: `#[cfg]` may stand at any expression.
-//!
-//! Everything here is pure, so evaluating twice changes nothing.
+//! Values of Rust, what is expected of an expression, and the expressions that need nothing else.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -34,8 +10,9 @@ use serde_json::Value as Json;
 use syn::spanned::Spanned;
 use syn::{BinOp, DeriveInput, Expr, ExprClosure, ExprPath, Pat, Type, UnOp};
 
+use super::Evaluator;
+use super::context::{Context, Derived, Refused, Resolved, Scope, Typed, all};
 use super::numbers::common;
-use crate::derive::types::{Derived, Deriver, Refused, Resolved, Scope, Typed, all};
 use crate::resolve::modules::{ModuleId, name};
 use opctl_model::diagnostic::Diagnostic;
 
@@ -169,22 +146,22 @@ pub enum Local {
     Open,
 }
 
-impl Deriver<'_> {
+impl Evaluator<'_, '_> {
     /// The value of an expression; `hint` is what its place says about its type.
     pub fn evaluate(&mut self, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
-        let mut value = self.deeper(expr, scope, |deriver| deriver.evaluate_unchecked(expr, scope, hint))?;
+        let mut value = self.deeper(expr, scope, |evaluator| evaluator.evaluate_unchecked(expr, scope, hint))?;
         // A schema is large, and counts where it becomes part of another one: see `serialized`.
-        self.steps += if matches!(value, Value::Json(_)) { 0 } else { size_of(&value) };
+        self.cx.steps += if matches!(value, Value::Json(_)) { 0 } else { size_of(&value) };
         if let Value::Integer(number, super::numbers::ANY) = value
-            && let Some(ty) = self.number_of(hint)?
+            && let Some(ty) = self.cx.number_of(hint)?
         {
             let typed = super::numbers::in_range(number, ty);
-            value = self.or_not_evident(typed, expr, scope)?;
+            value = self.cx.or_not_evident(typed, expr, scope)?;
         }
         if let Hint::Type(ty) = hint
-            && !self.is_of(&value, ty)?
+            && !self.cx.is_of(&value, ty)?
         {
-            return self.not_evident(expr, scope);
+            return self.cx.not_evident(expr, scope);
         }
         Ok(value)
     }
@@ -196,60 +173,39 @@ impl Deriver<'_> {
         scope: &Scope,
         step: impl FnOnce(&mut Self) -> Result<T, E>,
     ) -> Result<T, E> {
-        if self.evaluating == 0 {
-            self.steps = 0;
+        if self.cx.evaluating == 0 {
+            self.cx.steps = 0;
         }
-        self.steps += 1;
-        if self.evaluating > MAX_DEPTH || self.steps > MAX_STEPS {
-            return Ok(self.not_evident(node, scope)?);
+        self.cx.steps += 1;
+        if self.cx.evaluating > MAX_DEPTH || self.cx.steps > MAX_STEPS {
+            return Ok(self.cx.not_evident(node, scope)?);
         }
-        self.evaluating += 1;
+        self.cx.evaluating += 1;
         let result = step(self);
-        self.evaluating -= 1;
+        self.cx.evaluating -= 1;
         result
     }
 
     /// As [`evaluate`](Self::evaluate), but a value that is not evident is only refused where it is needed.
     pub fn evaluate_if_needed(&mut self, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
-        match self.if_needed(|deriver| deriver.evaluate(expr, scope, hint)) {
+        match self.if_needed(|evaluator| evaluator.evaluate(expr, scope, hint)) {
             unknown @ Value::Unknown(_)
-                if !has_no_effect(expr.to_token_stream(), scope) || self.may_panic(expr.to_token_stream()) =>
+                if !has_no_effect(expr.to_token_stream(), scope)
+                    || self.cx.panics.may_panic(expr.to_token_stream()) =>
             {
-                self.known(unknown)
+                self.cx.known(unknown)
             }
             value => Ok(value),
         }
     }
 
     pub fn if_needed(&mut self, evaluate: impl FnOnce(&mut Self) -> Derived<Value>) -> Value {
-        let said = std::mem::take(&mut self.diagnostics);
-        let before = self.reasons.len();
+        let said = std::mem::take(&mut self.cx.diagnostics);
+        let before = self.cx.reasons.len();
         let value = evaluate(self);
-        self.reasons.truncate(before);
-        let reasons = std::mem::replace(&mut self.diagnostics, said);
+        self.cx.reasons.truncate(before);
+        let reasons = std::mem::replace(&mut self.cx.diagnostics, said);
         value.unwrap_or(Value::Unknown(reasons))
-    }
-
-    /// A value that is needed.
-    pub fn known(&mut self, value: Value) -> Derived<Value> {
-        let Value::Unknown(reasons) = value else { return Ok(value) };
-        for reason in reasons {
-            let _ = self.refuse::<()>(reason);
-        }
-        Err(Refused)
-    }
-
-    pub fn not_evident<T>(&mut self, node: &impl Spanned, scope: &Scope) -> Derived<T> {
-        let span = self.span(scope, node);
-        self.refuse(
-            Diagnostic::error("OP014", "the value of this expression is not evident from the source")
-                .at(span, "")
-                .help("use a literal, a constant, a constructor of std, or a function whose body is one of these"),
-        )
-    }
-
-    pub fn or_not_evident<T>(&mut self, value: Option<T>, node: &impl Spanned, scope: &Scope) -> Derived<T> {
-        value.map_or_else(|| self.not_evident(node, scope), Ok)
     }
 
     fn evaluate_unchecked(&mut self, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
@@ -270,18 +226,18 @@ impl Deriver<'_> {
                 let element = match hint {
                     // The elements have one type, and any of them may say it.
                     Hint::Free if !array.elems.iter().all(super::numbers::is_untyped) => Hint::Unknown,
-                    hint => self.element(hint, 0)?,
+                    hint => self.cx.element(hint, 0)?,
                 };
                 Ok(Value::List("array", all(array.elems.iter().map(|value| self.evaluate(value, scope, &element)))?))
             }
             Expr::Repeat(repeat) => {
-                let element = self.element(hint, 0)?;
+                let element = self.cx.element(hint, 0)?;
                 let value = self.evaluate(&repeat.expr, scope, &element)?;
                 self.repeated(value, &repeat.len, scope)
             }
             Expr::Tuple(tuple) => {
                 let values = all(tuple.elems.iter().enumerate().map(|(index, value)| {
-                    let element = self.element(hint, index)?;
+                    let element = self.cx.element(hint, index)?;
                     self.evaluate(value, scope, &element)
                 }))?;
                 Ok(if values.is_empty() { Value::Unit } else { Value::List("tuple", values) })
@@ -297,32 +253,32 @@ impl Deriver<'_> {
                     Value::List("tuple", list) => key.parse().ok().and_then(|index: usize| list.into_iter().nth(index)),
                     _ => None,
                 };
-                let found = self.or_not_evident(found, expr, scope)?;
-                self.known(found)
+                let found = self.cx.or_not_evident(found, expr, scope)?;
+                self.cx.known(found)
             }
             Expr::Index(index) => {
                 if let Expr::Range(range) = super::numbers::without_parens(&index.index) {
-                    let elements = Hint::List(Box::new(self.element(hint, 0)?));
+                    let elements = Hint::List(Box::new(self.cx.element(hint, 0)?));
                     let whole = self.evaluate(&index.expr, scope, &elements)?;
                     return self.slice(whole, range, expr, scope);
                 }
                 let elements = Hint::List(Box::new(hint.unless_free().clone()));
                 let list = self.evaluate(&index.expr, scope, &elements)?;
                 if let Value::Map(_, entries) = list {
-                    let found = self.entry_of(entries, &index.index, scope)?;
-                    let found = self.or_not_evident(found.flatten(), expr, scope)?;
-                    return self.known(found);
+                    let found = super::methods::entry_of(self, entries, &index.index, scope)?;
+                    let found = self.cx.or_not_evident(found.flatten(), expr, scope)?;
+                    return self.cx.known(found);
                 }
                 let at = usize::try_from(self.integer(&index.index, scope, "usize")?).ok();
                 let found = match (list, at) {
                     (Value::List("array" | "Vec" | "VecDeque", list), Some(at)) => list.into_iter().nth(at),
                     _ => None,
                 };
-                self.or_not_evident(found, expr, scope)
+                self.cx.or_not_evident(found, expr, scope)
             }
             Expr::Range(range) => self.range(range, expr, scope, hint),
             Expr::Closure(_) => Ok(Value::Function(Box::new(expr.clone()), scope.clone())),
-            _ => self.not_evident(expr, scope),
+            _ => self.cx.not_evident(expr, scope),
         }
     }
 
@@ -331,7 +287,7 @@ impl Deriver<'_> {
         let length = match &whole {
             Value::Text(text) => text.len(),
             Value::List("array" | "Vec", list) => list.len(),
-            _ => return self.not_evident(expr, scope),
+            _ => return self.cx.not_evident(expr, scope),
         };
         let range = self.span_of_range(range, length, scope)?;
         let part = match whole {
@@ -339,7 +295,7 @@ impl Deriver<'_> {
             Value::List(_, list) => list.get(range).map(|part| Value::List("array", part.to_vec())),
             _ => None,
         };
-        self.or_not_evident(part, expr, scope)
+        self.cx.or_not_evident(part, expr, scope)
     }
 
     /// The positions that `1..`, `..3` and the like mean in something of this length.
@@ -365,38 +321,22 @@ impl Deriver<'_> {
         }
         let value = self.evaluate(&unary.expr, scope, hint)?;
         let result = match (&unary.op, value) {
-            (UnOp::Deref(_), Value::Data(data)) => (!self.dereferences(&data)).then_some(Value::Data(data)),
+            (UnOp::Deref(_), Value::Data(data)) => (!self.cx.dereferences(&data)).then_some(Value::Data(data)),
             (UnOp::Deref(_), value) => Some(value),
             (UnOp::Neg(_), value) => super::numbers::negative(value),
             (UnOp::Not(_), Value::Bool(value)) => Some(Value::Bool(!value)),
             (UnOp::Not(_), Value::Integer(number, ty)) => super::numbers::truncated(!number, ty),
             _ => None,
         };
-        self.or_not_evident(result, expr, scope)
-    }
-
-    /// Whether `*` of a value may be something else.
-    pub fn dereferences(&mut self, data: &Data) -> bool {
-        !self.implementations("Deref", data.module, &name(&data.input.ident)).is_empty()
-            || self.derives(&data.input.attrs, "Deref", data.module)
-    }
-
-    /// What is found without a word about what is not.
-    pub fn quietly<T>(&mut self, find: impl FnOnce(&mut Self) -> Derived<T>) -> Derived<T> {
-        let said = std::mem::take(&mut self.diagnostics);
-        let before = self.reasons.len();
-        let found = find(self);
-        self.reasons.truncate(before);
-        self.diagnostics = said;
-        found
+        self.cx.or_not_evident(result, expr, scope)
     }
 
     pub fn repeated(&mut self, value: Value, length: &Expr, scope: &Scope) -> Derived<Value> {
         match usize::try_from(self.integer(length, scope, "usize")?) {
-            Ok(length) if length.saturating_mul(size_of(&value)) <= MAX_SIZE && self.clones(&value) => {
+            Ok(length) if length.saturating_mul(size_of(&value)) <= MAX_SIZE && self.cx.clones(&value) => {
                 Ok(Value::List("array", vec![value; length]))
             }
-            _ => self.not_evident(length, scope),
+            _ => self.cx.not_evident(length, scope),
         }
     }
 
@@ -421,13 +361,13 @@ impl Deriver<'_> {
                 let is_choice = guarded.pat.to_token_stream().to_string().contains('|');
                 let holds = self.condition(&guarded.guard, scope)?;
                 // The guard is asked again for each choice that fits.
-                if !holds && is_choice { self.not_evident(pattern, scope) } else { Ok(holds) }
+                if !holds && is_choice { self.cx.not_evident(pattern, scope) } else { Ok(holds) }
             }
             Pat::Tuple(parts) => match value {
                 Value::List("tuple", list) if list.len() == parts.elems.len() => {
                     for (part, value) in parts.elems.iter().zip(list) {
                         if matches!(part, Pat::Rest(_)) {
-                            return self.not_evident(pattern, scope);
+                            return self.cx.not_evident(pattern, scope);
                         }
                         if !self.matches(part, value, scope)? {
                             return Ok(false);
@@ -435,7 +375,7 @@ impl Deriver<'_> {
                     }
                     Ok(true)
                 }
-                _ => self.not_evident(pattern, scope),
+                _ => self.cx.not_evident(pattern, scope),
             },
             Pat::Lit(literal) => self.is_constant_value(&Expr::Lit(literal.clone()), value, scope),
             Pat::Path(path) => self.is_constant_value(&Expr::Path(path.clone()), value, scope),
@@ -450,8 +390,8 @@ impl Deriver<'_> {
                 let may_be_item = ident == "None"
                     || matches!(scope.locals.get(&name(ident)), Some(Local::Constant(..) | Local::Open))
                     || ident.to_string().starts_with(char::is_uppercase)
-                    || self.modules.maker(scope.module, &name(ident)).is_some()
-                    || self.is_item(&path, scope);
+                    || self.cx.modules.maker(scope.module, &name(ident)).is_some()
+                    || self.cx.is_item(&path, scope);
                 if may_be_item {
                     return self.is_constant_value(&Expr::Path(path), value, scope);
                 }
@@ -462,21 +402,21 @@ impl Deriver<'_> {
                 let path = ExprPath { attrs: Vec::new(), qself: of.qself.clone(), path: of.path.clone() };
                 let inner: Vec<&Pat> = of.elems.iter().collect();
                 match (value, inner.as_slice()) {
-                    (Value::Option(option), [inner]) if self.is_option_some(&path, scope) => match option {
+                    (Value::Option(option), [inner]) if self.cx.is_option_some(&path, scope) => match option {
                         Some(value) => self.matches(inner, value, scope),
                         None => Ok(false),
                     },
-                    (Value::Result(result), [inner]) => match (self.result_variant(&path, scope), result) {
+                    (Value::Result(result), [inner]) => match (self.cx.result_variant(&path, scope), result) {
                         (Some("Ok"), Some(value)) => self.matches(inner, value, scope),
                         (Some("Err"), None) => {
-                            let unknown = self.if_needed(|deriver| deriver.not_evident(pattern, scope));
+                            let unknown = self.if_needed(|evaluator| evaluator.cx.not_evident(pattern, scope));
                             self.matches(inner, &unknown, scope)
                         }
                         (Some(_), _) => Ok(false),
-                        (None, _) => self.not_evident(pattern, scope),
+                        (None, _) => self.cx.not_evident(pattern, scope),
                     },
                     (Value::Data(data), inner) => {
-                        if !self.is_variant(&path, data, scope)? {
+                        if !self.cx.is_variant(&path, data, scope)? {
                             return Ok(false);
                         }
                         if matches!(inner, [Pat::Rest(_)]) {
@@ -484,25 +424,25 @@ impl Deriver<'_> {
                         }
                         for (index, inner) in inner.iter().enumerate() {
                             let field = data.fields.get(&index.to_string()).cloned();
-                            let field = self.or_not_evident(field, pattern, scope)?;
+                            let field = self.cx.or_not_evident(field, pattern, scope)?;
                             if !self.matches(inner, &field, scope)? {
                                 return Ok(false);
                             }
                         }
                         Ok(true)
                     }
-                    _ => self.not_evident(pattern, scope),
+                    _ => self.cx.not_evident(pattern, scope),
                 }
             }
             Pat::Struct(of) => {
-                let Value::Data(data) = value else { return self.not_evident(pattern, scope) };
+                let Value::Data(data) = value else { return self.cx.not_evident(pattern, scope) };
                 let path = ExprPath { attrs: Vec::new(), qself: of.qself.clone(), path: of.path.clone() };
-                if !self.is_variant(&path, data, scope)? {
+                if !self.cx.is_variant(&path, data, scope)? {
                     return Ok(false);
                 }
                 for part in &of.fields {
                     let field = data.fields.get(&key_of(&part.member)).cloned();
-                    let field = self.or_not_evident(field, pattern, scope)?;
+                    let field = self.cx.or_not_evident(field, pattern, scope)?;
                     if !self.matches(&part.pat, &field, scope)? {
                         return Ok(false);
                     }
@@ -519,14 +459,14 @@ impl Deriver<'_> {
                     let Some(end) = end else { continue };
                     let end = self.evaluate(end, scope, &Hint::like(value))?;
                     let holds = super::numbers::compared(&op, value, &end);
-                    if !self.or_not_evident(holds, pattern, scope)? {
+                    if !self.cx.or_not_evident(holds, pattern, scope)? {
                         return Ok(false);
                     }
                 }
                 Ok(true)
             }
             Pat::Slice(parts) => {
-                let Value::List("array" | "Vec", list) = value else { return self.not_evident(pattern, scope) };
+                let Value::List("array" | "Vec", list) = value else { return self.cx.not_evident(pattern, scope) };
                 let rest = parts.elems.iter().position(|part| rest_of(part).is_some());
                 let (before, after) = match rest {
                     Some(rest) => (rest, parts.elems.len() - rest - 1),
@@ -539,7 +479,7 @@ impl Deriver<'_> {
                 if let Some(Some(binding)) = rest.and_then(|rest| rest_of(&parts.elems[rest])) {
                     let middle = Value::List("array", list[before..list.len() - after].to_vec());
                     if binding.by_ref.is_some() || binding.mutability.is_some() {
-                        return self.not_evident(pattern, scope);
+                        return self.cx.not_evident(pattern, scope);
                     }
                     scope.hold(&binding.ident, middle, false);
                 }
@@ -552,26 +492,66 @@ impl Deriver<'_> {
                 }
                 Ok(true)
             }
-            _ => self.not_evident(pattern, scope),
+            _ => self.cx.not_evident(pattern, scope),
         }
     }
 
     /// Whether a value is the constant or the variant of a pattern.
     fn is_constant_value(&mut self, constant: &Expr, value: &Value, scope: &Scope) -> Derived<bool> {
         if let (Expr::Path(path), Value::Data(data)) = (constant, value)
-            && !self.is_constant_item(path, scope)
+            && !self.cx.is_constant_item(path, scope)
         {
-            return self.is_variant(path, data, scope);
+            return self.cx.is_variant(path, data, scope);
         }
         let constant_value = self.evaluate(constant, scope, &Hint::like(value))?;
         let same = match (&constant_value, value) {
             (Value::Option(None), Value::Option(value)) => Some(value.is_none()),
             (Value::Bool(_) | Value::Integer(..) | Value::Char(_) | Value::Text(_), value) => {
-                self.equal(&constant_value, value)
+                self.cx.equal(&constant_value, value)
             }
             _ => None,
         };
-        self.or_not_evident(same, constant, scope)
+        self.cx.or_not_evident(same, constant, scope)
+    }
+}
+
+impl Context<'_> {
+    /// A value that is needed.
+    pub fn known(&mut self, value: Value) -> Derived<Value> {
+        let Value::Unknown(reasons) = value else { return Ok(value) };
+        for reason in reasons {
+            let _ = self.refuse::<()>(reason);
+        }
+        Err(Refused)
+    }
+
+    pub fn not_evident<T>(&mut self, node: &impl Spanned, scope: &Scope) -> Derived<T> {
+        let span = self.span(scope, node);
+        self.refuse(
+            Diagnostic::error("OP014", "the value of this expression is not evident from the source")
+                .at(span, "")
+                .help("use a literal, a constant, a constructor of std, or a function whose body is one of these"),
+        )
+    }
+
+    pub fn or_not_evident<T>(&mut self, value: Option<T>, node: &impl Spanned, scope: &Scope) -> Derived<T> {
+        value.map_or_else(|| self.not_evident(node, scope), Ok)
+    }
+
+    /// Whether `*` of a value may be something else.
+    pub fn dereferences(&mut self, data: &Data) -> bool {
+        !self.impls.implementations("Deref", data.module, &name(&data.input.ident)).is_empty()
+            || self.derives(&data.input.attrs, "Deref", data.module)
+    }
+
+    /// What is found without a word about what is not.
+    pub fn quietly<T>(&mut self, find: impl FnOnce(&mut Self) -> Derived<T>) -> Derived<T> {
+        let said = std::mem::take(&mut self.diagnostics);
+        let before = self.reasons.len();
+        let found = find(self);
+        self.reasons.truncate(before);
+        self.diagnostics = said;
+        found
     }
 
     /// `==`, where it is derived all the way down.
@@ -601,7 +581,7 @@ impl Deriver<'_> {
             (Data(left), Data(right)) => {
                 let is_derived =
                     self.derives(&left.input.attrs, "PartialEq", left.module) && Rc::ptr_eq(&left.input, &right.input);
-                if !is_derived || self.is_own_trait("PartialEq", left.module) {
+                if !is_derived || self.shadows.is_own_trait("PartialEq", left.module) {
                     return None;
                 }
                 left.variant == right.variant && self.all_equal(left.fields.values().zip(right.fields.values()))?
@@ -623,7 +603,7 @@ impl Deriver<'_> {
         match value {
             Value::Data(data) => {
                 self.derives(&data.input.attrs, "Clone", data.module)
-                    && !self.is_own_trait("Clone", data.module)
+                    && !self.shadows.is_own_trait("Clone", data.module)
                     && data.fields.values().all(|value| self.clones(value))
             }
             Value::Option(Some(value)) => self.clones(value),

@@ -196,7 +196,8 @@ mod tests {
     use super::super::modules::{self, Modules};
     use super::super::names::{self, Namespace, Target};
     use super::*;
-    use crate::derive::types::{Deriver, Scope};
+    use crate::derive::types::{Deriver, State};
+    use crate::evaluate::context::{Context, Scope};
     use crate::known;
     use opctl_model::project::builtin;
 
@@ -211,17 +212,17 @@ mod tests {
     fn the_kinds_of_kubernetes_are_the_same_when_they_are_read_from_source() {
         let tree = own_tree();
         let modules = Modules::read(&tree, &[Package::at(&tree, "").unwrap()]);
-        let options = crate::Options::default();
-        let mut deriver = Deriver::new(&modules, &options);
+        let (mut cx, mut state) = (Context::new(&modules), State::new(&crate::Options::default()));
         let (_, via) = modules.dependency(modules.local()[0], "k8s_openapi").unwrap();
         let minor = modules.kubernetes(&via).unwrap();
         let mut count = 0;
         for builtin in builtin::groups().collect::<BTreeSet<_>>().into_iter().flat_map(builtin::in_group) {
             let path: Vec<String> = builtin.path.split("::").chain([builtin.kind]).map(String::from).collect();
             let table = known::find(&path, Some(minor)).unwrap().shape(Vec::new()).ok();
-            let foreign = resolve::Foreign { path, via: Some(via.clone()) };
-            let target = resolve::follow(&modules, &foreign, Namespace::Type).unwrap();
+            let foreign = names::Foreign { path, via: Some(via.clone()) };
+            let target = names::follow(&modules, &foreign, Namespace::Type).unwrap();
             let Some(Target::Item(module, name)) = target else { panic!("{foreign:?} is not found") };
+            let mut deriver = Deriver { cx: &mut cx, state: &mut state };
             let read = deriver.shape(&syn::parse_str(&name).unwrap(), &Scope::of(module)).ok();
             assert_eq!(read, table, "{foreign:?}");
             count += 1;

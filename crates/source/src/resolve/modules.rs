@@ -26,10 +26,10 @@ use super::foreign::{Foreign, Missing};
 use super::kubernetes_version::{self, Unclear};
 use super::macro_output::Makes;
 use super::package::{self, Dependency, Kind, Package, normalize};
+use super::roots;
 use super::runtime::{self, Runtime};
 use super::skim;
 use crate::attributes::item_macro;
-use crate::derive::custom_resource;
 use crate::known::Minor;
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 use opctl_model::lexer::{self, Excess, Lexer};
@@ -1595,14 +1595,14 @@ impl Reader<'_> {
             self.module.undecided.insert(bound.clone(), span);
         }
         if self.krate.foreign.is_none()
-            && let Some(root) = custom_resource::root_name(&input)
+            && let Some(root) = roots::root_name(&input)
         {
             let reach = self.reach(&input.vis);
             self.module.reaches.entry((false, name(&root))).or_insert(reach);
             self.module.roots.insert(name(&root), bound.clone());
         }
         if self.modules.reading == Reading::Whole
-            && let Some(root) = custom_resource::root_type(&input)
+            && let Some(root) = roots::root_type(&input)
         {
             let (kind, spec) = (&root.ident, &input.ident);
             self.module

@@ -3,12 +3,11 @@
 //! Macros and traits have no place in the module tree that manifests are read from, so they are found in the tokens of all
 //! files. A trait counts as in scope wherever its name can be seen.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use crate::derive::types::{Deriver, Scope};
-use crate::resolve::modules::ModuleId;
-use crate::resolve::names::{Namespace, Target, resolve};
+use super::modules::{ModuleId, Modules};
+use super::names::{Namespace, Target, resolve};
 use opctl_model::lexer::{Token, code};
 
 /// Crates whose names opctl knows: a glob of them brings no method or macro of std's names.
@@ -20,7 +19,7 @@ const ANY: &str = "$";
 
 /// The macros, traits and methods that a crate declares.
 #[derive(Default)]
-pub struct Shadows {
+struct Declared {
     macros: BTreeSet<String>,
     /// With the methods of each.
     traits: BTreeMap<String, BTreeSet<String>>,
@@ -41,7 +40,7 @@ fn may_define(text: &str, name: &str) -> bool {
     })
 }
 
-impl Shadows {
+impl Declared {
     fn add(&mut self, text: &str) {
         let has_words = ["macro_rules", "trait", "Into"].iter().any(|word| text.contains(word));
         if !has_words && !OF_ANY.iter().any(|method| may_define(text, method)) {
@@ -100,46 +99,57 @@ impl Shadows {
     }
 }
 
-impl Deriver<'_> {
-    fn shadows(&mut self, module: ModuleId) -> Rc<Shadows> {
+/// Knows what the project (`None`) and the crates that it uses declare; these by their roots.
+pub struct Shadows<'a> {
+    modules: &'a Modules,
+    crates: HashMap<Option<ModuleId>, Rc<Declared>>,
+}
+
+impl<'a> Shadows<'a> {
+    pub fn new(modules: &'a Modules) -> Self {
+        Self { modules, crates: HashMap::new() }
+    }
+
+    fn declared(&mut self, module: ModuleId) -> Rc<Declared> {
         let krate = self.modules.is_foreign(module).then(|| self.modules.root(module));
-        if let Some(shadows) = self.shadows.get(&krate) {
-            return shadows.clone();
+        if let Some(declared) = self.crates.get(&krate) {
+            return declared.clone();
         }
-        let mut shadows = Shadows::default();
+        let mut declared = Declared::default();
         match krate {
-            None => self.modules.files().iter().for_each(|file| shadows.add(&file.text)),
+            None => self.modules.files().iter().for_each(|file| declared.add(&file.text)),
             Some(_) => {
                 let modules = self.modules.whole_crate(module);
                 let mut files: Vec<_> = modules.iter().map(|id| self.modules.module(*id).file.clone()).collect();
                 files.dedup_by(|one, other| one.path == other.path);
-                files.iter().for_each(|file| shadows.add(&file.text));
+                files.iter().for_each(|file| declared.add(&file.text));
             }
         }
-        let shadows = Rc::new(shadows);
-        self.shadows.insert(krate, shadows.clone());
-        shadows
+        let declared = Rc::new(declared);
+        self.crates.insert(krate, declared.clone());
+        declared
     }
 
     /// Whether the crate declares a trait of this name.
     pub fn is_own_trait(&mut self, name: &str, module: ModuleId) -> bool {
-        let shadows = self.shadows(module);
-        shadows.traits.contains_key(name) || shadows.traits.contains_key(ANY)
+        let declared = self.declared(module);
+        declared.traits.contains_key(name) || declared.traits.contains_key(ANY)
     }
 
     /// Whether a type of the crate has a method of this name, which goes before that of any trait.
-    pub fn is_own_method(&mut self, method: &str, scope: &Scope) -> bool {
-        self.shadows(scope.module).methods.contains(method)
+    pub fn is_own_method(&mut self, method: &str, module: ModuleId) -> bool {
+        self.declared(module).methods.contains(method)
     }
 
     /// Whether `value.method()` may be a method of a trait of the crate.
-    pub fn may_be_of_own_trait(&mut self, method: &str, scope: &Scope) -> bool {
-        let (reach, has_foreign_glob) = self.reach(scope.module);
+    pub fn may_be_of_own_trait(&mut self, method: &str, module: ModuleId) -> bool {
+        let (reach, has_foreign_glob) = self.reach(module);
         if has_foreign_glob {
             return true;
         }
-        let shadows = self.shadows(scope.module);
-        let mut traits = shadows.traits.iter().filter(|(_, methods)| methods.contains(method) || methods.contains(ANY));
+        let declared = self.declared(module);
+        let mut traits =
+            declared.traits.iter().filter(|(_, methods)| methods.contains(method) || methods.contains(ANY));
         traits.any(|(name, _)| {
             reach.iter().any(|id| {
                 let module = self.modules.module(*id);
@@ -150,9 +160,9 @@ impl Deriver<'_> {
     }
 
     /// Whether `name!` may be a macro of the crate, or one that it imports from elsewhere.
-    pub fn is_own_macro(&mut self, name: &str, of: &str, scope: &Scope) -> bool {
-        let shadows = self.shadows(scope.module);
-        let (reach, has_foreign_glob) = self.reach(scope.module);
+    pub fn is_own_macro(&mut self, name: &str, of: &str, module: ModuleId) -> bool {
+        let declared = self.declared(module);
+        let (reach, has_foreign_glob) = self.reach(module);
         let is_imported = reach.iter().any(|id| {
             let module = self.modules.module(*id);
             let imports = module.uses.get(name).into_iter().flatten();
@@ -161,7 +171,7 @@ impl Deriver<'_> {
                 _ => !used.path.segments.iter().any(|segment| segment == of),
             })
         });
-        has_foreign_glob || is_imported || shadows.macros.contains(name) || shadows.macros.contains(ANY)
+        has_foreign_glob || is_imported || declared.macros.contains(name) || declared.macros.contains(ANY)
     }
 
     /// The modules whose names are in scope in a module, through globs; and whether a glob brings names that are not known.

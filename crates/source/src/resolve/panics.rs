@@ -8,13 +8,12 @@ use std::rc::Rc;
 
 use proc_macro2::{TokenStream, TokenTree};
 
-use crate::derive::types::Deriver;
-use crate::resolve::modules::name;
+use super::modules::{Modules, name};
 use opctl_model::lexer::{Token, code};
 
 /// The bodies of all functions of one name.
 #[derive(Default)]
-pub struct Bodies {
+struct Bodies {
     panics: bool,
     calls: BTreeSet<String>,
 }
@@ -22,7 +21,17 @@ pub struct Bodies {
 const MACROS: [&str; 7] = ["assert", "assert_eq", "assert_ne", "panic", "todo", "unimplemented", "unreachable"];
 const METHODS: [&str; 4] = ["abort", "exit", "expect", "unwrap"];
 
-impl Deriver<'_> {
+/// Knows the functions of the project, where one that is not evaluated was looked for.
+pub struct Panics<'a> {
+    modules: &'a Modules,
+    bodies: Option<Rc<BTreeMap<String, Bodies>>>,
+}
+
+impl<'a> Panics<'a> {
+    pub fn new(modules: &'a Modules) -> Self {
+        Self { modules, bodies: None }
+    }
+
     /// Whether something that these tokens call panics.
     pub fn may_panic(&mut self, tokens: TokenStream) -> bool {
         let mut reached = BTreeSet::new();
