@@ -13,7 +13,7 @@ use syn::{Block, Expr, ExprAssign, ExprMacro, ExprMethodCall, FnArg, Ident, Item
 
 use super::Evaluator;
 use super::calls::changes_nothing;
-use super::context::{Context, Derived, Refused, Scope};
+use super::context::{Derived, Refused, Scope};
 use super::items::Function;
 use super::numbers::without_parens;
 use super::values::{Hint, Local, Value, has_attributes, key_of, size_of};
@@ -42,7 +42,7 @@ impl Evaluator<'_, '_> {
         if has_attributes(block.to_token_stream()) {
             return self.cx.not_evident(block, scope);
         }
-        returned(self.deeper(block, scope, |evaluator| evaluator.run_block(block, &mut scope.clone(), hint, hint)))
+        returned(self.run_block(block, &mut scope.clone(), hint, hint))
     }
 
     /// The value of a closure's body.
@@ -74,7 +74,8 @@ impl Evaluator<'_, '_> {
         let mut inner = function.scope.clone();
         inner.hold(&quote::format_ident!("self"), value, false);
         inner.bind(&formatter.ident, Local::Formatter(Rc::clone(&text)));
-        let result = self.body(&item.block, &inner, &Hint::Unknown)?;
+        let body = |evaluator: &mut Self| evaluator.body(&item.block, &inner, &Hint::Unknown);
+        let result = self.deeper(&item.sig.ident, &function.scope, body)?;
         Ok(matches!(result, Value::Result(Some(_))).then(|| text.take()))
     }
 
@@ -340,14 +341,6 @@ impl Evaluator<'_, '_> {
             }
         }
         Ok(())
-    }
-}
-
-impl Context<'_> {
-    /// Counts against what an evaluation may take.
-    pub fn step(&mut self, node: &impl syn::spanned::Spanned, scope: &Scope) -> Derived<()> {
-        self.steps += 1;
-        if self.steps > super::values::MAX_STEPS { self.not_evident(node, scope) } else { Ok(()) }
     }
 }
 

@@ -313,7 +313,6 @@ impl Evaluator<'_, '_> {
                 };
                 let mut list = Vec::new();
                 while let Some(value) = next {
-                    self.cx.step(expr, scope)?;
                     list.push((*value).clone());
                     next = match self.called(function, vec![*value], scope, &Hint::Unknown)? {
                         Value::Option(next) => next,

@@ -330,6 +330,10 @@ fn of_iterator(
     scope: &Scope,
     hint: &Hint,
 ) -> Derived<Option<Value>> {
+    // Of what has no name, nothing else sees the rest.
+    if ADVANCES.contains(&method) && names_place(&call.receiver) {
+        return Ok(None);
+    }
     let iterator = |list: Vec<Value>| Some(Value::List("iterator", list));
     let of = |hint: Hint| Hint::List(Box::new(hint));
     let given: Option<Typed> = call.turbofish.as_ref().and_then(|list| match list.args.first() {
@@ -497,8 +501,7 @@ fn of_iterator(
             (step > 0).then(|| Value::List("iterator", list.into_iter().step_by(step).collect()))
         }
         ("count", []) => Some(Value::Integer(list.len() as i128, "usize")),
-        // Of what has no name, nothing else sees the rest.
-        ("next", []) if matches!(*call.receiver, Expr::MethodCall(_)) => Some(option(list.into_iter().next())),
+        ("next", []) => Some(option(list.into_iter().next())),
         ("last", []) => Some(option(list.into_iter().next_back())),
         ("nth", [at]) => {
             let at = usize::try_from(evaluator.integer(at, scope, "usize")?).unwrap_or(usize::MAX);
@@ -579,4 +582,12 @@ fn concatenated(list: Vec<Value>) -> Option<Value> {
     });
     let lists: Vec<Vec<Value>> = lists.collect::<Option<_>>()?;
     (!lists.is_empty()).then(|| Value::List("Vec", lists.concat()))
+}
+
+/// The methods of an iterator that take `&mut self`, so that what follows goes on where they stopped.
+const ADVANCES: [&str; 8] = ["all", "any", "find", "find_map", "next", "nth", "position", "rposition"];
+
+/// Returns true if an expression is a local or a part of one.
+fn names_place(expr: &Expr) -> bool {
+    matches!(super::numbers::without_parens(expr), Expr::Path(_) | Expr::Field(_) | Expr::Index(_))
 }

@@ -735,7 +735,7 @@ fn rest_of(pattern: &Pat) -> Option<Option<&syn::PatIdent>> {
 const MAX_DEPTH: usize = 40;
 
 /// The most expressions and parts of values.
-pub const MAX_STEPS: usize = 200_000;
+const MAX_STEPS: usize = 200_000;
 
 /// The most parts that a repeated value has.
 pub const MAX_SIZE: usize = 1 << 16;
@@ -774,9 +774,7 @@ impl Scope {
 
     /// Binds a name to a value.
     pub fn hold(&mut self, ident: &syn::Ident, value: Value, mutable: bool) {
-        // Methods such as `find` advance an iterator, and leave a list of its elements as it is.
-        let advances = mutable && matches!(value, Value::List("iterator", _));
-        self.bind(ident, if advances { Local::Open } else { Local::Value { value: Rc::new(value), mutable } });
+        self.bind(ident, Local::Value { value: Rc::new(value), mutable });
     }
 
     /// The value of a `let mut` of this block.
