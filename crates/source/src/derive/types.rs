@@ -30,7 +30,7 @@ const MAX_VALUES: usize = 250_000;
 /// The most values in the schemas of all types that a kind uses: each type has a copy of what is within it.
 const MAX_COPIED: usize = 4 * MAX_VALUES;
 
-/// What has been derived.
+/// The types and kinds that have been derived.
 pub struct State {
     options: Options,
     pub underivable: Vec<Underivable>,

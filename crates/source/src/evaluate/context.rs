@@ -1,5 +1,4 @@
-//! Type expressions → the types that they mean, and what these implement; also the place where everything that cannot be
-//! derived or evaluated is reported.
+//! Type expressions → the types that they mean. Everything that cannot be derived or evaluated is reported here.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -34,7 +33,7 @@ pub struct Refused;
 
 pub type Derived<T> = Result<T, Refused>;
 
-/// The source as the evaluator sees it.
+/// Resolves types, and collects the diagnostics; the evaluator and the deriver share it.
 pub struct Context<'a> {
     pub modules: &'a Modules,
     pub diagnostics: Vec<Diagnostic>,

@@ -21,7 +21,7 @@ struct Bodies {
 const MACROS: [&str; 7] = ["assert", "assert_eq", "assert_ne", "panic", "todo", "unimplemented", "unreachable"];
 const METHODS: [&str; 4] = ["abort", "exit", "expect", "unwrap"];
 
-/// Knows the functions of the project, where one that is not evaluated was looked for.
+/// The functions of the project, read when the first of them is asked for.
 pub struct Panics<'a> {
     modules: &'a Modules,
     bodies: Option<Rc<BTreeMap<String, Bodies>>>,

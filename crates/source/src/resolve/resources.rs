@@ -4,7 +4,7 @@ use super::names::Target;
 use crate::known::kubernetes;
 use opctl_model::Scope as Reach;
 
-/// What a request is about.
+/// The resource that a request is about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Resource {
     /// `""` is the core group.
@@ -39,7 +39,7 @@ impl From<kubernetes::Kind> for Resource {
     }
 }
 
-/// Knows the kinds of the project, and of the crates that it uses.
+/// The kinds of the project and of the crates that it uses. Their names may be constants, which only an evaluator reads.
 pub trait Resources {
     /// The resource of a type; `None` if it is no kind, or its names are not evident.
     fn resource_of(&mut self, target: &Target) -> Option<Resource>;

@@ -99,7 +99,7 @@ impl Declared {
     }
 }
 
-/// Knows what the project (`None`) and the crates that it uses declare; these by their roots.
+/// The declarations of the project (`None`) and of the crates that it uses, by their roots; each is read when it is first needed.
 pub struct Shadows<'a> {
     modules: &'a Modules,
     crates: HashMap<Option<ModuleId>, Rc<Declared>>,
