@@ -8,13 +8,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Source;
-use super::modules::{Modules, mentions};
-use super::package::Package;
-use super::skim::{self, KindAttribute};
 use crate::diagnostics::{OP001, OP006, OP021, OP029};
+use crate::resolve::modules::{Modules, mentions};
+use crate::resolve::package::Package;
+use crate::resolve::skim::{self, KindAttribute};
 use opctl_model::diagnostic::{Diagnostic, Severity, SourceFile, Span};
 use opctl_model::lexer::{Lexer, Token};
-use opctl_model::project::{ReadError, join};
+use opctl_model::project::{ReadError, Tree, join};
 
 /// How many versions of kinds are in the source; `found` is the sum of the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -194,4 +194,35 @@ fn unread_kind(file: &Arc<SourceFile>, range: Range<usize>, modules: &Modules) -
             .at(span, "no `mod` leads to this file")
             .help("declare the file with `mod`, or remove it"),
     }
+}
+
+/// The procedural macros of the project that make custom resources.
+pub fn made_kinds(tree: &Tree, modules: &Modules) -> Vec<Diagnostic> {
+    let dependencies = modules.local_packages().iter().flat_map(|package| package.dependencies.values());
+    let folders = dependencies.filter_map(|dependency| dependency.folder.as_ref());
+    // What was read as a package of modules is none of procedural macros.
+    let is_new = |folder: &&String| !modules.local_packages().iter().any(|package| package.folder == **folder);
+    let folders: BTreeSet<&String> = folders.filter(is_new).collect();
+    let packages = folders.into_iter().filter_map(|folder| Package::at(tree, folder).ok());
+    let sources = packages.filter(|package| package.is_proc_macro).map(|package| join(&package.folder, "src"));
+    let mut made = Vec::new();
+    for folder in sources {
+        made.extend(kinds_made_in(tree, &folder).unwrap_or_else(|error| vec![error.into()]));
+    }
+    made
+}
+
+fn kinds_made_in(tree: &Tree, folder: &str) -> Result<Vec<Diagnostic>, ReadError> {
+    let mut made = Vec::new();
+    for path in tree.files_below(folder)?.into_iter().filter(|path| path.ends_with(".rs")) {
+        let file = SourceFile::new(path.clone(), tree.read(&path)?.unwrap_or_default());
+        let message = "a procedural macro makes custom resources, and opctl does not run macros";
+        made.extend(skim::kind_made_in(&file.text).map(|range| {
+            OP021
+                .error(message)
+                .at(Span { file, range }, "")
+                .help("write the types out, or print the CRDs from the compiled types")
+        }));
+    }
+    Ok(made)
 }

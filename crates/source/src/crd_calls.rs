@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::modules::{Modules, UsePath};
-use super::resolve::{Namespace, Target, resolve};
-use super::runtime::{Tokens, sign, word};
+use crate::resolve::modules::{Modules, UsePath};
+use crate::resolve::names::{Namespace, Target, resolve};
+use crate::resolve::runtime::{Tokens, sign, word};
 use opctl_model::diagnostic::{SourceFile, Span};
 use opctl_model::lexer::{Token, behind_group, code};
 

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::modules::Modules;
-use super::runtime;
+use crate::resolve::modules::Modules;
+use crate::resolve::runtime;
 use opctl_model::diagnostic::Span;
 use opctl_model::lexer::{self, Token};
 

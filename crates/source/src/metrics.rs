@@ -9,8 +9,8 @@ use syn::{
     PathArguments, ReturnType, Stmt, Type,
 };
 
-use super::modules::{Modules, span_of};
 use crate::diagnostics::OP490;
+use crate::resolve::modules::{Modules, span_of};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
 use opctl_model::{Metric, MetricForm};
 

@@ -9,12 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Source;
 use super::crd_calls::{Call, Calls, Code, RootType};
-use super::modules::Modules;
-use super::package::Package;
-use super::runtime;
-use super::skim;
 use crate::diagnostics::{OP030, OP049};
 use crate::markers::diagnostics::OP115;
+use crate::resolve::modules::Modules;
+use crate::resolve::package::Package;
+use crate::resolve::runtime;
+use crate::resolve::skim;
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 use opctl_model::project::widespread::project_of;
 use opctl_model::project::{Origin, ProjectFile, ReadError, join};

@@ -23,8 +23,6 @@ pub struct Spec {
     pub ordered: u32,
     #[serde(default = "fields_ordered::d")]
     pub fields_ordered: u32,
-    #[serde(default = "by_two_keys::d")]
-    pub by_two_keys: Vec<String>,
     #[serde(default = "flags::d")]
     pub flags: bool,
     #[serde(default = "platform::d")]
@@ -118,14 +116,6 @@ mod fields_ordered {
     }
     pub fn d() -> u32 {
         if (S2 { z: 1, a: 9 }) < (S2 { z: 2, a: 0 }) { 1 } else { 2 }
-    }
-}
-
-mod by_two_keys {
-    pub fn d() -> Vec<String> {
-        let mut v = vec!["b".to_string(), "a".into(), "C".into()];
-        v.sort_by(|a, b| a.to_lowercase().cmp(&b.to_lowercase()));
-        v
     }
 }
 

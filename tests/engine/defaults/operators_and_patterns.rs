@@ -42,16 +42,11 @@ fn names() -> Vec<String> {
 }
 
 fn image() -> String {
-    let mut image = String::from("registry/");
-    image.push_str(NAMES[1]);
-    image.push(':');
-    image + "v1" + &RATIO.to_string()
+    String::from("registry/") + NAMES[1] + ":v1" + &RATIO.to_string()
 }
 
 fn arguments() -> Vec<String> {
-    let mut arguments = vec!["--all".to_string()];
-    arguments.extend(NAMES.iter().map(|name| format!("--{name}")));
-    arguments
+    ["--all".to_string()].into_iter().chain(NAMES.iter().map(|name| format!("--{name}"))).collect()
 }
 
 fn ratio() -> String {

@@ -15,8 +15,6 @@ pub struct Spec {
     pub names: BTreeSet<String>,
     #[serde(default = "later")]
     pub later: BTreeMap<String, i32>,
-    #[serde(default = "copied")]
-    pub copied: Vec<u8>,
 }
 
 fn set() -> Vec<i32> {
@@ -35,11 +33,4 @@ fn names() -> BTreeSet<String> {
 
 fn later() -> BTreeMap<String, i32> {
     [("b".to_string(), 1), ("a".to_string(), 2), ("b".to_string(), 3)].into_iter().collect()
-}
-
-fn copied() -> Vec<u8> {
-    let mut list: Vec<u8> = vec![2];
-    let before = list.clone();
-    list.push(1);
-    before
 }

@@ -38,9 +38,7 @@ mod middle {
 mod owned_rest {
     pub fn d() -> Vec<u32> {
         let [a, rest @ ..] = [1u32, 2, 3];
-        let mut v = rest.to_vec();
-        v.push(a);
-        v
+        [&rest[..], &[a]].concat()
     }
 }
 
@@ -71,9 +69,6 @@ mod moved {
     pub fn d() -> Vec<u32> {
         let v = vec![1, 2, 3, 4, 5];
         let (a, b) = v.split_at(2);
-        let mut r = b.to_vec();
-        r.extend_from_slice(a);
-        r.rotate_left(1);
-        r
+        [b, a].concat()
     }
 }

@@ -21,8 +21,6 @@ pub struct Spec {
     pub reversed: String,
     #[serde(default = "bytes::d")]
     pub bytes: String,
-    #[serde(default = "mutated::d")]
-    pub mutated: String,
     #[serde(default = "address::d")]
     pub address: std::net::Ipv6Addr,
     #[serde(default = "address_of_bytes::d")]
@@ -80,16 +78,6 @@ mod reversed {
 mod bytes {
     pub fn d() -> String {
         String::from_utf8(vec![104, 105]).unwrap()
-    }
-}
-
-mod mutated {
-    pub fn d() -> String {
-        let mut s = String::from("abc");
-        s.push('d');
-        s.push_str("ef");
-        s.insert(0, '_');
-        s
     }
 }
 

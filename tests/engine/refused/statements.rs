@@ -20,8 +20,20 @@ pub struct Spec {
     pub recursive_item: u8,
     #[serde(default = "imported")]
     pub imported: u8,
-    #[serde(default = "hashed")]
-    pub hashed: Vec<u8>,
+    #[serde(default = "looped")]
+    pub looped: Vec<u8>,
+    #[serde(default = "pushed")]
+    pub pushed: Vec<u8>,
+    #[serde(default = "assigned")]
+    pub assigned: u8,
+    #[serde(default = "in_an_inner_block")]
+    pub in_an_inner_block: Inner,
+    #[serde(default = "lent")]
+    pub lent: Inner,
+    #[serde(default = "advanced")]
+    pub advanced: Vec<u8>,
+    #[serde(default = "shown_in_a_closure")]
+    pub shown_in_a_closure: String,
 }
 
 fn by_closure() -> u8 {
@@ -88,11 +100,64 @@ fn imported() -> u8 {
     LIMIT
 }
 
-fn hashed() -> Vec<u8> {
-    let map = std::collections::HashMap::from([(1, 2), (3, 4)]);
+fn looped() -> Vec<u8> {
     let mut list = Vec::new();
-    for (key, value) in &map {
-        list.push(key * value);
+    for n in [1, 2] {
+        list.push(n);
     }
     list
+}
+
+fn pushed() -> Vec<u8> {
+    let mut list = vec![1];
+    list.push(2);
+    list
+}
+
+fn assigned() -> u8 {
+    let mut n = 1u8;
+    n = 2;
+    n
+}
+
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+pub struct Inner {
+    n: u8,
+}
+
+fn in_an_inner_block() -> Inner {
+    let mut inner = Inner::default();
+    if inner.n == 0 {
+        inner.n = 3;
+    }
+    inner
+}
+
+fn change(inner: &mut Inner) {
+    inner.n = 4;
+}
+
+fn lent() -> Inner {
+    let mut inner = Inner::default();
+    change(&mut inner);
+    inner
+}
+
+fn advanced() -> Vec<u8> {
+    let mut list = [1, 2, 3].into_iter();
+    let _one = list.find(|n| *n == 1);
+    list.collect()
+}
+
+struct Shown;
+
+impl std::fmt::Display for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let _never = [1].iter().map(|n| write!(f, "{n}"));
+        write!(f, "shown")
+    }
+}
+
+fn shown_in_a_closure() -> String {
+    Shown.to_string()
 }

@@ -9,8 +9,8 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Block, Item, Macro, Stmt};
 
-use crate::macro_rules::expand;
-use crate::modules::{ModuleId, Modules, UsePath, name};
+use crate::resolve::macro_rules::expand;
+use crate::resolve::modules::{ModuleId, Modules, UsePath, name};
 
 /// The result of a macro call.
 #[derive(Clone)]

@@ -18,7 +18,7 @@ use super::raw::HOLE;
 use super::types::{Atom, Decl, Origin, Type, Vars};
 use super::unseen::Suspect;
 use super::world::{Env, World, inferred};
-use crate::modules::name;
+use crate::resolve::modules::name;
 use opctl_model::diagnostic::{SourceFile, Span};
 
 pub struct Body<'w, 'm> {
@@ -128,7 +128,7 @@ impl<'w, 'm> Body<'w, 'm> {
     }
 
     pub fn span(&self, node: &impl syn::spanned::Spanned) -> Span {
-        crate::modules::span_of(&self.file, node)
+        crate::resolve::modules::span_of(&self.file, node)
     }
 
     /// An expression whose type is to be this one.

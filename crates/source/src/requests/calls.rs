@@ -12,7 +12,7 @@ use super::function::{Call, Fact, Opening, TypeArguments};
 use super::table::{Reach, Subresource};
 use super::types::{Atom, Decl, Origin, Type};
 use super::world::{DeclKind, Env, FnId, Named, Owner, inferred, use_path};
-use crate::modules::{ModuleId, name};
+use crate::resolve::modules::{ModuleId, name};
 use opctl_model::diagnostic::Span;
 
 /// Methods of `String` that change it.

@@ -12,7 +12,7 @@ use super::lower::Bounds;
 use super::table::Asks;
 use super::types::{PHANTOM, Type, Vars};
 use super::world::{Elided, Env, FnId, Function, Owner, World, inferred};
-use crate::modules::{ModuleId, mentions};
+use crate::resolve::modules::{ModuleId, mentions};
 use opctl_model::diagnostic::Span;
 
 /// The API requests and the calls in a function body.

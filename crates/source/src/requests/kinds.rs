@@ -2,8 +2,8 @@
 
 use super::types::{Atom, KindNames, Type};
 use super::world::{DeclKind, World};
-use crate::kinds::Resource;
-use crate::resolve::Target;
+use crate::resolve::names::Target;
+use crate::resolve::resources::Resource;
 
 impl World<'_> {
     /// The resources that a type may be about; `None` among them: one that is not known, or the type is no kind.
@@ -12,20 +12,20 @@ impl World<'_> {
             Type::Set(atoms) => atoms.iter().flat_map(|atom| self.resources_of(atom)).collect(),
             Type::Named(decl, types) => {
                 let declaration = self.declaration(*decl);
-                let mut deriver = self.deriver.borrow_mut();
+                let mut resources = self.resources.borrow_mut();
                 vec![match (&declaration.what, declaration.module) {
                     (DeclKind::Data(input), _)
                         if input.attrs.iter().any(|attribute| attribute.path().is_ident("same_kind")) =>
                     {
-                        drop(deriver);
+                        drop(resources);
                         return types.last().map(|kind| self.resources(kind)).unwrap_or_default();
                     }
                     (DeclKind::Data(_), Some(module)) => {
                         let name = declaration.path.last().cloned().unwrap_or_default();
-                        deriver.resource_of(&Target::Item(module, name))
+                        resources.resource_of(&Target::Item(module, name))
                     }
                     (DeclKind::Elsewhere, _) => {
-                        declaration.foreign.clone().and_then(|foreign| deriver.resource_of(&Target::Foreign(foreign)))
+                        declaration.foreign.clone().and_then(|foreign| resources.resource_of(&Target::Foreign(foreign)))
                     }
                     _ => None,
                 }]
@@ -38,7 +38,7 @@ impl World<'_> {
         match atom {
             Atom::Kind(names) if !names.is_ground() => vec![None],
             Atom::Kind(KindNames { group, kind, plural }) => {
-                let named = || self.deriver.borrow_mut().resource_named(group, "", kind);
+                let named = || self.resources.borrow_mut().resource_named(group, "", kind);
                 vec![Some(match plural {
                     Some(plural) if kind.is_empty() => Resource::of_plural(group, plural),
                     Some(plural) => Resource { plural: plural.to_string(), ..named() },

@@ -15,7 +15,7 @@ use super::table::when;
 use super::types::{Decl, Type, Vars};
 use super::world::type_parameters;
 use super::world::{DeclKind, Declaration, Elide, Elided, Env, FnId, Impl, Named, Owner, Shape, World, inferred};
-use crate::modules::name;
+use crate::resolve::modules::name;
 
 /// What the parameters of a function are known to be: their traits.
 pub type Bounds = HashMap<String, Vec<Decl>>;

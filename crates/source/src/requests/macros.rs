@@ -12,9 +12,9 @@ use super::function::{Unseen, Why};
 use super::raw::HOLE;
 use super::types::{Origin, Type};
 use super::world::{Named, World, use_path};
-use crate::made::EXPRESSIONS;
-use crate::modules::{ModuleId, UsePath, name};
-use crate::resolve::{Namespace, Target, resolve};
+use crate::resolve::macro_output::EXPRESSIONS;
+use crate::resolve::modules::{ModuleId, UsePath, name};
+use crate::resolve::names::{Namespace, Target, resolve};
 
 /// `pattern = future, if condition => body`
 struct Branch {

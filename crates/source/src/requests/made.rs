@@ -7,8 +7,8 @@ use syn::parse::{Parse, ParseStream, Parser};
 use syn::spanned::Spanned;
 use syn::{ImplItem, Item, ItemImpl, ItemTrait, Macro, TraitItem, Type};
 
-use crate::macro_rules::expand;
-use crate::modules::{Call, ModuleId, Modules, UsePath, mentions, span_of};
+use crate::resolve::macro_rules::expand;
+use crate::resolve::modules::{Call, ModuleId, Modules, UsePath, mentions, span_of};
 use opctl_model::diagnostic::Span;
 
 /// The call of a macro of which it is not known what it makes.

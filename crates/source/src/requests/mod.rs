@@ -29,8 +29,8 @@ use function::{Analysis, Call, Fact, Unseen, Why};
 use types::{Atom, Type};
 use world::{FnId, Function, World};
 
-use super::Options;
-use super::modules::{Modules, mentions, span_of};
+use crate::resolve::modules::{Modules, mentions, span_of};
+use crate::resolve::resources::Resources;
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::{Reach, Request, Scope};
 
@@ -43,9 +43,8 @@ pub struct Requests {
 }
 
 /// All requests that the project's own modules make, in the order of the source. The modules are read whole.
-pub fn read(modules: &Modules) -> Requests {
-    let options = Options::default();
-    let world = World::new(modules, &options);
+pub fn read(modules: &Modules, resources: &mut dyn Resources) -> Requests {
+    let world = World::new(modules, resources);
     let mut search = Search {
         world: &world,
         found: BTreeMap::new(),

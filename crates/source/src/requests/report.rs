@@ -9,7 +9,8 @@ use super::Unresolved;
 use super::function::Why;
 use super::world::{Function, World};
 use crate::diagnostics::{OP401, OP402, OP403};
-use crate::{mentions, modules};
+use crate::mentions;
+use crate::resolve::modules;
 use opctl_model::diagnostic::{Diagnostic, Span};
 
 pub fn unresolved(unresolved: Unresolved) -> Vec<Diagnostic> {

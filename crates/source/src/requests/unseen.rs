@@ -12,8 +12,8 @@ use super::made::Unclear;
 use super::types::{Decl, Origin, Type, Vars};
 use super::world::{DeclKind, Env, Named, World, inferred, use_path};
 use crate::known;
-use crate::modules::{UsePath, name};
-use crate::resolve::{Foreign, Namespace, Target, resolve};
+use crate::resolve::modules::{UsePath, name};
+use crate::resolve::names::{Foreign, Namespace, Target, resolve};
 use opctl_model::diagnostic::Span;
 
 /// Methods of every value that make no requests.

@@ -19,17 +19,16 @@ use super::function::Analysis;
 use super::made::{self, Unclear};
 use super::table::Rules;
 use super::types::{Atom, Decl, Type, Vars};
-use crate::Options;
-use crate::modules::{ModuleId, Modules, TypeDecl, UsePath, mentions, name};
-use crate::resolve::{Foreign, Namespace, Target, resolve};
-use crate::types::Deriver;
+use crate::resolve::modules::{ModuleId, Modules, TypeDecl, UsePath, mentions, name};
+use crate::resolve::names::{Foreign, Namespace, Target, resolve};
+use crate::resolve::resources::Resources;
 
 const TABLE: &str = include_str!("signatures.rs");
 
 pub struct World<'a> {
     pub modules: &'a Modules,
     /// Tells the resources of types.
-    pub deriver: RefCell<Deriver<'a>>,
+    pub resources: RefCell<&'a mut dyn Resources>,
     pub table: ModuleId,
     prelude: ModuleId,
     pub known: Known,
@@ -267,7 +266,7 @@ impl Function {
 }
 
 impl<'a> World<'a> {
-    pub fn new(modules: &'a Modules, options: &'a Options) -> Self {
+    pub fn new(modules: &'a Modules, resources: &'a mut dyn Resources) -> Self {
         let own = modules.local();
         let table = modules.open_table("signatures.rs", TABLE);
         let path = |path: &[&str]| UsePath { global: true, segments: path.iter().map(ToString::to_string).collect() };
@@ -277,7 +276,7 @@ impl<'a> World<'a> {
         };
         let mut world = Self {
             modules,
-            deriver: RefCell::new(Deriver::new(modules, options)),
+            resources: RefCell::new(resources),
             table,
             prelude,
             known: Known {

@@ -1,0 +1,156 @@
+//! Types → schemas, as the derives of schemars and kube make them, and the custom resources that have these schemas.
+//!
+//! Names come from `resolve`, the values of defaults and bounds from `evaluate`. `locate` and `reads` walk the types again: for the
+//! place of a part of a schema, and for what serde reads.
+
+pub mod containers;
+pub mod custom_resource;
+pub mod decoders;
+pub mod kinds;
+pub mod kube_schema;
+pub mod locate;
+pub mod manual;
+pub mod reads;
+pub mod types;
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use crate::Options;
+use crate::diagnostics::{OP021, OP022};
+use crate::evaluate::context::Context;
+use crate::resolve::foreign::Missing;
+use crate::resolve::modules::Modules;
+use crate::resolve::operators;
+use opctl_model::diagnostic::{Diagnostic, Span};
+use opctl_model::project::Tree;
+use opctl_model::threads;
+use opctl_model::{Api, Conversion, Enumeration, Underivable};
+
+use types::{Deriver, State};
+
+/// Derives what all files declare; many of them on several cores. Syntax trees stay in their thread, so each thread reads
+/// for itself what it needs.
+pub fn derive_all(tree: &Tree, folder: &str, modules: &Modules, options: &Options) -> Part {
+    let cores = match modules.candidates().len() {
+        0..16 => 1,
+        _ => threads::CORES.min(4),
+    };
+    if cores == 1 {
+        return Part::derive(modules, options, 0, 1);
+    }
+    let parts: Vec<Part> = std::thread::scope(|scope| {
+        let read = |first| Part::derive(&read_again(tree, folder), options, first, cores);
+        let others: Vec<_> = (1..cores).map(|first| threads::spawn(scope, move || read(first))).collect();
+        let own = Part::derive(modules, options, 0, cores);
+        [own].into_iter().chain(others.into_iter().map(threads::join)).collect()
+    });
+    if !parts.iter().all(Part::is_sound) {
+        // What is wrong is told once, and in the order of the files.
+        return Part::derive(&read_again(tree, folder), options, 0, 1);
+    }
+    let mut whole = Part::default();
+    for part in parts {
+        whole.apis.extend(part.apis);
+        whole.enums.extend(part.enums);
+        whole.left_out.extend(part.left_out);
+        whole.foreign.extend(part.foreign);
+    }
+    whole
+}
+
+/// The modules, whose problems are reported already.
+fn read_again(tree: &Tree, folder: &str) -> Modules {
+    let modules = Modules::read(tree, &operators(tree, folder).unwrap_or_default());
+    modules.take_diagnostics();
+    modules
+}
+
+/// What some of the files declare.
+#[derive(Default)]
+pub struct Part {
+    pub apis: Vec<Api>,
+    /// What is wrong with the files themselves.
+    pub unread: Vec<Diagnostic>,
+    pub diagnostics: Vec<Diagnostic>,
+    pub underivable: Vec<Underivable>,
+    /// The items that this build leaves out.
+    pub left_out: Vec<Span>,
+    /// The names of the types of other projects' kinds.
+    pub foreign: Vec<Span>,
+    pub enums: Vec<Enumeration>,
+    pub missing: BTreeSet<Missing>,
+}
+
+impl Part {
+    /// Derives what is in each `of`-th file, from number `first` on.
+    fn derive(modules: &Modules, options: &Options, first: usize, of: usize) -> Self {
+        let (mut cx, mut state) = (Context::new(modules), State::new(options));
+        let files = modules.candidates().into_iter().skip(first).step_by(of);
+        let apis = files.flat_map(|file| Deriver { cx: &mut cx, state: &mut state }.custom_resources(file)).collect();
+        let State { underivable, enums, foreign, .. } = state;
+        let diagnostics = cx.diagnostics;
+        let (unread, missing, left_out) =
+            (modules.take_diagnostics(), modules.take_missing(), modules.take_left_out_items());
+        Self { apis, unread, diagnostics, underivable, left_out, foreign, enums, missing }
+    }
+
+    /// Leaves one error of those that follow from it: of types that have the same way out, and of kinds whose derive is not
+    /// found.
+    pub fn blame(&mut self, error: &Diagnostic) {
+        let follows =
+            |said: &Diagnostic| said.is_error() && (said.code == OP021 || said.help.first() == error.help.first());
+        let mut following = self.diagnostics.iter().filter(|said| follows(said));
+        let (Some(first), Some(_)) = (following.next(), following.next()) else { return };
+        let span = first.span.clone().map(|(span, _)| (span, "needed here, among other places".into()));
+        let one = Diagnostic { span, ..error.clone() };
+        self.diagnostics.retain(|said| !follows(said));
+        self.diagnostics.insert(0, one.clone());
+        for stopped in &mut self.underivable {
+            let count = stopped.reasons.len();
+            stopped.reasons.retain(|reason| !follows(reason));
+            if stopped.reasons.len() < count {
+                stopped.reasons.push(one.clone());
+            }
+        }
+    }
+
+    fn is_sound(&self) -> bool {
+        self.unread.is_empty() && self.diagnostics.is_empty() && self.underivable.is_empty()
+    }
+}
+
+/// Two served versions of a kind that differ, next to each other in the list: without a conversion webhook the API server
+/// reads an object of the one as the other, field by field.
+pub fn different_versions(pair: &[Api], conversions: &[Conversion]) -> Option<Diagnostic> {
+    let [first, second] = pair else { return None };
+    let same_kind = (&first.group, &first.kind) == (&second.group, &second.kind);
+    let shape = |api: &Api| api.schema.as_ref().map(without_texts);
+    let converted =
+        conversions.iter().any(|conversion| (&conversion.group, &conversion.kind) == (&first.group, &first.kind));
+    if !same_kind || converted || !first.served || !second.served || shape(first) == shape(second) {
+        return None;
+    }
+    let (kind, versions) = (&first.kind, format!("{} and {}", first.version, second.version));
+    let message = format!("`{kind}` {versions} have different fields, and nothing converts between them");
+    Some(
+        OP022.warning(message)
+            .at(second.span.clone(), format!("the other version is at {}", first.span))
+            .help("keep their fields equal, or serve only one: `#[kube(served = false)]`")
+            .help("where a webhook converts: `// +opctl:conversion:group=…,kind=…`; `opctl create webhook --conversion` makes one"),
+    )
+}
+
+fn without_texts(schema: &Value) -> Value {
+    match schema {
+        Value::Object(map) => {
+            let kept = map
+                .iter()
+                .filter(|(key, value)| !(matches!(key.as_str(), "description" | "title") && value.is_string()));
+            kept.map(|(key, value)| (key.clone(), without_texts(value))).collect::<Map<_, _>>().into()
+        }
+        Value::Array(list) => list.iter().map(without_texts).collect::<Vec<_>>().into(),
+        value => value.clone(),
+    }
+}

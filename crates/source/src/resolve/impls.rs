@@ -1,0 +1,125 @@
+//! The `impl`s of the source, by trait and by the type that they are for.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use syn::{ItemImpl, Type, TypePath};
+
+use super::modules::{ModuleId, Modules, TypeDecl, UsePath, name};
+use super::names::{Namespace, Target, resolve};
+
+/// An `impl Trait for Type` of the source.
+struct Implementation {
+    trait_name: String,
+    module: ModuleId,
+    target: (ModuleId, String),
+    item: Rc<ItemImpl>,
+}
+
+/// The `impl`s of the project, and of other crates as far as their types are met.
+pub struct Impls<'a> {
+    modules: &'a Modules,
+    all: Vec<Implementation>,
+    /// The modules whose impls are in the list.
+    listed: BTreeSet<ModuleId>,
+}
+
+impl<'a> Impls<'a> {
+    pub fn new(modules: &'a Modules) -> Self {
+        let mut impls = Self { modules, all: Vec::new(), listed: BTreeSet::new() };
+        impls.list_impls(&modules.local());
+        impls
+    }
+
+    fn list_impls(&mut self, modules: &[ModuleId]) {
+        for id in modules {
+            if self.listed.insert(*id) {
+                self.all.extend(implementations(self.modules, *id));
+            }
+        }
+    }
+
+    /// The `impl` of a trait for a type of the source, and the module where it stands. `None` also where there are
+    /// several, for different arguments.
+    pub fn implementation(
+        &mut self,
+        trait_name: &str,
+        module: ModuleId,
+        type_name: &str,
+    ) -> Option<(ModuleId, Rc<ItemImpl>)> {
+        let mut found = self.implementations(trait_name, module, type_name);
+        (found.len() == 1).then(|| found.remove(0))
+    }
+
+    pub fn implementations(
+        &mut self,
+        trait_name: &str,
+        module: ModuleId,
+        type_name: &str,
+    ) -> Vec<(ModuleId, Rc<ItemImpl>)> {
+        if self.modules.is_foreign(module) {
+            // Nearly always it stands next to the type; only then is the whole crate read.
+            self.list_impls(&[module]);
+            if trait_name.is_empty() || self.listed(trait_name, module, type_name).is_empty() {
+                self.list_impls(&self.modules.whole_crate(module));
+            }
+        }
+        // Of the modules that were not read at first: those that paths led into, and those where an `impl` may stand.
+        self.modules.names_of(type_name);
+        self.list_impls(&self.modules.local());
+        self.listed(trait_name, module, type_name)
+    }
+
+    fn listed(&self, trait_name: &str, module: ModuleId, type_name: &str) -> Vec<(ModuleId, Rc<ItemImpl>)> {
+        let of_type = |found: &&Implementation| {
+            found.trait_name == trait_name && found.target.0 == module && found.target.1 == type_name
+        };
+        self.all.iter().filter(of_type).map(|found| (found.module, found.item.clone())).collect()
+    }
+}
+
+/// The name of a trait where it is declared; of one of the source, with its module.
+fn trait_name(modules: &Modules, id: ModuleId, path: &syn::Path) -> Option<String> {
+    match resolve(modules, id, &UsePath::of(path), Namespace::Type) {
+        Some(Target::Foreign(foreign)) => foreign.path.last().cloned(),
+        Some(Target::Item(module, name)) if !modules.is_foreign(module) => Some(format!("{module:?} {name}")),
+        _ => Some(name(&path.segments.last()?.ident)),
+    }
+}
+
+/// The impls of a module, by trait (`""`: inherent) and by the type of the source that they are for.
+fn implementations(modules: &Modules, id: ModuleId) -> Vec<Implementation> {
+    let of_item = |item: &Rc<ItemImpl>| {
+        let Type::Path(TypePath { qself: None, path, .. }) = &*item.self_ty else { return None };
+        let segments = path.segments.iter().map(|segment| name(&segment.ident)).collect();
+        let path = UsePath { global: path.leading_colon.is_some(), segments };
+        let (module, type_name) = match (resolve(modules, id, &path, Namespace::Type), path.segments.as_slice()) {
+            (Some(Target::Item(module, type_name)), _) => aliased(modules, module, type_name),
+            // A type that kube's derive makes next to the spec is not in the source.
+            (None, [generated]) => (id, generated.clone()),
+            _ => return None,
+        };
+        let trait_name = item.trait_.as_ref().and_then(|(path, _)| trait_name(modules, id, path));
+        Some(Implementation {
+            trait_name: trait_name.unwrap_or_default(),
+            module: id,
+            target: (module, type_name),
+            item: item.clone(),
+        })
+    };
+    modules.module(id).impls.iter().filter_map(of_item).collect()
+}
+
+/// What an alias of a type of the source stands for.
+fn aliased(modules: &Modules, mut module: ModuleId, mut type_name: String) -> (ModuleId, String) {
+    // A way through aliases is short.
+    for _ in 0..8 {
+        let Some(TypeDecl::Alias(alias)) = modules.module(module).types.get(&type_name).cloned() else { break };
+        let Type::Path(TypePath { qself: None, path, .. }) = &*alias.ty else { break };
+        let Some(Target::Item(next, name)) = resolve(modules, module, &UsePath::of(path), Namespace::Type) else {
+            break;
+        };
+        (module, type_name) = (next, name);
+    }
+    (module, type_name)
+}

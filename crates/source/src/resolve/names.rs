@@ -1,0 +1,321 @@
+//! Names → what they mean, as rustc resolves them: items, `use`, renames, globs, re-exports, `self`/`super`/`crate`,
+//! other crates of the workspace, and the paths of foreign crates.
+
+use std::collections::HashMap;
+
+use super::derives;
+use super::foreign::Missing;
+use super::modules::{DependencyName, External, ModuleId, Modules, Reach, UsePath, undecided};
+use crate::diagnostics::{OP013, OP024};
+use crate::known;
+use opctl_model::diagnostic::Diagnostic;
+
+/// What a path names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    Module(ModuleId),
+    /// A type, constant or function: the module that declares it, and its name there.
+    Item(ModuleId, String),
+    Foreign(Foreign),
+    /// Something that is there only once a build script or a macro has run.
+    Hidden(Box<Diagnostic>),
+}
+
+/// A path into a foreign crate, by the crate's own name, e.g. `k8s_openapi::api::core::v1::PodSpec`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Foreign {
+    pub path: Vec<String>,
+    /// The dependency that it starts at; `None`: the path was put into its canonical form, or is std's.
+    pub via: Option<DependencyName>,
+}
+
+impl Foreign {
+    pub fn canonical(path: Vec<String>, via: Option<DependencyName>) -> Self {
+        let krate = path[0].clone();
+        let path = known::canonical(path);
+        let via = via.filter(|_| path[0] == krate);
+        Self { path, via }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Namespace {
+    /// Structs, enums, aliases, modules.
+    Type,
+    /// Constants and functions.
+    Value,
+    /// Derives and other macros.
+    Macro,
+}
+
+/// Resolves a path that stands in module `from`. `None`: nothing of this name is declared, or a macro makes it.
+pub fn resolve(modules: &Modules, from: ModuleId, path: &UsePath, namespace: Namespace) -> Option<Target> {
+    Search { modules, seen: HashMap::new(), depth: 0, foreign_globs: true }.resolve(from, path, namespace)
+}
+
+/// Follows a path of a foreign crate into its source.
+pub fn follow(modules: &Modules, foreign: &Foreign, namespace: Namespace) -> Result<Option<Target>, Missing> {
+    let Some(via) = &foreign.via else { return Ok(None) };
+    let root = modules.enter(via)?;
+    let mut search = Search { modules, seen: HashMap::new(), depth: 0, foreign_globs: true };
+    Ok(search.walk(Target::Module(root), &foreign.path[1..], namespace))
+}
+
+/// The most imports that lead to each other: more than anyone writes, and few enough for a stack.
+const MAX_DEPTH: usize = 128;
+
+/// One search. Imports go in circles, and globs reach one module by many ways: each name is looked up once a module.
+struct Search<'a> {
+    modules: &'a Modules,
+    seen: HashMap<(ModuleId, String, Namespace), Option<(Target, Reach)>>,
+    /// How many names are being looked up for each other.
+    depth: usize,
+    /// Whether globs are followed into the sources of foreign crates.
+    foreign_globs: bool,
+}
+
+impl Search<'_> {
+    fn resolve(&mut self, from: ModuleId, path: &UsePath, namespace: Namespace) -> Option<Target> {
+        let (first, rest) = path.segments.split_first()?;
+        let own = if rest.is_empty() { namespace } else { Namespace::Type };
+        let target = match first.as_str() {
+            "crate" => Target::Module(self.modules.root(from)),
+            "self" => Target::Module(from),
+            "super" => Target::Module(self.modules.module(from).parent?),
+            name if path.global => self.external(from, name)?,
+            name if rest.is_empty() => {
+                let near = self.lookup(from, name, own).or_else(|| self.in_macro_crates(from, name, own));
+                near.or_else(|| self.external(from, name))?
+            }
+            name => {
+                // The name of a crate is that crate, not something that a glob from yet another one might bring.
+                let external = self.external(from, name);
+                let before = self.foreign_globs;
+                self.foreign_globs &= external.is_none();
+                let near = self.lookup(from, name, own);
+                self.foreign_globs = before;
+                match near {
+                    Some(Target::Hidden(_)) if external.is_some() => external?,
+                    near => near.or(external)?,
+                }
+            }
+        };
+        self.walk(target, rest, namespace)
+    }
+
+    /// What the rest of a path names, from what its start names.
+    fn walk(&mut self, mut target: Target, rest: &[String], namespace: Namespace) -> Option<Target> {
+        for (index, segment) in rest.iter().enumerate() {
+            let own = if index + 1 == rest.len() { namespace } else { Namespace::Type };
+            target = match target {
+                Target::Module(module) if segment == "super" => Target::Module(self.modules.module(module).parent?),
+                Target::Module(module) if segment == "self" => Target::Module(module),
+                Target::Module(module) => self.lookup(module, segment, own)?,
+                Target::Foreign(Foreign { mut path, via }) => {
+                    path.push(segment.clone());
+                    Target::Foreign(Foreign::canonical(path, via))
+                }
+                // A path through a type (an associated item or a variant) is for the caller to take apart.
+                Target::Item(..) => return None,
+                Target::Hidden(_) => return Some(target),
+            };
+        }
+        Some(target)
+    }
+
+    fn external(&self, from: ModuleId, name: &str) -> Option<Target> {
+        let external = self.modules.external(from, name).or_else(|| {
+            // `extern crate … as name;` in the crate's root is for all modules.
+            let root = self.modules.root(from);
+            let renamed = self.modules.module(root).uses.get(name)?.first()?.path.clone();
+            match renamed.segments.as_slice() {
+                [own] if own == "self" => Some(External::Read(root)),
+                [krate] if renamed.global => self.modules.external(from, krate),
+                _ => None,
+            }
+        });
+        match external? {
+            External::Read(root) => Some(Target::Module(root)),
+            External::Foreign(krate, via) => Some(Target::Foreign(Foreign::canonical(vec![krate], via))),
+        }
+    }
+
+    fn lookup(&mut self, id: ModuleId, name: &str, namespace: Namespace) -> Option<Target> {
+        Some(self.found(id, name, namespace)?.0)
+    }
+
+    /// What a name is in a module, and who may name it there.
+    fn found(&mut self, id: ModuleId, name: &str, namespace: Namespace) -> Option<(Target, Reach)> {
+        let key = (id, name.to_string(), namespace);
+        if let Some(seen) = self.seen.get(&key) {
+            return seen.clone();
+        }
+        if self.depth >= MAX_DEPTH {
+            return None;
+        }
+        // Until it is found, a way that leads back here finds nothing.
+        self.seen.insert(key.clone(), None);
+        self.depth += 1;
+        let found = self.look_up(id, name, namespace);
+        self.depth -= 1;
+        self.seen.insert(key, found.clone());
+        found
+    }
+
+    /// A name in a module: its own items, then its imports, then its globs.
+    fn look_up(&mut self, id: ModuleId, name: &str, namespace: Namespace) -> Option<(Target, Reach)> {
+        let module = self.modules.module(id);
+        let hidden = |diagnostic: Diagnostic| Some((Target::Hidden(Box::new(diagnostic)), Reach::All));
+        if let Some(span) = module.undecided.get(name) {
+            return hidden(undecided(span.clone(), &format!("`{name}` depends on it")));
+        }
+        if let Some(span) = module.changed.get(name).filter(|_| namespace != Namespace::Macro) {
+            return hidden(changed_by_macro(name).at(span.clone(), ""));
+        }
+        let declared = (namespace == Namespace::Value, name.to_owned());
+        let reach = module.reaches.get(&declared).copied().unwrap_or(Reach::All);
+        let item = || Some((Target::Item(id, name.to_string()), reach));
+        match namespace {
+            Namespace::Type
+                if module.types.contains_key(name)
+                    || module.traits.contains_key(name)
+                    || module.trait_names.contains(name)
+                    || module.roots.contains_key(name) =>
+            {
+                return item();
+            }
+            Namespace::Type if module.modules.contains_key(name) => {
+                return Some((Target::Module(module.modules[name]), reach));
+            }
+            Namespace::Value if module.consts.contains_key(name) || module.functions.contains_key(name) => {
+                return item();
+            }
+            _ => {}
+        }
+        // One name may be imported twice, as a type and as a value; what is in a foreign crate is not looked at here.
+        let mut foreign = None;
+        for used in module.uses.get(name).into_iter().flatten() {
+            // `use serde;` and `use serde::{self}`: where the first segment is the name itself, it is the crate.
+            let path = &used.path;
+            let is_crate = path.segments[0] == name && !module.modules.contains_key(name);
+            let path = UsePath { global: path.global || is_crate, segments: path.segments.clone() };
+            match self.resolve(id, &path, namespace) {
+                Some(found @ Target::Foreign(_)) => foreign = foreign.or(Some((found, used.reach))),
+                Some(found) => return Some((found, used.reach)),
+                None => {}
+            }
+        }
+        if foreign.is_some() {
+            return foreign;
+        }
+        // What a macro makes goes before globs, and before what is there without a `use`. (Of macros, rustc refuses that.)
+        let is_asked = namespace != Namespace::Macro && !self.modules.is_whole();
+        let made = is_asked.then(|| self.modules.maker(id, name)).flatten();
+        if let Some((span, true)) = &made {
+            return hidden(made_by_macro(name).at(span.clone(), "this macro makes it"));
+        }
+        let found = module.globs.iter().find_map(|glob| {
+            let (found, reach) = match self.resolve(id, &glob.path, Namespace::Type)? {
+                Target::Module(module) if module != id => self.found(module, name, namespace)?,
+                Target::Foreign(foreign) => (self.in_foreign_glob(foreign, name, namespace)?, Reach::All),
+                Target::Hidden(diagnostic) => (Target::Hidden(diagnostic), Reach::All),
+                _ => return None,
+            };
+            self.modules.reaches(reach, id).then(|| (found, self.narrower(reach, glob.reach)))
+        });
+        let is_in_prelude = known::prelude(name).is_some() && !known::is_primitive(name);
+        let is_there = found.is_some() || namespace == Namespace::Type && is_in_prelude;
+        if let Some((span, false)) = made.filter(|_| is_there) {
+            let message = format!("a macro may make another `{name}`, and opctl does not run macros");
+            let help = format!("import `{name}` with a `use` of its own, or call the macro in another module");
+            return hidden(OP024.error(message).at(span, "the names that it makes are not known").help(help));
+        }
+        found.or_else(|| {
+            let span = module.undecided.get("*")?;
+            hidden(undecided(span.clone(), &format!("`{name}` may come from here")))
+        })
+    }
+
+    /// An import hands on what it names to nobody who may not name it.
+    fn narrower(&self, item: Reach, import: Reach) -> Reach {
+        match (item, import) {
+            (Reach::Within(_), Reach::Within(module)) if self.modules.reaches(item, module) => import,
+            (Reach::All, import) => import,
+            (item, _) => item,
+        }
+    }
+
+    /// A macro of a `#[macro_use] extern crate`, which goes before those of std.
+    fn in_macro_crates(&mut self, from: ModuleId, name: &str, namespace: Namespace) -> Option<Target> {
+        let root = self.modules.module(self.modules.root(from));
+        let mut crates = root.macro_crates.iter().filter(|_| namespace == Namespace::Macro);
+        crates.find_map(|krate| match self.external(from, krate)? {
+            Target::Foreign(foreign) => self.in_foreign_glob(foreign, name, namespace),
+            found => self.walk(found, &[name.to_owned()], namespace),
+        })
+    }
+
+    /// Returns true if the table of signatures declares this path.
+    fn is_in_table(&self, path: &[String], namespace: Namespace) -> bool {
+        let path = UsePath { global: true, segments: path.to_vec() };
+        let is_item = |table| matches!(resolve(self.modules, table, &path, namespace), Some(Target::Item(..)));
+        self.modules.table().is_some_and(is_item)
+    }
+
+    fn in_foreign_glob(&mut self, Foreign { path, via }: Foreign, name: &str, namespace: Namespace) -> Option<Target> {
+        let mut inner = path.clone();
+        inner.push(name.into());
+        let inner = Foreign::canonical(inner, via.clone());
+        let is_known = match namespace {
+            Namespace::Type => known::is_known(&inner.path) || self.is_in_table(&inner.path, namespace),
+            Namespace::Value => self.is_in_table(&inner.path, namespace),
+            Namespace::Macro => derives::known(&inner.path).is_some(),
+        };
+        if is_known {
+            return Some(Target::Foreign(inner));
+        }
+        let via = via.filter(|via| self.foreign_globs && !self.modules.carries(&path[0], via))?;
+        // A crate that is not on disk cannot be asked; a name that is found nowhere else is refused then. Of a crate of
+        // macros, opctl knows no names.
+        let is_of_macros = self.modules.declared(&via).folder.is_some();
+        let root = self.modules.enter(&via);
+        if namespace == Namespace::Macro
+            && (is_of_macros || matches!(root, Err(Missing::Library { .. })))
+            && !derives::is_unrelated(&path[0])
+        {
+            return Some(Target::Hidden(Box::new(made_by_macro(name))));
+        }
+        let root = root.ok()?;
+        let found = match self.walk(Target::Module(root), &path[1..], Namespace::Type)? {
+            Target::Module(module) => match self.found(module, name, namespace)? {
+                (found, Reach::All) => found,
+                _ => return None,
+            },
+            found => self.walk(found, &[name.to_string()], namespace)?,
+        };
+        self.is_there(&found, namespace).then_some(found)
+    }
+
+    /// Whether a crate that another one hands on has what the path says: `walk` stops at the door.
+    fn is_there(&mut self, target: &Target, namespace: Namespace) -> bool {
+        let Target::Foreign(Foreign { path, via: Some(via) }) = target else { return true };
+        if namespace == Namespace::Type && known::is_known(path) {
+            return true;
+        }
+        let Ok(root) = self.modules.enter(via) else { return false };
+        let found = self.walk(Target::Module(root), &path[1..], namespace);
+        found.is_some_and(|found| self.is_there(&found, namespace))
+    }
+}
+
+pub fn changed_by_macro(name: &str) -> Diagnostic {
+    OP013
+        .error(format!("an attribute macro may change `{name}`, and opctl does not run macros"))
+        .help("write out what it makes, or print the CRDs from the compiled types")
+}
+
+pub fn made_by_macro(name: &str) -> Diagnostic {
+    OP024
+        .error(format!("a macro makes the type `{name}`, and opctl does not run macros"))
+        .help("write the type out, or specify its schema: `#[schemars(with = \"…\")]`")
+}

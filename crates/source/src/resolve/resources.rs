@@ -1,0 +1,49 @@
+//! The resources that requests for the objects of a type are about, as URLs and roles name them.
+
+use super::names::Target;
+use crate::known::kubernetes;
+use opctl_model::Scope as Reach;
+
+/// The resource that a request is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Resource {
+    /// `""` is the core group.
+    pub group: String,
+    pub version: String,
+    pub kind: String,
+    pub plural: String,
+    /// `None`: only the API server knows.
+    pub scope: Option<Reach>,
+}
+
+impl Resource {
+    /// The resource of which only a path is known.
+    pub fn of_plural(group: &str, plural: &str) -> Self {
+        let known = kubernetes::kinds().find(|known| known.group == group && known.plural == plural);
+        known.map(Self::from).unwrap_or_else(|| {
+            let [group, plural] = [group, plural].map(String::from);
+            Self { group, version: String::new(), kind: String::new(), plural, scope: None }
+        })
+    }
+}
+
+impl From<kubernetes::Kind> for Resource {
+    fn from(kind: kubernetes::Kind) -> Self {
+        Self {
+            group: kind.group.into(),
+            version: kind.version.into(),
+            kind: kind.name.into(),
+            plural: kind.plural.into(),
+            scope: Some(if kind.namespaced { Reach::Namespaced } else { Reach::Cluster }),
+        }
+    }
+}
+
+/// The kinds of the project and of the crates that it uses. Their names may be constants, which only an evaluator reads.
+pub trait Resources {
+    /// The resource of a type; `None` if it is no kind, or its names are not evident.
+    fn resource_of(&mut self, target: &Target) -> Option<Resource>;
+
+    /// The resource that has these names, whose plural the API server is asked for, as `discovery::pinned_kind` does.
+    fn resource_named(&mut self, group: &str, version: &str, kind: &str) -> Resource;
+}

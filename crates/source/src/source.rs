@@ -1,0 +1,214 @@
+//! The entry points: what is read of a package, and in which combinations.
+
+use std::sync::Arc;
+
+use crate::account::{Account, made_kinds};
+use crate::derive::types::{Deriver, State};
+use crate::derive::{Part, derive_all, different_versions};
+use crate::evaluate::context::Context;
+use crate::markers::diagnostics::OP131;
+use crate::resolve::modules::{Modules, Reading};
+use crate::resolve::package::Package;
+use crate::resolve::{foreign, operators, runtime};
+use crate::{markers, mentions, metrics, requests};
+use opctl_model::diagnostic::{Diagnostic, Span};
+use opctl_model::project::{Tree, is_unreadable, join};
+use opctl_model::threads;
+use opctl_model::{Authority, AuthorityFrom, Metric, Operator, Underivable};
+
+/// What was read.
+#[derive(Default)]
+pub struct Source {
+    /// Whole only if no diagnostic is an error.
+    pub operator: Operator,
+    pub diagnostics: Vec<Diagnostic>,
+    /// How many markers were read, and how many files have one.
+    pub markers: (usize, usize),
+    /// How many kinds were found, and what became of them.
+    pub account: Account,
+    /// Where it was read. Syntax trees are large, so they are not kept.
+    pub(crate) tree: Tree,
+    pub(crate) folder: String,
+}
+
+/// What is read, and what is left out.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Keep the descriptions that types of Kubernetes itself bring along.
+    pub foreign_descriptions: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { foreign_descriptions: true }
+    }
+}
+
+/// Reads the package in `folder` (where its Cargo.toml is; `""` is the root), whole.
+pub fn read(tree: &Tree, folder: &str) -> Source {
+    read_with(tree, folder, &Options::default())
+}
+
+pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
+    let (packages, modules, mut source) = read_modules(tree, folder);
+    let mut part = derive_all(&source.tree, &source.folder, &modules, options);
+    if let Some(missing) = foreign::not_fetched(&part.missing) {
+        part.blame(&missing);
+    }
+    let Part { mut apis, mut unread, mut diagnostics, mut underivable, left_out, mut foreign, enums, .. } = part;
+    source.diagnostics.append(&mut unread);
+    let in_files = source.diagnostics.clone();
+    let enums = Arc::new(enums);
+    apis.iter_mut().for_each(|api| api.enums = enums.clone());
+    source.diagnostics.append(&mut diagnostics);
+    source.add_markers(&packages, &modules);
+    foreign.extend(source.leave_external(&packages, &modules, &mut apis, &mut underivable));
+    apis.sort_by(|a, b| (&a.group, &a.kind, &a.version).cmp(&(&b.group, &b.kind, &b.version)));
+    // A file that belongs to the library and to a binary declares its kinds once, if its names mean the same in both.
+    apis.dedup_by(|a, b| a.span == b.span && a.schema == b.schema);
+    let conversions = &source.operator.conversions;
+    source.diagnostics.extend(apis.windows(2).filter_map(|pair| different_versions(pair, conversions)));
+    source.operator.apis = apis;
+    source.operator.underivable = underivable;
+    let mut passed_over = source.account(&packages, &modules, &left_out, &foreign);
+    passed_over.extend(made_kinds(&source.tree, &modules));
+    let unnamed = in_files.into_iter().chain(passed_over.iter().cloned()).filter(Diagnostic::needs_compiler);
+    let unnamed = unnamed.map(|reason| Underivable { kind: None, span: None, reasons: vec![reason] });
+    source.operator.underivable.splice(..0, unnamed);
+    source.diagnostics.extend(passed_over);
+    source
+}
+
+/// Reads only the permissions: what a package's markers say, whatever its types are.
+pub fn read_markers(tree: &Tree, folder: &str) -> Source {
+    let (packages, modules, mut source) = read_modules(tree, folder);
+    source.diagnostics.retain(|diagnostic| !diagnostic.needs_compiler());
+    source.add_markers(&packages, &modules);
+    source
+}
+
+/// Reads everything that manifests are made from, and what the code asks of the API server.
+pub fn read_requests(tree: &Tree, folder: &str) -> Source {
+    let requests = || {
+        // What is wrong with the packages is told already.
+        let packages = operators(tree, folder).unwrap_or_default();
+        let modules = Modules::read_as(tree, &packages, Reading::Whole);
+        let (mut cx, mut state) = (Context::new(&modules), State::new(&Options::default()));
+        let found = requests::read(&modules, &mut Deriver { cx: &mut cx, state: &mut state });
+        (found, modules.take_diagnostics())
+    };
+    let ((mut found, unread), mut source) = threads::both(requests, || read(tree, folder));
+    source.operator.requests = found.resolved;
+    source.operator.makes_more_requests = found.is_partial;
+    for unread in unread {
+        if !source.diagnostics.contains(&unread) {
+            source.diagnostics.push(unread);
+        }
+    }
+    source.diagnostics.append(&mut found.diagnostics);
+    source
+}
+
+/// The metrics that the package registers, and a warning for each that cannot be read.
+///
+/// # Errors
+///
+/// If there is no package, or one of its files cannot be read.
+pub fn read_metrics(tree: &Tree, folder: &str) -> Result<(Vec<Metric>, Vec<Diagnostic>), Diagnostic> {
+    Ok(metrics::read(&whole(tree, folder)?))
+}
+
+/// The places where the source of the package names each of these: as an identifier, or as a string that is just the name; a name that
+/// begins with `.` is a method that is called. Tests and the runtime are left out.
+///
+/// # Errors
+///
+/// If there is no package, or one of its files cannot be read.
+pub fn read_mentions(tree: &Tree, folder: &str, names: &[&str]) -> Result<Vec<Vec<Span>>, Diagnostic> {
+    Ok(mentions::read(&whole(tree, folder)?, names))
+}
+
+/// All modules of the package, which need not be Rust, but must be readable.
+fn whole(tree: &Tree, folder: &str) -> Result<Modules, Diagnostic> {
+    let modules = Modules::read_as(tree, &operators(tree, folder)?, Reading::Whole);
+    match modules.take_diagnostics().into_iter().find(is_unreadable) {
+        Some(unreadable) => Err(unreadable),
+        None => Ok(modules),
+    }
+}
+
+/// Whether the source of the package can name this crate.
+pub fn can_name(tree: &Tree, folder: &str, krate: &str) -> bool {
+    operators(tree, folder)
+        .is_ok_and(|packages| packages.iter().any(|package| package.dependencies.contains_key(krate)))
+}
+
+/// The packages and their modules, and a source with nothing but what is wrong with them.
+fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Modules, Source) {
+    let mut source = Source { tree: tree.clone(), folder: folder.into(), ..Source::default() };
+    let packages = operators(tree, folder).unwrap_or_else(|diagnostic| {
+        source.diagnostics.push(diagnostic);
+        Vec::new()
+    });
+    let modules = Modules::read(tree, &packages);
+    source.diagnostics.append(&mut modules.take_diagnostics());
+    source.diagnostics.extend(packages.first().into_iter().flat_map(|package| package.unreadable_settings(tree)));
+    (packages, modules, source)
+}
+
+impl Source {
+    fn add_markers(&mut self, packages: &[Package], modules: &Modules) {
+        let files = modules.files();
+        for file in &files {
+            let removes = |at| modules.removes(file, at);
+            let is_code = |name: &str| self.tree.is_code(name);
+            let mut markers = match modules.package_of(file).filter(|(package, _)| package.name == runtime::PACKAGE) {
+                Some((package, _)) => markers::read_but(&runtime::for_operator(file, &package.name), removes, is_code),
+                None => markers::read_but(file, removes, is_code),
+            };
+            self.markers.0 += markers.count;
+            self.markers.1 += usize::from(markers.count > 0);
+            self.operator.append(&mut markers.operator);
+            self.diagnostics.append(&mut markers.diagnostics);
+            for authority in markers.authorities {
+                self.trust(authority);
+            }
+        }
+        let mut needs = runtime::needs(modules, packages);
+        self.operator.rbac.append(&mut needs.rbac);
+        self.diagnostics.append(&mut needs.diagnostics);
+        let (unread, problems) = self.unread(packages.iter(), &files);
+        self.diagnostics.extend(problems);
+        self.diagnostics.extend(unread.iter().filter_map(markers::warn_of_unread));
+    }
+
+    /// There is one authority. Its file is read here.
+    fn trust(&mut self, mut authority: Authority) {
+        let refuse = |message: String, help: &str| OP131.error(message).at(authority.span.clone(), "").help(help);
+        if let Some(other) = &self.operator.authority {
+            let message = format!("two markers set the CA of the webhooks; the other is at {}", other.span);
+            return self.diagnostics.push(refuse(message, "remove one of them"));
+        }
+        if let AuthorityFrom::File { path, pem } = &mut authority.from {
+            match certificates(&self.tree, &join(&self.folder, path)) {
+                Ok(text) => *pem = text,
+                Err(why) => {
+                    let help = "give the path of certificates in PEM, as it is seen from Cargo.toml";
+                    return self.diagnostics.push(refuse(format!("`{path}` {why}"), help));
+                }
+            }
+        }
+        self.operator.authority = Some(authority);
+    }
+}
+
+/// PEM that may be published, or why it is not.
+fn certificates(tree: &Tree, path: &str) -> Result<String, String> {
+    match tree.read(path) {
+        Ok(Some(text)) if text.contains("PRIVATE KEY") => Err("has a private key, which would be published".into()),
+        Ok(Some(text)) if text.contains("-----BEGIN CERTIFICATE-----") => Ok(text),
+        Ok(Some(_)) => Err("has no certificate in PEM".into()),
+        Ok(None) => Err("is no file".into()),
+        Err(error) => Err(format!("cannot be read: {}", error.source)),
+    }
+}
