@@ -78,14 +78,17 @@ opctl_model::diagnostics! {
 
     /// A default, a bound or a pattern is part of the schema, but opctl cannot evaluate its expression. It evaluates literals, constants,
     /// struct literals, constructors of std, derived and hand-written `Default` implementations, and functions whose bodies consist of
-    /// these, operators, `let`, `if`, `match`, loops, assignments, `return` and `?`, closures, constants and functions within the body,
-    /// common methods of options, results, texts, numbers, durations, collections and iterators, functions and methods that take `&mut`,
-    /// and struct literals of k8s-openapi. It cannot evaluate values that depend on anything else, have no defined order (a `HashSet` with
-    /// several items), or have a hand-written `Serialize`. It also rejects code that only a compiler understands for certain: numbers whose
-    /// type is not evident and decides the result (`let n = 200`), a `&mut` that is bound to a name or returned, `#[cfg]` and `use` in a
-    /// body, items of traits (`<Type as Trait>::NAME`), unused variables that may have an effect, methods and macros with a name that a
-    /// trait or macro of the crate has, and functions that may panic, even where their value is not written. Set the value in the schema
-    /// instead: `#[schemars(!default, extend("default" = …))]`.
+    /// these, operators, `let`, `if`, `match`, `return` and `?`, closures, constants within the body, common methods of options, results,
+    /// texts, numbers, durations, collections and iterators, and struct literals of k8s-openapi. Statements may set the fields of a local of
+    /// the same block, as in `let mut spec = Self::new(); spec.replicas = 3; spec`, and `insert` into a schema. Only a compiler runs other code
+    /// that changes something: loops, `+=`, `list.push(…)` and `&mut`.
+    ///
+    /// It also cannot evaluate values that depend on anything else, have no defined order (a `HashSet` with several items), or have a
+    /// hand-written `Serialize`, and rejects code that only a compiler understands for certain: numbers whose type is not evident and decides
+    /// the result (`let n = 200`), `#[cfg]`, `use` and functions in a body, items of traits (`<Type as Trait>::NAME`), unused variables that
+    /// may have an effect, methods and macros with a name that a trait or macro of the crate has, and functions that may panic, even where
+    /// their value is not written. Let the [compiled types](../engines.md) print the CRD, or set the value in the schema instead:
+    /// `#[schemars(!default, extend("default" = …))]`.
     OP014: Source, CompilerOnly;
 
     /// A type contains itself, directly or through other types. The schema of a CRD has no references, so it cannot express recursion,
