@@ -11,7 +11,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 use clap::Parser;
-use opctl::commands::{Cli, diagnostics};
+use opctl::commands::Cli;
+use opctl::diagnostics;
 use opctl_model::diagnostic::Class;
 use walkdir::WalkDir;
 
