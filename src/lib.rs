@@ -4,10 +4,16 @@
 //! manifests that opctl owns). Every change is decided in memory, shown, checked and only then written.
 //! `ARCHITECTURE.md` draws the modules; the modules below stand in reading order.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 #[cfg(not(unix))]
 compile_error!("opctl runs on Linux and macOS; on Windows, in WSL");
 
 mod compatibility;
+#[allow(
+    clippy::disallowed_methods,
+    reason = "it runs cargo, helm and other programs; helm reads charts from a temporary folder"
+)]
 pub mod compiled;
 mod custom_objects;
 pub mod dashboards;

@@ -11,6 +11,7 @@ mod conflicts;
 pub mod external;
 mod names;
 pub mod plan;
+pub mod record;
 mod request;
 pub mod rescaffold;
 pub mod subject;

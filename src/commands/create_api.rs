@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 
-use super::update::written;
 use super::{Console, Next, Outcome, Task, carry_out, lock, manifests, resolve_part};
 use crate::api::plan;
+use crate::api::record::written;
 use crate::api::{self, Names, Request, ansible, chart, versions};
 use crate::error::{Refusal, Refusals};
 use crate::scaffold::api_of_resource;

@@ -6,12 +6,12 @@
 use clap::Args;
 
 use super::error::{Diagnosed, Refusal};
-use super::update::{self, written};
 use super::{
     Console, Next, Outcome, Task, carry_out, counted, delete_webhook, lock, manifests, project_folder, resolve_part,
     tree,
 };
 use crate::api::plan::{add, enter, project_of, switch};
+use crate::api::record::{self, written};
 use crate::api::{self, Request, ansible, chart, versions};
 use crate::rename::types_of;
 use crate::scaffold::api_of_resource;
@@ -253,7 +253,7 @@ fn changes(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Resul
     created.changes.remove(PROJECT);
     let of_others: Vec<String> = file.resources.iter().flat_map(versions::files).collect();
     created.changes.retain(|path, _| !of_others.contains(path));
-    let mut plan = created.inverse(&needed, |path| tree.read(path)).map_err(update::inverse_error)?;
+    let mut plan = created.inverse(&needed, |path| tree.read(path)).map_err(record::inverse_error)?;
     if request.ansible.is_some() {
         let with = scaffold::Project { ansible: true, ..project.clone() };
         switch(&mut plan, &with, &project, tree)?;

@@ -4,10 +4,10 @@ use clap::Args;
 
 use super::delete_api::find;
 use super::error::Refusal;
-use super::{Console, Next, Outcome, Task, carry_out, lock, manifests, project_folder, tree, update};
+use super::{Console, Next, Outcome, Task, carry_out, lock, manifests, project_folder, tree};
 use crate::api::components::is_certified;
 use crate::api::plan::{add_rendered, project_of, webhooks_of};
-use crate::api::versions;
+use crate::api::{record, versions};
 use crate::scaffold::api_of_resource;
 use crate::scaffold::webhook::{self, Server};
 use opctl_edit::Edit;
@@ -131,7 +131,7 @@ pub fn changes(
         insertions.chain(versions::edits(other))
     });
     let mut plan =
-        created.inverse(&needed.collect::<Vec<_>>(), |path| tree.read(path)).map_err(update::inverse_error)?;
+        created.inverse(&needed.collect::<Vec<_>>(), |path| tree.read(path)).map_err(record::inverse_error)?;
 
     let text = tree.read(PROJECT)?.unwrap_or_default();
     let entry = |resource: &Resource| Edit::YamlEntry {

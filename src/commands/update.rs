@@ -9,12 +9,13 @@ use clap::Args;
 
 use super::error::{Refusal, Refusals};
 use super::{Console, Next, Outcome, Task, carry_out, lock, project_folder, tree, workspace_above};
+use crate::api::record::{texts, without_fixes};
 use crate::api::rescaffold::{self, Texts};
 use crate::scaffold::revisions::Reason;
 use crate::scaffold::{self, Runtime, RuntimeCopy};
 use opctl_edit as edit;
-use opctl_edit::plan::{self, Change, Choice, InverseError, LIST, Mode, Plan, Record, RecordError};
-use opctl_model::project::{PROJECT, ProjectFile, ReadError, Tree};
+use opctl_edit::plan::{self, Change, Choice, LIST, Mode, Plan, Record};
+use opctl_model::project::{PROJECT, ProjectFile, Tree};
 
 /// Update what opctl scaffolded to the templates of this opctl
 ///
@@ -72,24 +73,6 @@ pub fn has_no_record(path: &str) -> bool {
     path == PROJECT || ["helm-charts/", "roles/", "playbooks/"].iter().any(|folder| path.starts_with(folder))
 }
 
-pub fn refusal(error: RecordError<ReadError>) -> anyhow::Error {
-    match error {
-        RecordError::Read(error) => error.into(),
-        error => Refusal::new(error.to_string())
-            .help("restore `.opctl` from version control")
-            .help("or delete `.opctl`, and run `opctl update --adopt` to start a new record")
-            .into(),
-    }
-}
-
-/// The reason why a creation cannot be undone.
-pub fn inverse_error(error: InverseError<ReadError>) -> anyhow::Error {
-    match error {
-        InverseError::Record(error) => refusal(error),
-        InverseError::Edit { path, error } => Refusal::edit(&path, error).into(),
-    }
-}
-
 pub fn run(args: &UpdateArgs, console: &Console) -> anyhow::Result<Outcome> {
     let dir = project_folder()?;
     let workspace = workspace_above(&dir)?;
@@ -144,24 +127,6 @@ fn refuse_markers(paths: &[String], tree: &Tree) -> Result<(), Refusals> {
         }
     }
     refusals.settle()
-}
-
-/// The record of a project, and its texts by path.
-pub fn texts(tree: &Tree) -> anyhow::Result<Option<(Record, Texts)>> {
-    let read = |path: &str| tree.read(path);
-    let Some(record) = Record::read(read).map_err(refusal)? else { return Ok(None) };
-    let newest = record.0.values().map(|entry| entry.revision).max().unwrap_or_default();
-    if newest > scaffold::revisions::newest() {
-        let own = scaffold::revisions::newest();
-        return Err(Refusal::new(format!("the scaffold has revision {newest}, newer than this opctl's {own}"))
-            .help("use a newer opctl: `cargo install opctl`")
-            .into());
-    }
-    let mut texts = Texts::new();
-    for path in record.0.keys() {
-        texts.extend(record.text(path, read).map_err(refusal)?.map(|text| (path.clone(), text)));
-    }
-    Ok(Some((record, texts)))
 }
 
 /// Merges what differs between the record and today's templates.
@@ -234,23 +199,6 @@ fn update(
     Ok(plan)
 }
 
-/// Removes markers from recorded texts that an earlier `opctl check --fix` added to the record: no template renders them, so an update
-/// would delete them from the user's files.
-pub fn without_fixes(record: &Record, recorded: &mut Texts, rendered: &Texts) {
-    let is_marker =
-        |line: &&str| line.trim_start().trim_start_matches('/').trim_start().starts_with("+kubebuilder:rbac:");
-    let other_lines = |text: &str| text.lines().filter(|line| !is_marker(line)).map(str::to_owned).collect::<Vec<_>>();
-    let is_of_today =
-        |path: &str| record.0.get(path).is_some_and(|entry| entry.revision == scaffold::revisions::newest());
-    for (path, text) in recorded.iter_mut().filter(|(path, _)| path.ends_with(".rs") && is_of_today(path)) {
-        let differs = |rendered: &&String| *rendered != text;
-        let Some(rendered) = rendered.get(path).filter(differs) else { continue };
-        if other_lines(rendered) == other_lines(text) {
-            text.clone_from(rendered);
-        }
-    }
-}
-
 /// Gives recorded texts the paths that their files have today; returns the old paths by the new ones.
 fn follow_moves(recorded: &mut Texts, reasons: impl Iterator<Item = Reason>) -> BTreeMap<String, String> {
     let mut moves = BTreeMap::new();
@@ -314,23 +262,6 @@ fn reasons(plan: &Plan, record: &Record, folder: &str, console: &Console) {
         if merged.any(|(path, _)| is_new(&path)) {
             console.note(&format!("revision {}, `{}`: {}", reason.revision, reason.path, reason.why));
         }
-    }
-}
-
-/// The text of a file as opctl wrote it; without a record of it, as it is.
-pub fn written(tree: &Tree, path: &str) -> anyhow::Result<Option<String>> {
-    match recorded(tree, path)? {
-        Some(text) => Ok(Some(text)),
-        None => Ok(tree.read(path)?),
-    }
-}
-
-/// The text of a file as opctl wrote it, if there is a record of it.
-pub fn recorded(tree: &Tree, path: &str) -> anyhow::Result<Option<String>> {
-    let read = |path: &str| tree.read(path);
-    match Record::read(read).map_err(refusal)? {
-        Some(record) => record.text(path, read).map_err(refusal),
-        None => Ok(None),
     }
 }
 

@@ -10,8 +10,8 @@ mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::api::record;
 use crate::api::rescaffold::{self, Texts};
-use crate::commands::update;
 use crate::error::{Refusal, Refusals};
 use crate::scaffold::Runtime;
 use crate::scaffold::{BOILERPLATE, api_of_resource};
@@ -108,10 +108,10 @@ impl Renaming {
     /// If a file cannot be read, the scaffold is out of date, or a new name or path is taken.
     pub fn plan(&self, tree: &Tree) -> anyhow::Result<(Plan, Vec<String>)> {
         let files = self.files(tree)?;
-        let (record, mut recorded) = update::texts(tree)?.unzip();
+        let (record, mut recorded) = record::texts(tree)?.unzip();
         let old_render = rescaffold::files(&self.file, &recorded.clone().unwrap_or_default(), tree)?;
         if let (Some(record), Some(recorded)) = (&record, &mut recorded) {
-            update::without_fixes(record, recorded, &old_render);
+            record::without_fixes(record, recorded, &old_render);
         }
         if let Some(recorded) = &recorded
             && recorded.iter().any(|(path, text)| old_render.get(path) != Some(text))

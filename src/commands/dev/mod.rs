@@ -219,6 +219,7 @@ impl Dev<'_> {
         }
         self.stop()?;
         let scratch = self.cluster.scratch();
+        #[allow(clippy::disallowed_methods, reason = "it runs the operator")]
         let mut command = Command::new(&binary.0);
         command.args(&self.args.arguments).current_dir(self.root).stdin(std::process::Stdio::null());
         command

@@ -39,6 +39,7 @@ pub fn run(args: &TestenvRunArgs, console: &Console) -> anyhow::Result<Outcome> 
     // Any number of them at once.
     let environment = start(&args.servers, &format!("run-{}", std::process::id()), &crds, console)?;
     let [program, arguments @ ..] = &args.command[..] else { unreachable!("clap wants one") };
+    #[allow(clippy::disallowed_methods, reason = "it runs what the user says")]
     let mut command = Command::new(program);
     command.args(arguments).env("KUBECONFIG", environment.kubeconfig());
     // What kubectl knows of an API server it keeps by its address, which another one may have tomorrow.

@@ -236,8 +236,17 @@ mod tests {
     #[test]
     fn every_package_has_the_features_that_cargo_gives_it() {
         let root = env!("CARGO_MANIFEST_DIR");
-        let format =
-            ["tree", "--package", "opctl", "--offline", "--prefix", "none", "--no-dedupe", "--format", "{p}|{f}"];
+        let format = [
+            "tree",
+            "--package",
+            "opctl-source",
+            "--offline",
+            "--prefix",
+            "none",
+            "--no-dedupe",
+            "--format",
+            "{p}|{f}",
+        ];
         let platform = ["--edges", "normal,no-proc-macro", "--target", "x86_64-unknown-linux-gnu"];
         let output = Command::new(env!("CARGO")).args(format).args(platform).current_dir(root).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -1,0 +1,79 @@
+//! The record of the scaffold in `.opctl`: the texts of files as opctl wrote them.
+
+use opctl_edit::plan::{InverseError, Record, RecordError};
+use opctl_model::project::{ReadError, Tree};
+
+use super::rescaffold::Texts;
+use crate::error::Refusal;
+use crate::scaffold;
+
+/// The error of a record that cannot be read, with the ways out.
+pub fn refusal(error: RecordError<ReadError>) -> anyhow::Error {
+    match error {
+        RecordError::Read(error) => error.into(),
+        error => Refusal::new(error.to_string())
+            .help("restore `.opctl` from version control")
+            .help("or delete `.opctl`, and run `opctl update --adopt` to start a new record")
+            .into(),
+    }
+}
+
+/// The reason why a creation cannot be undone.
+pub fn inverse_error(error: InverseError<ReadError>) -> anyhow::Error {
+    match error {
+        InverseError::Record(error) => refusal(error),
+        InverseError::Edit { path, error } => Refusal::edit(&path, error).into(),
+    }
+}
+
+/// The record of a project, and its texts by path.
+pub fn texts(tree: &Tree) -> anyhow::Result<Option<(Record, Texts)>> {
+    let read = |path: &str| tree.read(path);
+    let Some(record) = Record::read(read).map_err(refusal)? else { return Ok(None) };
+    let newest = record.0.values().map(|entry| entry.revision).max().unwrap_or_default();
+    if newest > scaffold::revisions::newest() {
+        let own = scaffold::revisions::newest();
+        return Err(Refusal::new(format!("the scaffold has revision {newest}, newer than this opctl's {own}"))
+            .help("use a newer opctl: `cargo install opctl`")
+            .into());
+    }
+    let mut texts = Texts::new();
+    for path in record.0.keys() {
+        texts.extend(record.text(path, read).map_err(refusal)?.map(|text| (path.clone(), text)));
+    }
+    Ok(Some((record, texts)))
+}
+
+/// Removes markers from recorded texts that an earlier `opctl check --fix` added to the record: no template renders them, so an update
+/// would delete them from the user's files.
+pub fn without_fixes(record: &Record, recorded: &mut Texts, rendered: &Texts) {
+    let is_marker =
+        |line: &&str| line.trim_start().trim_start_matches('/').trim_start().starts_with("+kubebuilder:rbac:");
+    let other_lines = |text: &str| text.lines().filter(|line| !is_marker(line)).map(str::to_owned).collect::<Vec<_>>();
+    let is_of_today =
+        |path: &str| record.0.get(path).is_some_and(|entry| entry.revision == scaffold::revisions::newest());
+    for (path, text) in recorded.iter_mut().filter(|(path, _)| path.ends_with(".rs") && is_of_today(path)) {
+        let differs = |rendered: &&String| *rendered != text;
+        let Some(rendered) = rendered.get(path).filter(differs) else { continue };
+        if other_lines(rendered) == other_lines(text) {
+            text.clone_from(rendered);
+        }
+    }
+}
+
+/// The text of a file as opctl wrote it; without a record of it, as it is.
+pub fn written(tree: &Tree, path: &str) -> anyhow::Result<Option<String>> {
+    match recorded(tree, path)? {
+        Some(text) => Ok(Some(text)),
+        None => Ok(tree.read(path)?),
+    }
+}
+
+/// The text of a file as opctl wrote it, if there is a record of it.
+pub fn recorded(tree: &Tree, path: &str) -> anyhow::Result<Option<String>> {
+    let read = |path: &str| tree.read(path);
+    match Record::read(read).map_err(refusal)? {
+        Some(record) => record.text(path, read).map_err(refusal),
+        None => Ok(None),
+    }
+}
