@@ -37,26 +37,3 @@ pub use resolve::dependencies;
 pub use source::{
     Options, Source, can_name, read, read_markers, read_mentions, read_metrics, read_requests, read_with,
 };
-
-#[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    #[test]
-    fn layers_use_only_the_layers_before_them() {
-        let later: [(&str, &[&str]); 3] = [
-            ("resolve", &["evaluate", "derive", "requests", "source"]),
-            ("evaluate", &["derive", "requests", "source"]),
-            ("requests", &["evaluate", "derive", "source"]),
-        ];
-        for (layer, later) in later {
-            for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(layer)).unwrap() {
-                let path = entry.unwrap().path();
-                let text = std::fs::read_to_string(&path).unwrap();
-                let code = text.split("#[cfg(test)]").next().unwrap();
-                let used: Vec<_> = later.iter().filter(|later| code.contains(&format!("crate::{later}::"))).collect();
-                assert!(used.is_empty(), "{} uses {used:?}", path.display());
-            }
-        }
-    }
-}
