@@ -3,7 +3,7 @@
 //! Knows no project: any folder will do. Each rule has a name, which [`table`] lists with its source.
 
 mod findings;
-pub mod folder;
+mod folder;
 pub mod image;
 mod rules;
 pub mod selector;
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub use findings::{Finding, Findings};
-pub use folder::{Bundle, Folder, load};
+pub use folder::{Bundle, Folder, Manifest, load};
 pub use rules::examples::{examples, problem as examples_problem};
 pub use table::{RULES, Rule};
 
