@@ -129,8 +129,8 @@ impl<'a> Renderer<'a> {
         Some(Kustomization { folder: folder.into(), path, node, is_component })
     }
 
-    /// The documents of a file; `None` when it cannot be read, which is said.
-    pub(crate) fn documents(&mut self, path: &str) -> Option<Arc<Vec<Node>>> {
+    /// The documents of a file; `None` if it cannot be read, which is reported once.
+    pub fn documents(&mut self, path: &str) -> Option<Arc<Vec<Node>>> {
         self.parsed(path).unwrap_or_else(|problem| {
             if self.unread.insert(path.into()) {
                 self.problems.push(*problem);

@@ -15,7 +15,7 @@ use crate::rendered::PLACEHOLDER;
 use opctl_edit::plan::{Mode, Plan};
 use opctl_kustomize::Renderer;
 use opctl_kustomize::config;
-use opctl_kustomize::yaml::{Node, Value};
+use opctl_kustomize::yaml::{self, Node};
 use opctl_model::diagnostic::{Diagnostic, Severity};
 use opctl_model::names::Image;
 use opctl_model::project::{ProjectFile, ReadError, Tree, join};
@@ -339,7 +339,7 @@ fn with_image(
         let pod = ["spec", "template", "spec"].into_iter().try_fold(object, Node::get_mut);
         let Some(pod) = pod else { continue };
         for list in ["initContainers", "containers"] {
-            let Some(Value::List(containers)) = pod.get_mut(list).map(|list| &mut list.value) else {
+            let Some(yaml::Value::List(containers)) = pod.get_mut(list).map(|list| &mut list.value) else {
                 continue;
             };
             for container in containers.iter_mut() {

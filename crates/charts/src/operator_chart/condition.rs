@@ -22,6 +22,13 @@ impl Set {
     pub(super) const NONE: Self = Self::In(BTreeSet::new());
     pub(super) const ALL: Self = Self::NotIn(BTreeSet::new());
 
+    pub(super) fn insert(&mut self, rendering: usize) {
+        match self {
+            Self::In(renderings) => renderings.insert(rendering),
+            Self::NotIn(renderings) => renderings.remove(&rendering),
+        };
+    }
+
     pub(super) fn contains(&self, rendering: usize) -> bool {
         match self {
             Self::In(renderings) => renderings.contains(&rendering),
@@ -71,7 +78,7 @@ impl Not for &Set {
 /// out.
 type Table = BTreeMap<Combination, bool>;
 
-/// The combinations that are rendered, in order.
+/// The combinations that are rendered, by their indices in a [`Set`].
 pub(super) struct Renderings<'a>(pub(super) Vec<&'a Combination>);
 
 impl Renderings<'_> {
@@ -84,6 +91,10 @@ impl Renderings<'_> {
     pub(super) fn table(&self, set: &Set, within: &Set) -> (Table, Vec<Combination>) {
         let inside = self.0.iter().enumerate().filter(|(at, _)| within.contains(*at));
         let (with, without): (Vec<_>, Vec<_>) = inside.partition(|(at, _)| set.contains(*at));
+        // Most objects are in all renderings.
+        if without.is_empty() {
+            return ([(Combination::new(), true)].into(), Vec::new());
+        }
         let [with, without] = [with, without].map(|side| side.into_iter().map(|(_, it)| *it).collect::<BTreeSet<_>>());
         let mut missing = Vec::new();
         let mut relevant: Combination = Switch::ALL
@@ -117,7 +128,7 @@ impl Renderings<'_> {
     }
 
     fn has(&self, combination: &Combination) -> bool {
-        self.0.binary_search(&combination).is_ok()
+        self.0.contains(&combination)
     }
 }
 

@@ -158,7 +158,15 @@ impl Operator {
     }
 
     fn rendered(&self) -> Renderings<'_> {
-        Renderings(self.renderings.keys().collect())
+        Renderings(self.ordered().map(|(combination, _)| combination).collect())
+    }
+
+    /// The renderings by their indices in a [`Set`]: those of few switches first, so that parts have the order in which they appear there.
+    fn ordered(&self) -> impl Iterator<Item = (&Combination, &[Arc<Value>])> {
+        let mut all: Vec<_> =
+            self.renderings.iter().map(|(combination, objects)| (combination, &objects[..])).collect();
+        all.sort_by_key(|(combination, _)| combination.len());
+        all.into_iter()
     }
 }
 
@@ -251,11 +259,11 @@ type Variants = Vec<(Set, Arc<Value>)>;
 /// The objects of all renderings, except for the Namespace of the release.
 fn collected(operator: &Operator) -> BTreeMap<Id, Variants> {
     let mut objects: BTreeMap<Id, Variants> = BTreeMap::new();
-    for (rendering, rendered) in operator.renderings.values().enumerate() {
+    for (rendering, (_, rendered)) in operator.ordered().enumerate() {
         for object in rendered.iter().filter(|object| !is_namespace(object, &operator.namespace)) {
             let variants = objects.entry(Id::of(object)).or_default();
             match variants.iter_mut().find(|(_, known)| known == object) {
-                Some((set, _)) => *set = &*set | &rendering.into(),
+                Some((set, _)) => set.insert(rendering),
                 None => variants.push((rendering.into(), Arc::clone(object))),
             }
         }

@@ -49,10 +49,6 @@ impl Findings {
         self
     }
 
-    pub(crate) fn has_errors(&self) -> bool {
-        self.0.iter().any(|finding| finding.diagnostic.is_error())
-    }
-
     /// By file and position; the same finding once.
     pub fn sorted(mut self) -> Vec<Finding> {
         let place = |finding: &Finding| {
