@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 use opctl_cluster::{self as cluster, Kubectl, KubectlError, ManifestError, Object};
-use opctl_kustomize as config;
-use opctl_kustomize::render::Renderer;
+use opctl_kustomize::{Renderer, images_in};
 use opctl_model::names::{Image, NameError};
 use opctl_model::project::Tree;
 
@@ -107,7 +106,7 @@ pub enum ImageSubstitution<'a> {
 fn substitute_image(rendered: &mut String, substitution: ImageSubstitution) -> Result<(), RenderError> {
     let ImageSubstitution::Required { image, command } = substitution else { return Ok(()) };
     let image = image.map(Image::parse).transpose()?.map(|image| image.to_string());
-    let images = config::images_in(rendered).map_err(|error| RenderError::Images(error.message))?;
+    let images = images_in(rendered).map_err(|error| RenderError::Images(error.message))?;
     let (placeholders, others): (Vec<_>, Vec<_>) = images.into_iter().partition(|image| image.name == PLACEHOLDER);
     match image {
         Some(image) if !placeholders.is_empty() => {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Content, Target};
 use opctl_charts::operator_chart;
-use opctl_kustomize as config;
+use opctl_kustomize::config;
 use opctl_kustomize::yaml::{self, Dialect, Node};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
 use opctl_model::project::{ProjectError, ProjectFile, ReadError, Tree};

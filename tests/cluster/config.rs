@@ -6,8 +6,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use opctl_kustomize::render::{Render, Renderer};
 use opctl_kustomize::yaml::{self, Dialect};
+use opctl_kustomize::{Render, Renderer};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
 use opctl_model::project::Tree;
 use serde_json::Value;

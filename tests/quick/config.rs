@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use opctl_kustomize as config;
+use opctl_kustomize::config;
 use opctl_kustomize::yaml::{self, Dialect, Node};
 use opctl_model::diagnostic::{self, Diagnostic, SourceFile};
 use opctl_model::project::{ProjectFile, Tree};

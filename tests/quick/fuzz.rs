@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use opctl_kustomize as config;
+use opctl_kustomize::config;
 use opctl_model::diagnostic::{self, Diagnostic};
 use opctl_model::project::{ProjectFile, Tree};
 use opctl_source as source;

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 
-use opctl_kustomize as config;
-use opctl_kustomize::render::Renderer;
+use opctl_kustomize::Renderer;
+use opctl_kustomize::config;
 use opctl_model::diagnostic;
 use opctl_model::project::{Tree, join};
 use opctl_source as source;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use opctl_kustomize::render::Renderer;
+use opctl_kustomize::Renderer;
 use opctl_kustomize::yaml::{Dialect, Node, documents};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
 use opctl_model::project::Tree;

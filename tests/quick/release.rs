@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use toml_edit::DocumentMut;
+use toml_edit::{DocumentMut, Item};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -49,11 +49,14 @@ fn the_newest_release_in_the_changelog_is_the_version_in_the_manifest() {
 fn every_package_is_published_and_described() {
     let workflow = read(WORKFLOW);
     let (list, _) = workflow.split_once("for package in ").unwrap().1.split_once(';').unwrap();
+    let workspace: DocumentMut = read("Cargo.toml").parse().unwrap();
+    let workspace = &workspace["workspace"];
     for manifest in manifests() {
         let package = &manifest["package"];
         let name = package["name"].as_str().unwrap();
         assert!(list.split(' ').any(|published| published == name), "{WORKFLOW} does not publish {name}");
-        // Each manifest by itself: that of the runtime is copied to projects.
+        // That of the runtime is copied to projects, where there is nothing to inherit from.
+        let inherits = |item: &Item| name != "opctl-runtime" && item.get("workspace").is_some();
         let common = [
             ("edition", "2024"),
             ("rust-version", env!("CARGO_PKG_RUST_VERSION")),
@@ -61,13 +64,15 @@ fn every_package_is_published_and_described() {
             ("repository", env!("CARGO_PKG_REPOSITORY")),
         ];
         for (key, value) in common {
-            assert_eq!(package[key].as_str(), Some(value), "`{key}` of {name}");
+            let stated = if inherits(&package[key]) { &workspace["package"][key] } else { &package[key] };
+            assert_eq!(stated.as_str(), Some(value), "`{key}` of {name}");
         }
         assert!(!package["description"].as_str().unwrap().is_empty());
         // crates.io accepts five keywords.
         assert!((1..=5).contains(&package["keywords"].as_array().unwrap().len()), "keywords of {name}");
         assert!(!package["categories"].as_array().unwrap().is_empty(), "categories of {name}");
-        assert_eq!(manifest["lints"]["rust"]["unsafe_code"].as_str(), Some("forbid"), "{name}");
+        let lints = if inherits(&manifest["lints"]) { &workspace["lints"] } else { &manifest["lints"] };
+        assert_eq!(lints["rust"]["unsafe_code"].as_str(), Some("forbid"), "{name}");
     }
 }
 

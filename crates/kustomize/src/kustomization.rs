@@ -6,29 +6,32 @@ use opctl_model::diagnostic::Diagnostic;
 use opctl_model::names::nearest;
 
 /// The names that kustomize looks for in a folder.
-pub const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+pub(crate) const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
-/// A kustomization that was read.
+/// A kustomization file.
 #[derive(Clone, Debug)]
 pub struct Kustomization {
     /// From the root of the tree, `""` for the root itself.
     pub folder: String,
+    /// Of the file.
     pub path: String,
+    /// Its content.
     pub node: Node,
+    /// `kind: Component`
     pub is_component: bool,
 }
 
 impl Kustomization {
     /// The texts of a list, in order: files, folders or names.
-    pub fn texts<'a>(&'a self, field: &'a str) -> impl Iterator<Item = (&'a str, &'a Node)> {
+    pub(crate) fn texts<'a>(&'a self, field: &'a str) -> impl Iterator<Item = (&'a str, &'a Node)> {
         self.node.items_at(&[field]).iter().filter_map(|item| Some((item.as_text()?, item)))
     }
 
-    pub fn items(&self, field: &str) -> &[Node] {
+    pub(crate) fn items(&self, field: &str) -> &[Node] {
         self.node.items_at(&[field])
     }
 
-    pub fn text(&self, field: &str) -> &str {
+    pub(crate) fn text(&self, field: &str) -> &str {
         self.node.text_at(&[field]).unwrap_or_default()
     }
 }
@@ -83,7 +86,7 @@ const FIELDS: &[(&str, Shape)] = &[
 ];
 
 /// What keeps kustomize from reading this as a kustomization; says also whether it is a component.
-pub fn check(node: &Node) -> (bool, Vec<Diagnostic>) {
+pub(crate) fn check(node: &Node) -> (bool, Vec<Diagnostic>) {
     let mut problems = Vec::new();
     for entry in node.entries() {
         // Go's JSON does not tell cases apart.

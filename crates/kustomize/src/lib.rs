@@ -1,10 +1,38 @@
-//! Renders the manifests under `config/` as kustomize does, and reports dangling references.
+//! Renders kustomizations to the objects that `kubectl kustomize` prints, and knows where in the files each value comes from.
 //!
-//! Files go in, diagnostics come out. No program is started and no cluster is asked; what only they would know is passed
-//! over.
+//! A folder with kustomizations goes in. Out come objects, in which each key and value has the position that set it, and diagnostics
+//! for everything that kustomize would refuse. No program is started, and nothing is read from a network or a cluster: if a
+//! kustomization needs a remote resource, a Helm chart or a plugin, [`Render::is_closed`] is false and the rest is rendered.
+//!
+//! ```
+//! use opctl_kustomize::render;
+//!
+//! let root = tempfile::tempdir()?;
+//! let write = |path: &str, text: &str| std::fs::write(root.path().join(path), text);
+//! std::fs::create_dir(root.path().join("shop"))?;
+//! write("shop/kustomization.yaml", "namePrefix: shop-\nresources: [account.yaml]\n")?;
+//! write("shop/account.yaml", "apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: till\n")?;
+//!
+//! let (shop, diagnostics) = render(root.path(), "shop");
+//! assert!(shop.is_closed && diagnostics.is_empty());
+//! let account = &shop.objects[0];
+//! assert_eq!(account.id().to_string(), "ServiceAccount `shop-till`");
+//! assert_eq!(account.node.at(&["kind"]).unwrap().span.to_string(), "shop/account.yaml:2:7");
+//! assert_eq!(account.node.json()["metadata"]["name"], "shop-till");
+//!
+//! write("shop/kustomization.yaml", "resources: [acount.yaml]\n")?;
+//! let (_, diagnostics) = render(root.path(), "shop");
+//! assert_eq!(diagnostics[0].help, ["did you mean `account.yaml`?"]);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! [`Renderer`] renders several kustomizations of one [`Tree`] and parses each file once. [`yaml`] parses other files in the same way.
+//! [`config`] knows the folders of a project that opctl scaffolded; nothing else in this crate does.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+#![deny(missing_docs)]
 
+pub mod config;
 pub mod diagnostics;
 mod fields;
 mod follow;
@@ -13,330 +41,29 @@ mod json_patch;
 mod kustomization;
 mod merge;
 mod names;
-pub mod object;
+mod object;
 mod patch;
 mod path;
-pub mod render;
+mod render;
 mod replace;
 mod select;
 mod transform;
-mod watched;
 pub mod yaml;
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::path::PathBuf;
 
-use self::kustomization::FILE_NAMES;
-use self::names::Names;
-use self::object::Object;
-use self::render::{Render, Renderer};
+pub use opctl_model::diagnostic::{Diagnostic, Severity, SourceFile, Span};
+pub use opctl_model::project::Tree;
+
+pub use self::kustomization::Kustomization;
+pub use self::object::{Id, Object};
+pub use self::render::{Render, Renderer};
 pub use self::transform::{Image, images_in};
-pub use self::watched::unwatched;
-use self::yaml::{Dialect, Node};
-use crate::diagnostics::{OP431, OP436, OP446, OP448};
-use opctl_model::Allow;
-use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
-use opctl_model::project::{Tree, join};
 
-/// [`objects`] and [`check`], with each file parsed once.
-pub fn read(tree: &Tree, folder: &str) -> (Vec<Node>, Vec<Diagnostic>) {
-    let renderer = Renderer::new(tree);
-    (objects_by(renderer.afresh(), folder), check_by(renderer, folder))
-}
-
-/// Everything that is wrong in the kustomizations of a project, `folder` being that of its PROJECT file.
-pub fn check(tree: &Tree, folder: &str) -> Vec<Diagnostic> {
-    check_by(Renderer::new(tree), folder)
-}
-
-fn check_by(mut renderer: Renderer, folder: &str) -> Vec<Diagnostic> {
-    let tree = renderer.tree;
-    let config = join(folder, "config");
-    let files = match tree.files_below(&config) {
-        Ok(files) => files,
-        Err(error) => return vec![error.into()],
-    };
-    let folders: BTreeSet<String> = files.iter().filter_map(|file| kustomized(file)).map(str::to_owned).collect();
-    let default = join(&config, "default");
-    let mut found = Vec::new();
-    let main = folders.contains(&default).then(|| renderer.render(&default, &[]));
-    let main = main.as_ref().filter(|main| main.is_closed);
-    if let Some(main) = main {
-        found.extend(Names::of(&main.objects, None).check());
-        found.extend(homeless(&main.objects));
-    }
-    let roots = roots(&mut renderer, &folders);
-    let (components, others): (Vec<&String>, Vec<&String>) =
-        roots.iter().filter(|root| **root != default).partition(|root| is_component(&mut renderer.afresh(), root));
-    found.extend(optional(&mut renderer, &default, main.is_some(), &components));
-    for root in others {
-        found.extend(apart(&mut renderer, root, &default, main));
-    }
-    // What stands in a circle is below no root.
-    for folder in &folders {
-        if !renderer.folders.contains(folder) {
-            renderer.render(folder, &[]);
-        }
-    }
-    found.extend(unlisted(&renderer, &config, &files, &folders));
-    // All else is applied by kustomize only.
-    for path in renderer.resources.clone().iter().filter(|path| path.starts_with(&join(&config, "samples/"))) {
-        for document in renderer.documents(path).iter().flat_map(|documents| documents.iter()) {
-            ambiguous(document, &mut found);
-        }
-    }
-    renderer.report_unreadable(files.iter().filter(|path| is_yaml(path)));
-    let mut all = std::mem::take(&mut renderer.problems);
-    all.extend(found);
-    in_order(all)
-}
-
-/// The objects under `config/`: samples as they are written, which is how people apply them, and all others as kustomize
-/// renders them. What cannot be read is left out, and [`check`] reports it.
-pub fn objects(tree: &Tree, folder: &str) -> Vec<Node> {
-    objects_by(Renderer::new(tree), folder)
-}
-
-fn objects_by(mut renderer: Renderer, folder: &str) -> Vec<Node> {
-    let tree = renderer.tree;
-    let config = join(folder, "config");
-    let files = tree.files_below(&config).unwrap_or_default();
-    let folders: BTreeSet<String> = files.iter().filter_map(|file| kustomized(file)).map(str::to_owned).collect();
-    let mut found: Vec<Node> = Vec::new();
-    for root in roots(&mut renderer, &folders) {
-        found.extend(renderer.render(&root, &[]).objects.into_iter().map(|object| object.node));
-    }
-    let samples = join(&config, "samples/");
-    let is_sample = |path: &str| path.starts_with(&samples) && kustomized(path).is_none();
-    found.retain(|node| !is_sample(&node.span.file.path));
-    for path in files.iter().filter(|path| is_sample(path) && is_yaml(path)) {
-        // A patch is a part of an object.
-        if renderer.used.contains(path) && !renderer.resources.contains(path) {
-            continue;
-        }
-        let Ok(Some(text)) = tree.read(path) else { continue };
-        let documents = yaml::documents(&SourceFile::new(path, text), Dialect::Kubectl).unwrap_or_default();
-        found.extend(documents.into_iter().filter(|node| node.get("kind").is_some()));
-    }
-    let mut seen = BTreeSet::new();
-    found.retain(|node| seen.insert((node.span.file.path.clone(), node.span.range.start)));
-    found
-}
-
-fn is_yaml(path: &str) -> bool {
-    path.ends_with(".yaml") || path.ends_with(".yml")
-}
-
-/// What the manifests allow by `# +opctl:allow:CODE reason`, on the line that it is about or above it. Files that cannot be read
-/// allow nothing.
-pub fn allows(tree: &Tree, folder: &str) -> Vec<Allow> {
-    let mut allows = Vec::new();
-    let files = tree.files_below(&join(folder, "config")).unwrap_or_default();
-    for path in files.into_iter().filter(|path| is_yaml(path)) {
-        let Some(text) = tree.read(&path).ok().flatten().filter(|text| text.contains(ALLOW)) else { continue };
-        let file = SourceFile::new(path, text);
-        let mut start = 0;
-        for line in file.text.split_inclusive('\n') {
-            let end = start + line.len();
-            if let Some((before, marker)) = line.split_once(ALLOW) {
-                let (code, reason) = marker.trim().split_once(char::is_whitespace).unwrap_or((marker.trim(), ""));
-                let place = start + before.len()..start + line.trim_end().len();
-                let covers = if before.trim().is_empty() { end..item_end(&file.text, end) } else { start..end };
-                let span = |range| Span { file: Arc::clone(&file), range };
-                allows.push(Allow {
-                    code: code.into(),
-                    reason: reason.trim().into(),
-                    covers: span(covers),
-                    span: span(place),
-                });
-            }
-            start = end;
-        }
-    }
-    allows
-}
-
-const ALLOW: &str = "# +opctl:allow:";
-
-/// Behind what stands below: the next line that is no comment, and those that are further in.
-fn item_end(text: &str, from: usize) -> usize {
-    let mut end = from;
-    let mut item = None;
-    for line in text[from..].split_inclusive('\n') {
-        let content = line.trim_start();
-        let indent = line.len() - content.len();
-        if !content.is_empty() && !content.starts_with('#') {
-            match item {
-                None => item = Some(indent),
-                Some(first) if indent <= first => break,
-                Some(_) => {}
-            }
-        }
-        end += line.len();
-    }
-    end
-}
-
-/// The folder of a file that is a kustomization.
-fn kustomized(file: &str) -> Option<&str> {
-    let (folder, name) = file.rsplit_once('/')?;
-    FILE_NAMES.contains(&name).then_some(folder)
-}
-
-/// The kustomizations that no other leads to.
-fn roots(renderer: &mut Renderer, folders: &BTreeSet<String>) -> Vec<String> {
-    let mut below = BTreeSet::new();
-    for folder in folders {
-        for child in renderer.children(folder) {
-            below.insert(child);
-        }
-    }
-    folders.iter().filter(|folder| !below.contains(*folder)).cloned().collect()
-}
-
-fn is_component(renderer: &mut Renderer, folder: &str) -> bool {
-    renderer.kustomization(folder).is_some_and(|kustomization| kustomization.is_component)
-}
-
-/// Components that nothing lists: each is looked at as if `config/default` had it. One may need another, so what is
-/// missing must be missing with all of them, too.
-fn optional(renderer: &mut Renderer, default: &str, is_whole: bool, components: &[&String]) -> Vec<Diagnostic> {
-    if !is_whole {
-        components.iter().for_each(|component| drop(renderer.kustomization(component)));
-        return Vec::new();
-    }
-    let names: Vec<&str> = components.iter().map(|component| component.as_str()).collect();
-    // Together they may be in each other's way, which is nobody's fault.
-    let problems = renderer.problems.len();
-    let together = renderer.render(default, &names);
-    renderer.problems.truncate(problems);
-    let with_all = together.is_closed.then(|| Names::of(&together.objects, None).check());
-    let mut found = Vec::new();
-    for component in &names {
-        let problems = renderer.problems.len();
-        let render = renderer.render(default, &[component]);
-        let mut own = renderer.problems.split_off(problems);
-        if together.is_closed && !own.is_empty() {
-            let others = names.iter().filter(|other| *other != component).chain([component]);
-            renderer.render(default, &others.copied().collect::<Vec<_>>());
-            let with_others = renderer.problems.split_off(problems);
-            own.retain(|problem| with_others.contains(problem));
-        }
-        renderer.problems.extend(own);
-        if render.is_closed {
-            let missing = Names::of(&render.objects, None).check().into_iter();
-            found.extend(missing.filter(|one| with_all.as_ref().is_none_or(|all| all.contains(one))));
-        } else if together.is_closed {
-            // It needs another one.
-            renderer.problems.truncate(problems);
-        }
-    }
-    found
-}
-
-/// A kustomization beside `config/default`. If it builds on that, it must be whole; if not, it is deployed beside it, and
-/// its names may lead there.
-fn apart(renderer: &mut Renderer, root: &str, default: &str, main: Option<&Render>) -> Vec<Diagnostic> {
-    let render = renderer.render(root, &[]);
-    if !render.is_closed {
-        return Vec::new();
-    }
-    if renderer.leads_to(root, default) {
-        return Names::of(&render.objects, None).check();
-    }
-    match main {
-        Some(main) => Names::of(&render.objects, Some(&main.objects)).check(),
-        // What it is deployed beside is not known.
-        None => Vec::new(),
-    }
-}
-
-/// Values that kustomize reads as texts, and `kubectl apply -f` as booleans.
-fn ambiguous(node: &Node, found: &mut Vec<Diagnostic>) {
-    if node.is_ambiguous() {
-        let text = node.as_text().unwrap_or_default();
-        let message = format!("`{text}` is a text to kustomize, and a boolean to `kubectl apply -f`");
-        let is_true = text.eq_ignore_ascii_case("on") || text.starts_with(['y', 'Y']);
-        found
-            .push(OP448.warning(message).at(node.span.clone(), "").help(format!("write `\"{text}\"`, or `{is_true}`")));
-    }
-    node.items().iter().for_each(|item| ambiguous(item, found));
-    node.entries().iter().for_each(|entry| ambiguous(&entry.value, found));
-}
-
-/// Workloads in namespaces that nothing here makes.
-fn homeless(objects: &[Object]) -> Vec<Diagnostic> {
-    let made: BTreeSet<String> =
-        objects.iter().filter(|object| object.is("", "Namespace")).map(|object| object.id().name).collect();
-    let is_there = |namespace: &str| {
-        namespace.is_empty() || namespace == "default" || namespace.starts_with("kube-") || made.contains(namespace)
-    };
-    let mut said = BTreeSet::new();
-    let mut found = Vec::new();
-    for object in objects.iter().filter(|object| fields::pod_spec(&object.id().kind).is_some()) {
-        let namespace = object.id().namespace;
-        if is_there(&namespace) || !said.insert(namespace.clone()) {
-            continue;
-        }
-        let place = object.node.at(&["metadata", "namespace"]).unwrap_or(&object.node);
-        let message = format!("nothing here makes the namespace `{namespace}`, which {} is in", object.id());
-        found.push(
-            OP446
-                .warning(message)
-                .at(place.span.clone(), "")
-                .help("add a Namespace of this name, or make it before the rest is applied"),
-        );
-    }
-    found
-}
-
-/// Manifests that no kustomization leads to, in folders that have one: nobody applies them.
-fn unlisted(renderer: &Renderer, config: &str, files: &[String], folders: &BTreeSet<String>) -> Vec<Diagnostic> {
-    let is_manifest = |file: &&String| {
-        let ends = file.ends_with(".yaml") || file.ends_with(".yml");
-        ends && kustomized(file).is_none() && !renderer.used.contains(*file)
-    };
-    // Where a file is looked for in vain, it may be this one.
-    let lacks =
-        |folder: &str| {
-            renderer.problems.iter().filter(|problem| problem.code == OP431).any(|problem| {
-                problem.span.as_ref().is_some_and(|(span, _)| kustomized(&span.file.path) == Some(folder))
-            })
-        };
-    let unused: Vec<&String> = files.iter().filter(is_manifest).collect();
-    let mut found = Vec::new();
-    for file in unused {
-        let above = folders.iter().filter(|folder| file.starts_with(&format!("{folder}/")));
-        let Some(folder) = above.max_by_key(|folder| folder.len()) else { continue };
-        if folder == config || lacks(folder) {
-            continue;
-        }
-        let Some(documents) = renderer.peek(file).filter(|_| renderer.followed.contains(folder)) else { continue };
-        let is_object = |node: &&Node| {
-            let name = node.at(&["metadata", "name"]);
-            node.text_at(&["apiVersion"]).is_some() && node.get("kind").is_some() && name.is_some()
-        };
-        // An object that is marked so is input of tools.
-        let is_local =
-            |node: &Node| node.at(&["metadata", "annotations", "config.kubernetes.io/local-config"]).is_some();
-        let Some(node) = documents.iter().find(is_object).filter(|node| !is_local(node)) else { continue };
-        let entry = file.strip_prefix(&format!("{folder}/")).unwrap_or(file);
-        let place = node.get("kind").unwrap_or(node).span.clone();
-        found.push(
-            OP436
-                .warning("no kustomization leads to this file, so it is never applied")
-                .at(place, "")
-                .help(format!("add `{entry}` to `{}`, or remove the file", join(folder, FILE_NAMES[0]))),
-        );
-    }
-    found
-}
-
-/// Each once, errors in the order of files and lines.
-fn in_order(mut all: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    let place =
-        |problem: &Diagnostic| problem.span.as_ref().map(|(Span { file, range }, _)| (file.path.clone(), range.start));
-    all.sort_by(|one, two| (place(one), one.code.name, &one.message).cmp(&(place(two), two.code.name, &two.message)));
-    all.dedup_by(|one, two| one.code == two.code && one.message == two.message && place(one) == place(two));
-    all
+/// Renders the kustomization in `folder`, a path relative to `root` with `/`. It may use what is in `root`, also outside of `folder`.
+pub fn render(root: impl Into<PathBuf>, folder: &str) -> (Render, Vec<Diagnostic>) {
+    let tree = Tree::at(root);
+    let mut renderer = Renderer::new(&tree);
+    let render = renderer.render(folder, &[]);
+    (render, renderer.problems)
 }

@@ -1,39 +1,45 @@
-//! Objects as kustomize tells them apart: by what they are called now, and by what they were called before.
+//! Objects as kustomize identifies them: by their names now, and by their names before each change.
 
 use std::fmt;
 
 use super::yaml::Node;
 
-pub const CRD: &str = "CustomResourceDefinition";
+pub(crate) const CRD: &str = "CustomResourceDefinition";
 
-/// What one object is called.
+/// The identity of an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id {
+    /// Empty for the core group.
     pub group: String,
+    /// Of the API, without the group.
     pub version: String,
+    /// E.g. `Deployment`.
     pub kind: String,
-    /// As written; see [`Id::effective_namespace`].
+    /// As written; empty if there is none.
     pub namespace: String,
+    /// `metadata.name`
     pub name: String,
 }
 
-/// One object on its way through the kustomizations.
+/// An object, with what kustomize remembers of the changes made to it.
 #[derive(Clone, Debug)]
 pub struct Object {
+    /// The object itself, with positions.
     pub node: Node,
     /// Its names before each change, the first one first.
-    pub past: Vec<Id>,
-    pub prefixes: Vec<String>,
-    pub suffixes: Vec<String>,
+    pub(crate) past: Vec<Id>,
+    pub(crate) prefixes: Vec<String>,
+    pub(crate) suffixes: Vec<String>,
     /// kustomize adds a hash of the content to the name.
-    pub hashed: bool,
+    pub(crate) hashed: bool,
 }
 
 impl Object {
-    pub fn new(node: Node) -> Self {
+    pub(crate) fn new(node: Node) -> Self {
         Self { node, past: Vec::new(), prefixes: Vec::new(), suffixes: Vec::new(), hashed: false }
     }
 
+    /// Its identity now.
     pub fn id(&self) -> Id {
         let text = |path: &[&str]| self.node.text_at(path).unwrap_or_default().to_owned();
         let api_version = text(&["apiVersion"]);
@@ -48,47 +54,47 @@ impl Object {
     }
 
     /// What it was called first.
-    pub fn first_id(&self) -> Id {
+    pub(crate) fn first_id(&self) -> Id {
         self.past.first().cloned().unwrap_or_else(|| self.id())
     }
 
     /// What it is and was called.
-    pub fn ids(&self) -> impl Iterator<Item = Id> {
+    pub(crate) fn ids(&self) -> impl Iterator<Item = Id> {
         self.past.iter().cloned().chain([self.id()])
     }
 
-    pub fn remember(&mut self) {
+    pub(crate) fn remember(&mut self) {
         self.past.push(self.id());
     }
 
-    pub fn name(&self) -> Option<&str> {
+    pub(crate) fn name(&self) -> Option<&str> {
         self.name_node().as_text()
     }
 
     /// Where its name stands.
-    pub fn name_node(&self) -> &Node {
+    pub(crate) fn name_node(&self) -> &Node {
         self.node.at(&["metadata", "name"]).unwrap_or(&self.node)
     }
 
-    pub fn is_crd(&self) -> bool {
+    pub(crate) fn is_crd(&self) -> bool {
         self.node.text_at(&["kind"]) == Some(CRD)
     }
 
-    pub fn is(&self, group: &str, kind: &str) -> bool {
+    pub(crate) fn is(&self, group: &str, kind: &str) -> bool {
         let its_group = || self.node.text_at(&["apiVersion"])?.split_once('/').map(|(group, _)| group);
         self.node.text_at(&["kind"]) == Some(kind) && its_group().unwrap_or_default() == group
     }
 }
 
 impl Id {
-    pub fn is_cluster_scoped(&self) -> bool {
+    pub(crate) fn is_cluster_scoped(&self) -> bool {
         CLUSTER_SCOPED.iter().any(|(group, versions, kinds)| {
             *group == self.group && kinds.contains(&self.kind.as_str()) && versions.contains(&self.version.as_str())
         })
     }
 
     /// None and `default` are the same, and an object that is in no namespace is equal in all.
-    pub fn effective_namespace(&self) -> &str {
+    pub(crate) fn effective_namespace(&self) -> &str {
         if self.is_cluster_scoped() {
             "_non_namespaceable_"
         } else if self.namespace.is_empty() {
@@ -99,12 +105,12 @@ impl Id {
     }
 
     /// Equal for all that kustomize takes for the same object.
-    pub fn normal(&self) -> Self {
+    pub(crate) fn normal(&self) -> Self {
         Self { namespace: self.effective_namespace().to_owned(), ..self.clone() }
     }
 
     /// Whether kustomize takes both for the same object.
-    pub fn is_same(&self, other: &Self) -> bool {
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.name == other.name
             && self.kind == other.kind
             && self.group == other.group

@@ -18,21 +18,22 @@ use opctl_model::diagnostic::{Code, Diagnostic, SourceFile};
 use opctl_model::names::nearest;
 use opctl_model::project::{Tree, is_unreadable, join};
 
-/// What one kustomization makes.
+/// The result of a kustomization.
 #[derive(Clone, Debug)]
 pub struct Render {
+    /// In the order in which kustomize reads them, which is not that in which it prints them.
     pub objects: Vec<Object>,
-    /// Nothing failed, and nothing comes from elsewhere or by a plugin: what is not here is nowhere.
+    /// The render is complete: nothing failed, and nothing comes from a network or a plugin.
     pub is_closed: bool,
-    pub(super) configuration: Configuration,
+    pub(crate) configuration: Configuration,
 }
 
 /// Field specs beside kustomize's own, from `configurations`.
 #[derive(Clone, Debug, Default)]
-pub struct Configuration {
-    pub references: Vec<NameReference>,
-    pub namespaces: Vec<FieldSpec>,
-    pub labels: Vec<FieldSpec>,
+pub(crate) struct Configuration {
+    pub(crate) references: Vec<NameReference>,
+    pub(crate) namespaces: Vec<FieldSpec>,
+    pub(crate) labels: Vec<FieldSpec>,
 }
 
 impl Default for Render {
@@ -47,25 +48,27 @@ type File = (String, Option<Option<String>>);
 /// The documents of a file; `None` where there is no file.
 type Documents = Result<Option<Arc<Vec<Node>>>, Box<Diagnostic>>;
 
-/// Reads kustomizations of one tree, and remembers what it read and what it found wrong.
+/// Renders kustomizations of one tree. Parses each file once, and collects what is wrong.
 pub struct Renderer<'a> {
     pub(super) tree: &'a Tree,
     /// What was parsed, also by those that this one was made from.
     files: Rc<RefCell<BTreeMap<File, Documents>>>,
     /// The files that cannot be read.
     unread: BTreeSet<String>,
+    /// What kustomize would refuse, in the order in which it was found.
     pub problems: Vec<Diagnostic>,
     /// The folders of the kustomizations that were read.
-    pub folders: BTreeSet<String>,
+    pub(crate) folders: BTreeSet<String>,
     /// Those of them whose lists were followed.
-    pub followed: BTreeSet<String>,
+    pub(crate) followed: BTreeSet<String>,
     /// The files that some kustomization lists as resources.
-    pub resources: BTreeSet<String>,
+    pub(crate) resources: BTreeSet<String>,
     /// The files that some kustomization names.
-    pub used: BTreeSet<String>,
+    pub(crate) used: BTreeSet<String>,
 }
 
 impl<'a> Renderer<'a> {
+    /// A renderer that has not read any file.
     pub fn new(tree: &'a Tree) -> Self {
         Self {
             tree,
@@ -80,17 +83,17 @@ impl<'a> Renderer<'a> {
     }
 
     /// One that remembers only what was parsed.
-    pub fn afresh(&self) -> Self {
+    pub(crate) fn afresh(&self) -> Self {
         self.of(self.tree)
     }
 
-    /// One that remembers what was parsed of the same folder on disk.
+    /// A renderer of the same folder on disk with other texts laid over it. It shares the files that were parsed.
     pub fn of<'b>(&self, tree: &'b Tree) -> Renderer<'b> {
         Renderer { files: self.files.clone(), ..Renderer::new(tree) }
     }
 
-    /// Everything that the kustomization in a folder makes, with names in step; the components are added as if it listed
-    /// them.
+    /// The objects of the kustomization in a folder, with all references to renamed objects updated; the components are added as if it
+    /// listed them.
     pub fn render(&mut self, folder: &str, components: &[&str]) -> Render {
         let Some(kustomization) = self.kustomization(folder) else {
             return Render { is_closed: false, ..Render::default() };
@@ -105,7 +108,7 @@ impl<'a> Renderer<'a> {
         render
     }
 
-    /// The kustomization of a folder; what is wrong with it is said, once.
+    /// The kustomization in a folder. Its problems are reported once.
     pub fn kustomization(&mut self, folder: &str) -> Option<Kustomization> {
         let is_new = self.folders.insert(folder.to_owned());
         let mut paths = FILE_NAMES.iter().map(|name| join(folder, name)).filter(|path| self.tree.has_file(path));
@@ -128,7 +131,7 @@ impl<'a> Renderer<'a> {
         Some(Kustomization { folder: folder.into(), path, node, is_component })
     }
 
-    /// The documents of a file; `None` when it cannot be read, which is said.
+    /// The documents of a file; `None` if it cannot be read, which is reported once.
     pub fn documents(&mut self, path: &str) -> Option<Arc<Vec<Node>>> {
         self.parsed(path).unwrap_or_else(|problem| {
             if self.unread.insert(path.into()) {
@@ -147,8 +150,8 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// The documents of a file that nobody lists; what is wrong with it is nobody's matter.
-    pub fn peek(&self, path: &str) -> Option<Arc<Vec<Node>>> {
+    /// The documents of a file that no kustomization lists. Its errors are dropped: kustomize does not read it.
+    pub(crate) fn peek(&self, path: &str) -> Option<Arc<Vec<Node>>> {
         self.parsed(path).ok()?
     }
 
@@ -164,7 +167,7 @@ impl<'a> Renderer<'a> {
     }
 
     /// The folders that a kustomization lists.
-    pub fn children(&self, folder: &str) -> Vec<String> {
+    pub(crate) fn children(&self, folder: &str) -> Vec<String> {
         let path = FILE_NAMES.iter().map(|name| join(folder, name)).find(|path| self.tree.has_file(path));
         let documents = path.and_then(|path| self.peek(&path)).unwrap_or_default();
         let lists = documents.iter().flat_map(|node| {
@@ -175,8 +178,8 @@ impl<'a> Renderer<'a> {
         lists.filter_map(|entry| path::normal(folder, entry.as_text()?)).collect()
     }
 
-    /// Whether one kustomization builds on another.
-    pub fn leads_to(&self, folder: &str, other: &str) -> bool {
+    /// Returns true if one kustomization builds on another.
+    pub(crate) fn leads_to(&self, folder: &str, other: &str) -> bool {
         let mut seen = BTreeSet::new();
         let mut open = vec![folder.to_owned()];
         while let Some(next) = open.pop() {

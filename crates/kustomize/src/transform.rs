@@ -221,12 +221,17 @@ fn images(node: &mut Node, change: &mut impl FnMut(&mut Node)) {
 pub struct Image {
     /// In the text.
     pub range: Range<usize>,
+    /// As written.
     pub reference: String,
     /// Without tag and digest.
     pub name: String,
 }
 
-/// The images that an entry of `images` could be about.
+/// The images that an entry of `images` can change.
+///
+/// # Errors
+///
+/// If the text is not YAML.
 pub fn images_in(rendered: &str) -> Result<Vec<Image>, Box<Diagnostic>> {
     let mut found = Vec::new();
     for mut document in yaml::documents(&SourceFile::new("", rendered), Dialect::Kustomize)? {

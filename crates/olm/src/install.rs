@@ -95,7 +95,7 @@ pub fn supported(csv: &Value) -> Vec<&str> {
 }
 
 /// Says that opctl has made an object, and for which package.
-pub const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "opctl");
+const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "opctl");
 const PART_OF: &str = "app.kubernetes.io/part-of";
 
 /// The labels of all objects for a package.

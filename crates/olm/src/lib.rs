@@ -1,8 +1,22 @@
-//! What kustomize renders of an operator → a bundle for the Operator Lifecycle Manager (OLM), format `registry+v1`; and back.
+//! Bundles (format `registry+v1`), catalogs and the scorecard of the Operator Lifecycle Manager (OLM).
 //!
 //! A bundle has a ClusterServiceVersion (CSV), which holds Deployments, permissions and webhooks, and files for the other objects.
-//! [`generate`] splits the objects into these parts, and reports each object and each field that a bundle cannot hold.
-//! [`render`](render::render) is the inverse. Nothing here reads files or knows a cluster.
+//! [`generate`] splits what kustomize renders of an operator into these parts, and reports each object and each field that a bundle
+//! cannot hold. [`render`](render::render) is the inverse. [`validate`] checks a bundle in a folder, by the rules in [`bundle::RULES`].
+//! [`catalog`] and [`scorecard`] take bundles. No program is started, and no cluster or registry is known.
+//!
+//! ```
+//! use opctl_olm::bundle::Options;
+//!
+//! let bundle = tempfile::tempdir()?;
+//! std::fs::create_dir(bundle.path().join("manifests"))?;
+//!
+//! let findings = opctl_olm::validate(bundle.path(), &Options::default());
+//! let rules: Vec<_> = findings.iter().map(|finding| finding.rule.id).collect();
+//! assert_eq!(rules, ["bundle-folders", "bundle-metadata"]);
+//! assert!(findings[0].diagnostic.message.starts_with("`.` has no folder `metadata`"));
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
@@ -24,6 +38,7 @@ pub mod scorecard;
 mod webhooks;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -34,8 +49,9 @@ pub use self::draft::{Fate, Row};
 pub use self::files::{Labels, dockerfile, document, documents, metadata, parse, scorecard};
 pub use self::images::Digests;
 use self::object::Object;
-use opctl_kustomize::yaml::Node;
-use opctl_model::diagnostic::Diagnostic;
+pub use opctl_kustomize::yaml::Node;
+pub use opctl_model::diagnostic::{Diagnostic, Severity, SourceFile, Span};
+pub use opctl_model::project::Tree;
 
 /// Everything that a bundle is made of.
 #[derive(Debug)]
@@ -83,6 +99,11 @@ pub struct Bundle {
 
 /// The directory in which OLM mounts the certificate of webhooks: `tls.crt` and `tls.key`.
 pub const CERTIFICATES: &str = "/tmp/k8s-webhook-server/serving-certs";
+
+/// Validates the bundle in a folder on disk. Only files in the folder are read.
+pub fn validate(folder: impl Into<PathBuf>, options: &bundle::Options) -> Vec<bundle::Finding> {
+    bundle::validate(bundle::Folder { tree: &Tree::of_others(folder), shown: "" }, options)
+}
 
 /// Splits the objects. There is always a bundle; with an error among the findings, it is not to be used.
 pub fn generate(input: Input) -> Bundle {

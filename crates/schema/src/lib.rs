@@ -1,9 +1,45 @@
-//! What a Kubernetes API server rejects of CRDs, objects and webhooks ([`apiserver`]), and which objects, writers and readers a change of
-//! a CRD breaks ([`compat`]).
+//! The rules of a Kubernetes API server for CustomResourceDefinitions, objects and webhook configurations ([`apiserver`]), and what a
+//! change of a CRD breaks ([`compat`]).
 //!
-//! Values go in, findings come out. Nothing here reads files, or knows where a CRD comes from.
+//! Values go in, findings come out. Nothing here reads files, connects to a cluster or knows where a CRD comes from.
+//!
+//! ```
+//! use opctl_schema::apiserver::{CustomResourceDefinition, check};
+//! use opctl_schema::compat::{Impact, compare};
+//! use serde_json::{Value, json};
+//!
+//! let crd = |fields: Value| {
+//!     json!({
+//!         "metadata": { "name": "racks.depot.example.com" },
+//!         "spec": {
+//!             "group": "depot.example.com",
+//!             "names": { "kind": "Rack", "listKind": "RackList", "plural": "racks", "singular": "rack" },
+//!             "scope": "Namespaced",
+//!             "versions": [{
+//!                 "name": "v1",
+//!                 "served": true,
+//!                 "storage": true,
+//!                 "schema": { "openAPIV3Schema": { "type": "object", "properties": fields } },
+//!             }],
+//!         },
+//!     })
+//! };
+//! let old = crd(json!({ "height": { "type": "integer" }, "room": { "type": "string" } }));
+//! let new = crd(json!({ "height": { "type": "integer", "maximum": 42 } }));
+//!
+//! let changes = compare(&[old], &[new.clone()]);
+//! let paths: Vec<_> = changes.iter().map(|change| (change.path.as_str(), change.impact)).collect();
+//! assert_eq!(paths, [("height", Impact::Breaking), ("room", Impact::Loss)]);
+//!
+//! let new: CustomResourceDefinition = serde_json::from_value(new)?;
+//! assert_eq!(check(&new), []);
+//! # Ok::<(), serde_json::Error>(())
+//! ```
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod apiserver;
 pub mod compat;
+
+pub use opctl_model::diagnostic::{Diagnostic, Severity};
+pub use opctl_model::{CrdLocation, Step};

@@ -13,9 +13,9 @@ use super::bundle_base::{self, Base};
 use crate::commands::console::Verbosity;
 use crate::rendered::PLACEHOLDER;
 use opctl_edit::plan::{Mode, Plan};
-use opctl_kustomize as config;
-use opctl_kustomize::render::Renderer;
-use opctl_kustomize::yaml::Node;
+use opctl_kustomize::Renderer;
+use opctl_kustomize::config;
+use opctl_kustomize::yaml::{self, Node};
 use opctl_model::diagnostic::{Diagnostic, Severity};
 use opctl_model::names::Image;
 use opctl_model::project::{ProjectFile, ReadError, Tree, join};
@@ -327,7 +327,7 @@ fn with_image(
         let pod = ["spec", "template", "spec"].into_iter().try_fold(object, Node::get_mut);
         let Some(pod) = pod else { continue };
         for list in ["initContainers", "containers"] {
-            let Some(config::yaml::Value::List(containers)) = pod.get_mut(list).map(|list| &mut list.value) else {
+            let Some(yaml::Value::List(containers)) = pod.get_mut(list).map(|list| &mut list.value) else {
                 continue;
             };
             for container in containers.iter_mut() {

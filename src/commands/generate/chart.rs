@@ -17,12 +17,11 @@ use crate::api::components::{KUSTOMIZATION, is_listed, listed};
 use crate::compiled::helm::{self, HelmError, Workspace};
 use crate::rendered::{self, ImageSubstitution};
 use opctl_charts::chart::{LIMIT, record_size};
-use opctl_charts::operator_chart::{self, Chart, Operator, Switch};
+use opctl_charts::operator_chart::{self, Chart, Combination, Operator, Switch};
 use opctl_edit::Edit;
 use opctl_edit::plan::{Mode, Plan};
-use opctl_kustomize::object::{Id, Object};
-use opctl_kustomize::render::Renderer;
 use opctl_kustomize::yaml::Node;
+use opctl_kustomize::{Id, Object, Renderer};
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::names::Image;
 use opctl_model::project::{ProjectFile, Tree, join};
@@ -107,7 +106,7 @@ pub fn run(args: &ChartArgs, console: &Console) -> anyhow::Result<Outcome> {
 /// helm keeps each release, with all templates and all objects, in one Secret.
 fn refuse_too_large(chart: &Chart, operator: &Operator, header: &str) -> Result<(), Refusal> {
     let objects: String =
-        operator.renderings[operator.by_default()].iter().map(|object| format!("{object}\n")).collect();
+        operator.renderings[&operator.by_default()].iter().map(|object| format!("{object}\n")).collect();
     let size = record_size(std::iter::once(&chart.files(header)), &objects);
     if size <= LIMIT {
         return Ok(());
@@ -123,7 +122,7 @@ fn made(operator: &Operator, header: &str) -> Result<Chart, Refusal> {
     operator_chart::chart(operator, header).map_err(|error| Refusal::new(error.message).help(error.help))
 }
 
-/// The operator with each combination of its parts.
+/// The operator with the combinations of its parts that a chart needs.
 fn operator(tree: &Tree, console: &Console) -> anyhow::Result<Operator> {
     let file = ProjectFile::read(tree)?;
     let kustomization = tree.read(KUSTOMIZATION)?.unwrap_or_default();
@@ -148,79 +147,47 @@ fn operator(tree: &Tree, console: &Console) -> anyhow::Result<Operator> {
     if variants.offers((None, Some(!certified)), "certManager.enabled", console)? {
         switches.push((Switch::CertManager, certified));
     }
-    if base.iter().any(|object| operator_chart::serves_metrics(object)) {
+    let has_metrics = base.iter().any(|object| operator_chart::serves_metrics(object));
+    if has_metrics {
         switches.push((Switch::Metrics, true));
     }
-    for (switch, component) in COMPONENTS {
+    for (switch, component) in components() {
         if tree.has(&format!("config/{component}/kustomization.yaml")) {
             switches.push((switch, is_listed(&kustomization, component)));
         }
     }
     let latest = |(repository, tag): (String, Option<String>)| (repository, tag.unwrap_or_else(|| "latest".into()));
     let image = operator_chart::image(&base).map(|image| latest(split(&image)));
-    let renderings = renderings(&mut variants, &file, &switches)?;
-    let kustomization = variants.renderer.kustomization("config/default");
-    let text = |key| kustomization.as_ref().and_then(|it| it.node.text_at(&[key])).unwrap_or_default().to_owned();
+    let main = variants.renderer.kustomization("config/default");
+    let text = |key| main.as_ref().and_then(|it| it.node.text_at(&[key])).unwrap_or_default().to_owned();
     let (prefix, namespace) = (text("namePrefix"), text("namespace"));
-    Ok(Operator { name: file.name.to_string(), prefix, namespace, switches, renderings, image })
-}
-
-/// What kustomize renders with each combination of the switches.
-fn renderings(
-    variants: &mut Variants,
-    file: &ProjectFile,
-    switches: &[(Switch, bool)],
-) -> anyhow::Result<Vec<Vec<Arc<Value>>>> {
-    let kustomization = variants.tree.read(KUSTOMIZATION)?.unwrap_or_default();
-    let [has_webhooks, is_certified] = ["webhook-server", "certmanager"].map(|part| is_listed(&kustomization, part));
-    let mut all = Vec::new();
-    let mut with_metrics: BTreeMap<Vec<(Switch, bool)>, Vec<Arc<Value>>> = BTreeMap::new();
-    for rendering in 0..1_usize << switches.len() {
-        let on = switches.iter().enumerate().map(|(at, (switch, _))| (*switch, rendering >> at & 1 == 1));
-        // Metrics are taken out of the objects: no kustomization has them as a part.
-        let (metrics, parts): (Vec<_>, Vec<_>) = on.partition(|(switch, _)| *switch == Switch::Metrics);
-        if !with_metrics.contains_key(&parts) {
-            let is_on = |wanted: Switch| parts.iter().find(|(switch, _)| *switch == wanted).map(|(_, is_on)| *is_on);
-            let webhooks = is_on(Switch::Webhooks).unwrap_or(has_webhooks);
-            let namespaced = is_on(Switch::Namespaced).filter(|wanted| *wanted != file.namespaced);
-            let cert_manager = is_on(Switch::CertManager).filter(|wanted| *wanted != is_certified);
-            let listed_if = |(switch, component): &(Switch, &str)| {
-                is_on(*switch).map(|wanted| listed(("components", format!("../{component}")), wanted))
-            };
-            let mut edits: Vec<(&str, Edit)> =
-                COMPONENTS.iter().filter_map(listed_if).map(|edit| (KUSTOMIZATION, edit)).collect();
-            if has_webhooks && !webhooks {
-                let parts = [
-                    (KUSTOMIZATION, "components", "../webhook-server"),
-                    (KUSTOMIZATION, "transformers", "../webhook/certificate"),
-                    ("config/certmanager/kustomization.yaml", "components", "webhook"),
-                ];
-                edits.extend(parts.map(|(path, key, item)| (path, listed((key, item.to_owned()), false))));
-            }
-            let mut tree = variants.edited((namespaced, cert_manager))?.clone();
-            for (path, edit) in edits {
-                let Some(text) = tree.read(path)? else { continue };
-                let text = edit.apply(&text).map_err(|error| {
-                    Refusal::new(format!("`{path}`: {}", error.reason)).help("`opctl edit` shows which parts are on")
-                })?;
-                tree.lay_over(path, text);
-            }
-            with_metrics.insert(parts.clone(), variants.objects(&tree)?);
+    let renderings = BTreeMap::new();
+    let mut operator = Operator { name: file.name.to_string(), prefix, namespace, switches, renderings, image };
+    let mut with_metrics = BTreeMap::new();
+    loop {
+        let missing = operator.missing();
+        if missing.is_empty() {
+            return Ok(operator);
         }
-        let mut objects = with_metrics[&parts].clone();
-        if metrics.iter().any(|(_, is_on)| !is_on) {
-            operator_chart::without_metrics(&mut objects);
+        for combination in missing {
+            // Metrics are taken out of the objects: no kustomization has them as a part.
+            let parts = &combination - &Combination::from([Switch::Metrics]);
+            if !with_metrics.contains_key(&parts) {
+                with_metrics.insert(parts.clone(), variants.rendered(&parts, &operator.switches, &file)?);
+            }
+            let mut objects: Vec<Arc<Value>> = with_metrics[&parts].clone();
+            if has_metrics && !combination.contains(&Switch::Metrics) {
+                operator_chart::without_metrics(&mut objects);
+            }
+            operator.renderings.insert(combination, objects);
         }
-        all.push(objects);
     }
-    Ok(all)
 }
 
-const COMPONENTS: [(Switch, &str); 3] = [
-    (Switch::Prometheus, "prometheus"),
-    (Switch::NetworkPolicy, "network-policy"),
-    (Switch::LeaderElection, "leader-election"),
-];
+/// The parts that are components of `config/default`.
+fn components() -> impl Iterator<Item = (Switch, &'static str)> {
+    Switch::ALL.into_iter().filter_map(|switch| Some((switch, switch.component()?)))
+}
 
 /// The project with some parts changed, as kustomize renders it. Files are parsed once, and an object that several renderings have is in
 /// memory once.
@@ -266,6 +233,45 @@ impl Variants<'_> {
             self.edited.insert(parts, tree);
         }
         Ok(&self.edited[&parts])
+    }
+
+    /// What kustomize renders if these of the switches are on.
+    fn rendered(
+        &mut self,
+        on: &Combination,
+        switches: &[(Switch, bool)],
+        file: &ProjectFile,
+    ) -> anyhow::Result<Vec<Arc<Value>>> {
+        let kustomization = self.tree.read(KUSTOMIZATION)?.unwrap_or_default();
+        let [has_webhooks, is_certified] =
+            ["webhook-server", "certmanager"].map(|part| is_listed(&kustomization, part));
+        let is_switch = |wanted: Switch| switches.iter().any(|(switch, _)| *switch == wanted);
+        let is_on = |switch: Switch| is_switch(switch).then(|| on.contains(&switch));
+        let webhooks = is_on(Switch::Webhooks).unwrap_or(has_webhooks);
+        let namespaced = is_on(Switch::Namespaced).filter(|wanted| *wanted != file.namespaced);
+        let cert_manager = is_on(Switch::CertManager).filter(|wanted| *wanted != is_certified);
+        let listed_if = |(switch, component): (Switch, &str)| {
+            is_on(switch).map(|wanted| listed(("components", format!("../{component}")), wanted))
+        };
+        let mut edits: Vec<(&str, Edit)> =
+            components().filter_map(listed_if).map(|edit| (KUSTOMIZATION, edit)).collect();
+        if has_webhooks && !webhooks {
+            let parts = [
+                (KUSTOMIZATION, "components", "../webhook-server"),
+                (KUSTOMIZATION, "transformers", "../webhook/certificate"),
+                ("config/certmanager/kustomization.yaml", "components", "webhook"),
+            ];
+            edits.extend(parts.map(|(path, key, item)| (path, listed((key, item.to_owned()), false))));
+        }
+        let mut tree = self.edited((namespaced, cert_manager))?.clone();
+        for (path, edit) in edits {
+            let Some(text) = tree.read(path)? else { continue };
+            let text = edit.apply(&text).map_err(|error| {
+                Refusal::new(format!("`{path}`: {}", error.reason)).help("`opctl edit` shows which parts are on")
+            })?;
+            tree.lay_over(path, text);
+        }
+        self.objects(&tree)
     }
 
     /// The objects of `config/default`, as kustomize renders them.
@@ -362,14 +368,15 @@ fn compare(operator: &Operator, header: &str, tree: &Tree, args: &ChartArgs, con
     let workspace = Workspace::create().map_err(refused)?;
     workspace.write("chart", &made(operator, header)?.files(header)).map_err(refused)?;
     let kubectl = kubectl::find(args.program.kubectl.as_deref(), None);
-    let (base, all) = (operator.by_default(), operator.renderings.len() - 1);
-    let flips = (0..operator.switches.len()).map(|switch| base ^ 1 << switch);
-    let renderings: BTreeSet<usize> = [base, 0, all].into_iter().chain(flips).collect();
-    for rendering in &renderings {
+    let base = operator.by_default();
+    let all: Combination = operator.switches.iter().map(|(switch, _)| *switch).collect();
+    let flips = all.iter().map(|switch| &base ^ &[*switch].into());
+    let combinations: BTreeSet<Combination> = flips.chain([base.clone(), Combination::new(), all.clone()]).collect();
+    for combination in &combinations {
         let mut values = json!({});
         let mut parts = Vec::new();
-        for (at, (switch, by_default)) in operator.switches.iter().enumerate() {
-            let is_on = rendering >> at & 1 == 1;
+        for (switch, by_default) in &operator.switches {
+            let is_on = combination.contains(switch);
             if is_on != *by_default {
                 merge(&mut values, &switch.values(is_on));
             }
@@ -377,11 +384,11 @@ fn compare(operator: &Operator, header: &str, tree: &Tree, args: &ChartArgs, con
         }
         let text = helm::template_in(operator.release(), &operator.namespace, &workspace.chart(), &values);
         let found = operator_chart::objects(&text.map_err(refused)?).map_err(Refusal::new)?;
-        let wanted = match *rendering == base {
+        let wanted = match *combination == base {
             // What people apply, not what opctl takes it for.
             true => operator_chart::objects(&rendered::text(tree, &kubectl, ImageSubstitution::Skip)?)
                 .map_err(Refusal::new)?,
-            false => operator.renderings[*rendering].iter().map(|object| Value::clone(object)).collect(),
+            false => operator.renderings[combination].iter().map(|object| Value::clone(object)).collect(),
         };
         let [wanted, found] = [&wanted, &found].map(|objects| operator_chart::normal(objects, &operator.namespace));
         if let Some(difference) = operator_chart::difference(&wanted, &found) {
@@ -391,7 +398,7 @@ fn compare(operator: &Operator, header: &str, tree: &Tree, args: &ChartArgs, con
                 .into());
         }
     }
-    let compared = renderings.len();
+    let compared = combinations.len();
     console.info(&format!("helm renders the same objects as kustomize, with {compared} combinations of values"));
     Ok(())
 }

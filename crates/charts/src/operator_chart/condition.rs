@@ -1,70 +1,205 @@
-//! Which renderings have a part of an object, and the condition of a template that says so.
+//! The conditions of parts of the chart: from the renderings that have a part to an expression of the switches.
+//!
+//! A part depends on few of the switches: those that alone make it appear or disappear in some rendering. The condition is a table
+//! with a row for each setting of these, so its size does not depend on the number of switches.
 
-/// A set of renderings. Bit `n` is the rendering in which switch `i` is on if bit `i` of `n` is set.
-pub type Set = u128;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{BitAnd, BitOr, Not};
 
-/// More would not fit into a `Set`.
-pub const MOST_SWITCHES: usize = 7;
+use super::Switch;
 
-/// All renderings with this number of switches.
-pub fn all(switches: usize) -> Set {
-    match 1u32 << switches {
-        128 => Set::MAX,
-        renderings => (1 << renderings) - 1,
+/// The switches that are on in a rendering.
+pub type Combination = BTreeSet<Switch>;
+
+/// A set of renderings, by their index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Set {
+    In(BTreeSet<usize>),
+    NotIn(BTreeSet<usize>),
+}
+
+impl Set {
+    pub(super) const NONE: Self = Self::In(BTreeSet::new());
+    pub(super) const ALL: Self = Self::NotIn(BTreeSet::new());
+
+    pub(super) fn insert(&mut self, rendering: usize) {
+        match self {
+            Self::In(renderings) => renderings.insert(rendering),
+            Self::NotIn(renderings) => renderings.remove(&rendering),
+        };
+    }
+
+    pub(super) fn contains(&self, rendering: usize) -> bool {
+        match self {
+            Self::In(renderings) => renderings.contains(&rendering),
+            Self::NotIn(renderings) => !renderings.contains(&rendering),
+        }
     }
 }
 
-/// The renderings in which a switch is on.
-fn on(switch: usize) -> Set {
-    (0..128).filter(|rendering| rendering >> switch & 1 == 1).fold(0, |set, rendering| set | 1 << rendering)
+impl From<usize> for Set {
+    fn from(rendering: usize) -> Self {
+        Self::In([rendering].into())
+    }
 }
 
-/// An expression that is true in the renderings of `set`, and false in the others of `within`; `None` if it would always be true.
-/// `switches` are the expressions of the single switches.
-pub fn condition(set: Set, within: Set, switches: &[String]) -> Option<String> {
-    if set == within {
+impl BitAnd for &Set {
+    type Output = Set;
+
+    fn bitand(self, other: &Set) -> Set {
+        match (self, other) {
+            (Set::In(one), Set::In(other)) => Set::In(one & other),
+            (Set::In(one), Set::NotIn(other)) | (Set::NotIn(other), Set::In(one)) => Set::In(one - other),
+            (Set::NotIn(one), Set::NotIn(other)) => Set::NotIn(one | other),
+        }
+    }
+}
+
+impl BitOr for &Set {
+    type Output = Set;
+
+    fn bitor(self, other: &Set) -> Set {
+        !&(&!self & &!other)
+    }
+}
+
+impl Not for &Set {
+    type Output = Set;
+
+    fn not(self) -> Set {
+        match self.clone() {
+            Set::In(renderings) => Set::NotIn(renderings),
+            Set::NotIn(renderings) => Set::In(renderings),
+        }
+    }
+}
+
+/// Whether a part exists, for each setting of the switches on which it depends. Settings that exclude what is around the part are left
+/// out.
+type Table = BTreeMap<Combination, bool>;
+
+/// The combinations that are rendered, by their indices in a [`Set`].
+pub(super) struct Renderings<'a>(pub(super) Vec<&'a Combination>);
+
+impl Renderings<'_> {
+    /// An expression that is true in the renderings of `set`, and false in the others of `within`; `None` if it would always be true.
+    pub(super) fn condition(&self, set: &Set, within: &Set) -> Option<String> {
+        expression(self.table(set, within).0)
+    }
+
+    /// The table of a part, and the combinations that must be rendered to complete it. `within` has what is around the part.
+    pub(super) fn table(&self, set: &Set, within: &Set) -> (Table, Vec<Combination>) {
+        let inside = self.0.iter().enumerate().filter(|(at, _)| within.contains(*at));
+        let (with, without): (Vec<_>, Vec<_>) = inside.partition(|(at, _)| set.contains(*at));
+        // Most objects are in all renderings.
+        if without.is_empty() {
+            return ([(Combination::new(), true)].into(), Vec::new());
+        }
+        let [with, without] = [with, without].map(|side| side.into_iter().map(|(_, it)| *it).collect::<BTreeSet<_>>());
+        let mut missing = Vec::new();
+        let mut relevant: Combination = Switch::ALL
+            .into_iter()
+            .filter(|switch| with.iter().any(|combination| without.contains(&toggled(combination, *switch))))
+            .collect();
+        let table = loop {
+            let [rows, others] =
+                [&with, &without].map(|side| side.iter().map(|it| *it & &relevant).collect::<BTreeSet<_>>());
+            if rows.is_disjoint(&others) {
+                let rows = rows.into_iter().map(|row| (row, true));
+                break rows.chain(others.into_iter().map(|row| (row, false))).collect::<Table>();
+            }
+            // Two renderings that several switches tell apart. What is between them shows which of these matter; if that excludes what
+            // is around the part, any does.
+            let pairs = with.iter().flat_map(|one| without.iter().map(move |other| (*one, *other)));
+            let pairs = pairs.filter(|(one, other)| *one & &relevant == *other & &relevant);
+            let closest = pairs.min_by_key(|(one, other)| (*one ^ *other).len());
+            let (one, other) = closest.expect("two renderings share the setting that is on both sides");
+            let between = (one ^ other).into_iter().flat_map(|switch| [one, other].map(|it| toggled(it, switch)));
+            missing.extend(between.filter(|combination| !self.has(combination)).take(1));
+            relevant.extend((one ^ other).first());
+        };
+        for setting in settings(&relevant).filter(|setting| !table.contains_key(setting)) {
+            let inside = with.iter().chain(&without);
+            let nearest = inside.min_by_key(|combination| (&(**combination & &relevant) ^ &setting).len());
+            let combination = nearest.map(|combination| &(*combination - &relevant) | &setting);
+            missing.extend(combination.filter(|combination| !self.has(combination)));
+        }
+        (table, missing)
+    }
+
+    fn has(&self, combination: &Combination) -> bool {
+        self.0.contains(&combination)
+    }
+}
+
+pub(super) fn toggled(combination: &Combination, switch: Switch) -> Combination {
+    combination ^ &Combination::from([switch])
+}
+
+/// All combinations of these switches.
+pub(super) fn settings(switches: &Combination) -> impl Iterator<Item = Combination> {
+    let with_and_without = |settings: Vec<Combination>, switch: &Switch| {
+        let with: Vec<_> = settings.iter().map(|setting| toggled(setting, *switch)).collect();
+        settings.into_iter().chain(with).collect()
+    };
+    switches.iter().fold(vec![Combination::new()], with_and_without).into_iter()
+}
+
+/// An expression that is true in the rows of the part; `None` if it would always be true.
+fn expression(mut table: Table) -> Option<String> {
+    let is_decided = |table: &Table| table.values().all(|has| *has);
+    if is_decided(&table) {
         return None;
     }
-    let (terms, rest) = terms(set, within, switches);
-    if set == rest {
-        return Some(join("and", terms));
+    let mut parts = terms(&mut table);
+    if is_decided(&table) {
+        return Some(join("and", parts));
     }
-    let (others, all_others) = self::terms(rest & !set, rest, switches);
-    if rest & !set == all_others {
+    let mut opposite: Table = table.iter().map(|(row, has)| (row.clone(), !has)).collect();
+    let others = terms(&mut opposite);
+    if is_decided(&opposite) {
         let negated = join("or", others.iter().map(|other| negated(other)).collect());
         let not = not(&join("and", others));
-        let shorter = if negated.len() < not.len() { negated } else { not };
-        return Some(join("and", terms.into_iter().chain([shorter]).collect()));
+        parts.push(if negated.len() < not.len() { negated } else { not });
+        return Some(join("and", parts));
     }
     // One of the switches decides between two conditions.
-    let is_both = |switch: &usize| rest & on(*switch) != 0 && rest & !on(*switch) != 0;
-    let matters = |switch: &usize| (set & on(*switch)) >> (1 << switch) != set & !on(*switch);
-    let split = (0..switches.len()).filter(is_both);
+    let has = |row: &Combination| table.get(row).is_some_and(|has| *has);
+    let matters = |switch: &Switch| table.keys().any(|row| has(row) != has(&toggled(row, *switch)));
+    let is_both = |switch: &Switch| {
+        let on = table.keys().filter(|row| row.contains(switch)).count();
+        0 < on && on < table.len()
+    };
+    let split = Switch::ALL.into_iter().filter(is_both);
     let split = split.clone().find(matters).or_else(|| split.clone().next())?;
-    let sides = [(on(split), switches[split].clone()), (!on(split), not(&switches[split]))];
-    let sides = sides.into_iter().filter(|(side, _)| set & side != 0).map(|(side, expression)| {
-        match condition(set & side, rest & side, switches) {
-            Some(inner) => join("and", vec![expression, inner]),
-            None => expression,
+    let (on, off): (Table, Table) = table.into_iter().partition(|(row, _)| row.contains(&split));
+    let sides = [(on, split.expression()), (off, not(&split.expression()))];
+    let sides = sides.into_iter().filter(|(side, _)| side.values().any(|has| *has)).map(|(side, decides)| {
+        match expression(side) {
+            Some(inner) => join("and", vec![decides, inner]),
+            None => decides,
         }
     });
-    Some(join("and", terms.into_iter().chain([join("or", sides.collect())]).collect()))
+    parts.push(join("or", sides.collect()));
+    Some(join("and", parts))
 }
 
-/// The switches that are equally set in all renderings of `set`, and the renderings of `within` in which they are set so.
-fn terms(set: Set, within: Set, switches: &[String]) -> (Vec<String>, Set) {
-    let (mut terms, mut rest) = (Vec::new(), within);
-    for (switch, expression) in switches.iter().enumerate() {
-        let on = on(switch);
-        if set & !on == 0 && rest & !on != 0 {
-            terms.push(expression.clone());
-            rest &= on;
-        } else if set & on == 0 && rest & on != 0 {
-            terms.push(not(expression));
-            rest &= !on;
+/// The switches that are equally set in all rows of the part; the rows that set them otherwise are removed.
+fn terms(table: &mut Table) -> Vec<String> {
+    let mut terms = Vec::new();
+    for switch in Switch::ALL {
+        let on = |(row, _): &(&Combination, &bool)| row.contains(&switch);
+        let rows = || table.iter().filter(|(_, has)| **has);
+        let (is_on, is_off) = (rows().all(|row| on(&row)), !rows().any(|row| on(&row)));
+        if is_on && !table.iter().all(|row| on(&row)) {
+            terms.push(switch.expression());
+            table.retain(|row, _| row.contains(&switch));
+        } else if is_off && table.iter().any(|row| on(&row)) {
+            terms.push(not(&switch.expression()));
+            table.retain(|row, _| !row.contains(&switch));
         }
     }
-    (terms, rest)
+    terms
 }
 
 fn not(expression: &str) -> String {
@@ -80,7 +215,7 @@ fn negated(expression: &str) -> String {
 }
 
 /// One expression of several.
-pub fn join(operator: &str, mut terms: Vec<String>) -> String {
+pub(super) fn join(operator: &str, mut terms: Vec<String>) -> String {
     match terms.len() {
         1 => terms.remove(0),
         _ => format!("{operator} {}", terms.iter().map(|term| operand(term)).collect::<Vec<_>>().join(" ")),
@@ -95,17 +230,31 @@ fn operand(expression: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The renderings with two or three switches in which `holds`.
-    fn set(switches: usize, holds: impl Fn(&[bool]) -> bool) -> Set {
-        let renderings = (0..1 << switches)
-            .filter(|rendering| holds(&(0..switches).map(|switch| rendering >> switch & 1 == 1).collect::<Vec<_>>()));
-        renderings.fold(0, |set, rendering: u32| set | 1 << rendering)
+    const A: Switch = Switch::Webhooks;
+    const B: Switch = Switch::Metrics;
+    const C: Switch = Switch::LeaderElection;
+
+    /// The condition of a part that exists where `holds`, within `around`, if all combinations of these switches are rendered.
+    fn condition(
+        switches: &[Switch],
+        holds: impl Fn([bool; 3]) -> bool,
+        around: impl Fn([bool; 3]) -> bool,
+    ) -> Option<String> {
+        let all: BTreeSet<Combination> = settings(&switches.iter().copied().collect()).collect();
+        let renderings = Renderings(all.iter().collect());
+        let set = |holds: &dyn Fn([bool; 3]) -> bool| {
+            let values = |combination: &Combination| [A, B, C].map(|switch| combination.contains(&switch));
+            Set::In((0..all.len()).filter(|at| holds(values(renderings.0[*at]))).collect())
+        };
+        let condition = renderings.condition(&set(&holds), &set(&around))?;
+        Some(
+            condition.replace(&A.expression(), ".a").replace(&B.expression(), ".b").replace(&C.expression(), "gt .c 1"),
+        )
     }
 
     #[test]
     fn conditions_are_as_short_as_people_write_them() {
-        let switches = [".a", ".b", "gt .c 1"].map(str::to_owned);
-        let of = |holds: fn(&[bool]) -> bool| condition(set(3, holds), all(3), &switches);
+        let of = |holds: fn([bool; 3]) -> bool| condition(&[A, B, C], holds, |_| true);
         assert_eq!(of(|_| true), None);
         assert_eq!(of(|on| on[0]).unwrap(), ".a");
         assert_eq!(of(|on| !on[2]).unwrap(), "not (gt .c 1)");
@@ -119,6 +268,25 @@ mod tests {
             "and (gt .c 1) (or (and .a .b) (and (not .a) (not .b)))"
         );
         // What holds around it need not be repeated.
-        assert_eq!(condition(set(2, |on| on[0] && on[1]), set(2, |on| on[0]), &switches[..2]).unwrap(), ".b");
+        assert_eq!(condition(&[A, B], |on| on[0] && on[1], |on| on[0]).unwrap(), ".b");
+    }
+
+    #[test]
+    fn renderings_that_a_condition_needs_are_missing() {
+        let holds = |combination: &Combination| [A, B, C].iter().filter(|it| combination.contains(it)).count() == 2;
+        let mut rendered = BTreeSet::from([Combination::new(), [A, B].into()]);
+        loop {
+            let renderings = Renderings(rendered.iter().collect());
+            let set = Set::In((0..rendered.len()).filter(|at| holds(renderings.0[*at])).collect());
+            let (table, missing) = renderings.table(&set, &Set::ALL);
+            if missing.is_empty() {
+                assert!(table.iter().all(|(row, has)| holds(row) == *has), "{table:?}");
+                assert_eq!(table.len(), 4);
+                break;
+            }
+            rendered.extend(missing);
+        }
+        // Nothing has shown that the third switch matters.
+        assert!(!rendered.iter().any(|combination| combination.contains(&C)));
     }
 }

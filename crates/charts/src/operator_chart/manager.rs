@@ -146,7 +146,7 @@ pub fn template(tree: &mut Tree, chart: &str, ports: &[Port], values: &mut Value
     };
     annotate(tree, "manager.annotations", &to_yaml(INDENT));
     let spec = tree.get(&["spec"]).ok_or_else(missing)?;
-    spec.put(Set::MAX, "replicas", Tree::Lines(vec!["replicas: {{ .Values.manager.replicas }}".into()]));
+    spec.put(Set::ALL, "replicas", Tree::Lines(vec!["replicas: {{ .Values.manager.replicas }}".into()]));
     value_or(spec, "strategy", "manager.strategy");
     let pod = spec.get(&["template"]).ok_or_else(missing)?;
     annotate(pod, "manager.pod.annotations", &to_yaml(INDENT));
@@ -173,7 +173,7 @@ pub fn template(tree: &mut Tree, chart: &str, ports: &[Port], values: &mut Value
         |container: &mut Part<Tree>| matches!(container.it.get(&["name"]), Some(Tree::Same(name)) if name == CONTAINER);
     let at = containers.iter_mut().position(|container| is_only || is_manager(container)).ok_or_else(missing)?;
     let container = &mut containers[at].it;
-    container.put(Set::MAX, "image", Tree::Lines(vec![format!("image: {{{{ include \"{chart}.image\" . }}}}")]));
+    container.put(Set::ALL, "image", Tree::Lines(vec![format!("image: {{{{ include \"{chart}.image\" . }}}}")]));
     value(container, "imagePullPolicy", "manager.image.pullPolicy", values);
     value(container, "resources", "manager.resources", values);
     value(container, "securityContext", "manager.securityContext", values);
@@ -187,7 +187,7 @@ pub fn template(tree: &mut Tree, chart: &str, ports: &[Port], values: &mut Value
 /// A field whose default is in the values. One that varies, or contains names of the release, is in the template unless a value is set.
 fn value(tree: &mut Tree, key: &str, path: &str, values: &mut Values) {
     let plain =
-        tree.entry(key).filter(|entry| entry.set == Set::MAX).and_then(|entry| entry.it.1.same()).filter(is_plain);
+        tree.entry(key).filter(|entry| entry.set == Set::ALL).and_then(|entry| entry.it.1.same()).filter(is_plain);
     let Some(default) = plain else {
         values.clear(path);
         return value_or(tree, key, path);
@@ -197,7 +197,7 @@ fn value(tree: &mut Tree, key: &str, path: &str, values: &mut Values) {
         _ => vec![format!("{key}: {{{{ .Values.{path} }}}}")],
     };
     values.set(path, default);
-    tree.put(Set::MAX, key, Tree::Lines(lines));
+    tree.put(Set::ALL, key, Tree::Lines(lines));
 }
 
 /// An entry for a value that is not empty.
@@ -215,9 +215,9 @@ fn value_or(tree: &mut Tree, key: &str, path: &str) {
     };
     let Tree::Map(entries) = tree.open() else { return };
     let Some(at) = entries.iter().position(|entry| entry.it.0 == key) else {
-        return tree.put(Set::MAX, key, Tree::Lines(lines));
+        return tree.put(Set::ALL, key, Tree::Lines(lines));
     };
-    let line = |lines| Part { set: Set::MAX, it: (String::new(), Tree::Lines(lines)) };
+    let line = |lines| Part { set: Set::ALL, it: (String::new(), Tree::Lines(lines)) };
     let end = lines.pop().into_iter().collect();
     lines.push("{{- else }}".into());
     entries.insert(at + 1, line(end));
@@ -253,12 +253,12 @@ fn env(container: &mut Tree, ports: &[Port], values: &mut Values) {
 /// A sequence, of which those items that are the same for every release are a value, as far as they stand beside each other. `own` are
 /// the lines for the value, and `alone` those where there is no sequence.
 fn items(tree: &mut Tree, key: &str, path: &str, own: Vec<String>, alone: &[String], values: &mut Values) {
-    let Some(entry) = tree.entry(key).filter(|entry| entry.set == Set::MAX) else {
+    let Some(entry) = tree.entry(key).filter(|entry| entry.set == Set::ALL) else {
         return more(tree, key, own, alone);
     };
     let Tree::List(items) = entry.it.1.open() else { return };
     let plain: Vec<Option<Value>> =
-        items.iter().map(|item| item.it.same().filter(|value| item.set == Set::MAX && is_plain(value))).collect();
+        items.iter().map(|item| item.it.same().filter(|value| item.set == Set::ALL && is_plain(value))).collect();
     // The longest run of them.
     let mut run = 0..0;
     for start in 0..plain.len() {
@@ -268,7 +268,7 @@ fn items(tree: &mut Tree, key: &str, path: &str, own: Vec<String>, alone: &[Stri
         }
     }
     values.set(path, plain[run.clone()].iter().flatten().cloned().collect());
-    items.splice(run, [Part { set: Set::MAX, it: Tree::Lines(own) }]);
+    items.splice(run, [Part { set: Set::ALL, it: Tree::Lines(own) }]);
 }
 
 /// Adds the items of a value to a sequence.
@@ -285,15 +285,16 @@ fn list(key: &str, path: &str) -> Vec<String> {
 fn more(tree: &mut Tree, key: &str, own: Vec<String>, alone: &[String]) {
     let Tree::Map(entries) = tree.open() else { return };
     let Some(at) = entries.iter().position(|entry| entry.it.0 == key) else {
-        return tree.put(Set::MAX, key, Tree::Lines(alone.to_vec()));
+        return tree.put(Set::ALL, key, Tree::Lines(alone.to_vec()));
     };
     let Part { set, it: (_, tree) } = &mut entries[at];
     if let Tree::List(items) = tree.open() {
-        items.push(Part { set: Set::MAX, it: Tree::Lines(own) });
+        items.push(Part { set: Set::ALL, it: Tree::Lines(own) });
     }
-    if *set != Set::MAX {
-        let choices = [Part { set: *set, it: tree.clone() }, Part { set: !*set, it: Tree::Lines(alone.to_vec()) }];
-        (*set, *tree) = (Set::MAX, Tree::Choice(choices.into()));
+    if *set != Set::ALL {
+        let choices =
+            [Part { set: set.clone(), it: tree.clone() }, Part { set: !&*set, it: Tree::Lines(alone.to_vec()) }];
+        (*set, *tree) = (Set::ALL, Tree::Choice(choices.into()));
     }
 }
 
@@ -305,7 +306,7 @@ fn is_plain(value: &Value) -> bool {
 /// Has a port be a value: where the operator listens, and where others connect to it.
 pub fn port(tree: &mut Tree, id: &Id, port: &Port) {
     let put =
-        |tree: &mut Tree, key: &str| tree.put(Set::MAX, key, Tree::Lines(vec![format!("{key}: {}", port.action())]));
+        |tree: &mut Tree, key: &str| tree.put(Set::ALL, key, Tree::Lines(vec![format!("{key}: {}", port.action())]));
     let is =
         |tree: &mut Tree, key: &str, value: &Value| matches!(tree.get(&[key]), Some(Tree::Same(is)) if is == value);
     let (name, number) = (Value::from(port.name), Value::from(port.number));

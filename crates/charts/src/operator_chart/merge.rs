@@ -34,7 +34,7 @@ pub fn merge(variants: &[(Set, &Value)]) -> Tree {
     }
     let everywhere = union(variants);
     // Where the tree is, all renderings have what all variants have.
-    let widened = |set: Set| if set == everywhere { Set::MAX } else { set };
+    let widened = |set: Set| if set == everywhere { Set::ALL } else { set };
     let is_filled = |value: &Value| match value {
         Value::Array(items) => !items.is_empty(),
         Value::Object(entries) => !entries.is_empty(),
@@ -44,7 +44,7 @@ pub fn merge(variants: &[(Set, &Value)]) -> Tree {
         let mut entries: BTreeMap<&String, Vec<(Set, &Value)>> = BTreeMap::new();
         for (set, value) in variants {
             for (key, value) in value.as_object().into_iter().flatten() {
-                entries.entry(key).or_default().push((*set, value));
+                entries.entry(key).or_default().push((set.clone(), value));
             }
         }
         let part = |(key, variants): (&String, Vec<_>)| Part {
@@ -61,15 +61,15 @@ pub fn merge(variants: &[(Set, &Value)]) -> Tree {
     let mut choices: Vec<Part<Tree>> = Vec::new();
     for (set, value) in variants {
         match choices.iter_mut().find(|choice| matches!(&choice.it, Tree::Same(same) if same == *value)) {
-            Some(choice) => choice.set |= set,
-            None => choices.push(Part { set: *set, it: Tree::Same((*value).clone()) }),
+            Some(choice) => choice.set = &choice.set | set,
+            None => choices.push(Part { set: set.clone(), it: Tree::Same((*value).clone()) }),
         }
     }
     Tree::Choice(choices)
 }
 
 fn union(variants: &[(Set, &Value)]) -> Set {
-    variants.iter().fold(0, |union, (set, _)| union | set)
+    variants.iter().fold(Set::NONE, |union, (set, _)| &union | set)
 }
 
 pub fn is_container(value: &Value) -> bool {
@@ -96,7 +96,7 @@ fn merge_lists(variants: &[(Set, &Value)]) -> Option<Vec<(Set, Tree)>> {
             if !known.contains(identity) {
                 known.push(identity.clone());
             }
-            items.entry(identity.clone()).or_default().push((*set, item));
+            items.entry(identity.clone()).or_default().push((set.clone(), item));
             before.entry(identity.clone()).or_default().extend(at.checked_sub(1).map(|at| identities[at].clone()));
         }
     }
@@ -141,20 +141,34 @@ impl Tree {
         }
     }
 
+    /// Calls a function with the renderings that have each part, and with those that have what is around it.
+    pub fn parts(&self, within: &Set, function: &mut impl FnMut(&Set, &Set)) {
+        let mut part = |set: &Set, tree: &Self| {
+            let set = set & within;
+            function(&set, within);
+            tree.parts(&set, function);
+        };
+        match self {
+            Self::Map(entries) => entries.iter().for_each(|entry| part(&entry.set, &entry.it.1)),
+            Self::List(parts) | Self::Choice(parts) => parts.iter().for_each(|one| part(&one.set, &one.it)),
+            Self::Same(_) | Self::Lines(_) => {}
+        }
+    }
+
     /// What is the same everywhere, also where parts were opened.
     pub fn same(&self) -> Option<Value> {
         // The set of a part is compared with those beside it: a part that some renderings lack is not the same everywhere.
         match self {
             Self::Same(value) => Some(value.clone()),
             Self::Map(entries) => {
-                let set = entries.first()?.set;
+                let set = &entries.first()?.set;
                 let entry = |entry: &Part<(String, Self)>| Some((entry.it.0.clone(), entry.it.1.same()?));
-                let same = entries.iter().map(|it| if it.set == set { entry(it) } else { None });
+                let same = entries.iter().map(|it| if it.set == *set { entry(it) } else { None });
                 same.collect::<Option<_>>().map(Value::Object)
             }
             Self::List(items) => {
-                let set = items.first()?.set;
-                let same = items.iter().map(|item| if item.set == set { item.it.same() } else { None });
+                let set = &items.first()?.set;
+                let same = items.iter().map(|item| if item.set == *set { item.it.same() } else { None });
                 same.collect::<Option<_>>().map(Value::Array)
             }
             Self::Choice(_) | Self::Lines(_) => None,
@@ -163,11 +177,11 @@ impl Tree {
 
     /// Makes parts of what is the same everywhere, each with all renderings.
     pub fn open(&mut self) -> &mut Self {
-        let everywhere = |it| Part { set: Set::MAX, it };
+        let everywhere = |it| Part { set: Set::ALL, it };
         match self {
             Self::Same(Value::Object(entries)) => {
                 let entries = std::mem::take(entries).into_iter();
-                let entries = entries.map(|(key, value)| Part { set: Set::MAX, it: (key, Self::Same(value)) });
+                let entries = entries.map(|(key, value)| Part { set: Set::ALL, it: (key, Self::Same(value)) });
                 *self = Self::Map(entries.collect());
             }
             Self::Same(Value::Array(items)) => {
@@ -189,11 +203,14 @@ mod tests {
     #[test]
     fn parts_know_which_renderings_have_them() {
         let [one, two] = [json!({ "a": [1, 2], "b": 1, "d": [] }), json!({ "a": [1, 3, 2], "c": true, "d": [1] })];
-        let mut tree = merge(&[(1, &one), (2, &two)]);
-        let set = |tree: &mut Tree, key: &str| tree.entry(key).map(|entry| entry.set);
-        assert_eq!([set(&mut tree, "a"), set(&mut tree, "b"), set(&mut tree, "c")], [Some(Set::MAX), Some(1), Some(2)]);
+        let mut tree = merge(&[(0.into(), &one), (1.into(), &two)]);
+        let set = |tree: &mut Tree, key: &str| tree.entry(key).map(|entry| entry.set.clone());
+        assert_eq!(
+            [set(&mut tree, "a"), set(&mut tree, "b"), set(&mut tree, "c")],
+            [Some(Set::ALL), Some(0.into()), Some(1.into())]
+        );
         let items = tree.get(&["a"]).unwrap().items();
-        assert_eq!(items.iter().map(|item| item.set).collect::<Vec<_>>(), [Set::MAX, 2, Set::MAX]);
+        assert_eq!(items.iter().map(|item| item.set.clone()).collect::<Vec<_>>(), [Set::ALL, 1.into(), Set::ALL]);
         // An empty list is no list without items: a template would write `null` for it.
         assert!(matches!(tree.get(&["d"]).unwrap(), Tree::Choice(choices) if choices.len() == 2));
     }
@@ -201,7 +218,7 @@ mod tests {
     #[test]
     fn an_order_that_fits_all_variants_is_found() {
         let lists = [json!(["x", "z"]), json!(["b", "x", "z"]), json!(["a", "x"]), json!(["b", "a", "x", "y", "z"])];
-        let variants: Vec<(Set, &Value)> = lists.iter().enumerate().map(|(at, list)| (1 << at, list)).collect();
+        let variants: Vec<(Set, &Value)> = lists.iter().enumerate().map(|(at, list)| (at.into(), list)).collect();
         let mut tree = merge(&variants);
         let order: Vec<_> = tree.items().iter().map(|item| item.it.same().unwrap()).collect();
         assert_eq!(Value::Array(order), json!(["b", "a", "x", "y", "z"]));
@@ -210,6 +227,6 @@ mod tests {
     #[test]
     fn lists_in_different_orders_are_different_lists() {
         let [one, two] = [json!([1, 2]), json!([2, 1])];
-        assert!(matches!(merge(&[(1, &one), (2, &two)]), Tree::Choice(_)));
+        assert!(matches!(merge(&[(0.into(), &one), (1.into(), &two)]), Tree::Choice(_)));
     }
 }

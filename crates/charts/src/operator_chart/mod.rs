@@ -1,9 +1,9 @@
 //! The manifests of an operator → a Helm chart that installs it.
 //!
-//! Nothing is replaced in text. The manifests are rendered once for each combination of the optional parts, and what differs between
-//! the renderings becomes a condition. Values are set at known fields of the operator's Deployment, and names and namespaces that
-//! depend on the kustomization depend on the release instead. So the chart with the values of a combination renders what kustomize
-//! does, except for the labels of helm.
+//! Nothing is replaced in text. The manifests are rendered with some combinations of the optional parts ([`Operator::missing`]), and
+//! what differs between the renderings becomes a condition. Values are set at known fields of the operator's Deployment, and names and
+//! namespaces that depend on the kustomization depend on the release instead. So the chart with the values of a combination renders
+//! what kustomize does, except for the labels of helm.
 
 mod condition;
 mod manager;
@@ -14,13 +14,13 @@ mod same;
 mod template;
 mod values;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-pub use self::condition::MOST_SWITCHES;
-use self::condition::{Set, condition, join};
+pub use self::condition::Combination;
+use self::condition::{Renderings, Set, join, toggled};
 pub use self::manager::image;
 use self::manager::{Manager, Port};
 use self::merge::{Part, Tree, merge};
@@ -46,7 +46,7 @@ pub enum Switch {
 }
 
 impl Switch {
-    pub const ALL: [Self; MOST_SWITCHES] = [
+    pub const ALL: [Self; 7] = [
         Self::Namespaced,
         Self::Webhooks,
         Self::CertManager,
@@ -56,42 +56,48 @@ impl Switch {
         Self::LeaderElection,
     ];
 
-    /// Its name in messages.
-    pub fn name(self) -> &'static str {
+    /// The name in messages, the value of the chart, and the component of `config/default`.
+    fn row(self) -> (&'static str, &'static str, Option<&'static str>) {
         match self {
-            Self::Namespaced => "namespaced",
-            Self::Webhooks => "webhooks",
-            Self::CertManager => "cert-manager",
-            Self::Metrics => "metrics",
-            Self::Prometheus => "prometheus",
-            Self::NetworkPolicy => "network-policy",
-            Self::LeaderElection => "leader-election",
+            Self::Namespaced => ("namespaced", "rbac.namespaced", None),
+            Self::Webhooks => ("webhooks", "webhook.enabled", None),
+            Self::CertManager => ("cert-manager", "certManager.enabled", None),
+            Self::Metrics => ("metrics", "metrics.enabled", None),
+            Self::Prometheus => ("prometheus", "prometheus.enabled", Some("prometheus")),
+            Self::NetworkPolicy => ("network-policy", "networkPolicy.enabled", Some("network-policy")),
+            Self::LeaderElection => ("leader-election", "manager.replicas", Some("leader-election")),
         }
     }
 
-    fn expression(self) -> &'static str {
+    /// Its name in messages.
+    pub fn name(self) -> &'static str {
+        self.row().0
+    }
+
+    /// The path of the value that turns it on and off.
+    fn value(self) -> &'static str {
+        self.row().1
+    }
+
+    /// The component that `config/default` lists if it is on, and nothing else changes.
+    pub fn component(self) -> Option<&'static str> {
+        self.row().2
+    }
+
+    fn expression(self) -> String {
         match self {
-            Self::Namespaced => ".Values.rbac.namespaced",
-            Self::Webhooks => ".Values.webhook.enabled",
-            Self::CertManager => ".Values.certManager.enabled",
-            Self::Metrics => ".Values.metrics.enabled",
-            Self::Prometheus => ".Values.prometheus.enabled",
-            Self::NetworkPolicy => ".Values.networkPolicy.enabled",
-            Self::LeaderElection => "gt (int .Values.manager.replicas) 1",
+            Self::LeaderElection => format!("gt (int .Values.{}) 1", self.value()),
+            _ => format!(".Values.{}", self.value()),
         }
     }
 
     /// The values that turn it on or off.
     pub fn values(self, is_on: bool) -> Value {
-        match self {
-            Self::Namespaced => json!({ "rbac": { "namespaced": is_on } }),
-            Self::Webhooks => json!({ "webhook": { "enabled": is_on } }),
-            Self::CertManager => json!({ "certManager": { "enabled": is_on } }),
-            Self::Metrics => json!({ "metrics": { "enabled": is_on } }),
-            Self::Prometheus => json!({ "prometheus": { "enabled": is_on } }),
-            Self::NetworkPolicy => json!({ "networkPolicy": { "enabled": is_on } }),
-            Self::LeaderElection => json!({ "manager": { "replicas": if is_on { 2 } else { 1 } } }),
-        }
+        let value = match self {
+            Self::LeaderElection => json!(if is_on { 2 } else { 1 }),
+            _ => json!(is_on),
+        };
+        self.value().rsplit('.').fold(value, |value, key| json!({ key: value }))
     }
 }
 
@@ -105,8 +111,8 @@ pub struct Operator {
     pub namespace: String,
     /// What can be turned on and off, and whether it is on in `config/default`.
     pub switches: Vec<(Switch, bool)>,
-    /// The objects with each combination: in rendering `n`, switch `i` is on if bit `i` of `n` is set. Most objects are the same in all.
-    pub renderings: Vec<Vec<Arc<Value>>>,
+    /// The objects with each combination that is rendered. Most objects are the same in all.
+    pub renderings: BTreeMap<Combination, Vec<Arc<Value>>>,
     /// The image of the operator: a repository, and a tag or a digest.
     pub image: Option<(String, String)>,
 }
@@ -120,10 +126,47 @@ impl Operator {
         }
     }
 
-    /// The rendering that `config/default` is.
-    pub fn by_default(&self) -> usize {
-        let on = self.switches.iter().enumerate().filter(|(_, (_, is_on))| *is_on);
-        on.fold(0, |rendering, (at, _)| rendering | 1 << at)
+    /// The switches that are on in `config/default`.
+    pub fn by_default(&self) -> Combination {
+        self.switches.iter().filter(|(_, is_on)| *is_on).map(|(switch, _)| *switch).collect()
+    }
+
+    /// The combination of `config/default`, all switches and none, and those that differ from one of these in one switch.
+    fn single_changes(&self) -> BTreeSet<Combination> {
+        let all: Combination = self.switches.iter().map(|(switch, _)| *switch).collect();
+        let bases = [self.by_default(), Combination::new(), all.clone()];
+        let changed = bases.iter().flat_map(|base| all.iter().map(|switch| toggled(base, *switch)));
+        changed.chain(bases.iter().cloned()).collect()
+    }
+
+    /// The combinations that must be rendered before there is a [`chart`]: single changes, each two switches that change the same
+    /// object, and what shows on which of the switches a part of an object depends. Render these, and ask again until there are none.
+    pub fn missing(&self) -> BTreeSet<Combination> {
+        let mut wanted = self.single_changes();
+        let renderings = self.rendered();
+        for variants in collected(self).values() {
+            let tables = variants.iter().map(|(set, _)| renderings.table(set, &Set::ALL).0);
+            let switches: Combination = tables.flat_map(|table| table.into_keys().flatten()).collect();
+            wanted.extend(switches.iter().flat_map(|one| switches.iter().map(|other| [*one, *other].into())));
+            let all = present(variants);
+            wanted.extend(renderings.table(&all, &Set::ALL).1);
+            let variants: Vec<_> = variants.iter().map(|(set, object)| (set.clone(), &**object)).collect();
+            merge(&variants).parts(&all, &mut |set, within| wanted.extend(renderings.table(set, within).1));
+        }
+        wanted.retain(|combination| !self.renderings.contains_key(combination));
+        wanted
+    }
+
+    fn rendered(&self) -> Renderings<'_> {
+        Renderings(self.ordered().map(|(combination, _)| combination).collect())
+    }
+
+    /// The renderings by their indices in a [`Set`]: those of few switches first, so that parts have the order in which they appear there.
+    fn ordered(&self) -> impl Iterator<Item = (&Combination, &[Arc<Value>])> {
+        let mut all: Vec<_> =
+            self.renderings.iter().map(|(combination, objects)| (combination, &objects[..])).collect();
+        all.sort_by_key(|(combination, _)| combination.len());
+        all.into_iter()
     }
 }
 
@@ -161,15 +204,19 @@ pub struct ChartError {
 /// # Errors
 ///
 /// If no Deployment runs the operator.
+///
+/// # Panics
+///
+/// If `config/default` itself is not among the renderings.
 pub fn chart(operator: &Operator, header: &str) -> Result<Chart, ChartError> {
     let names = Names::of(operator);
-    let switches: Vec<String> = operator.switches.iter().map(|(switch, _)| switch.expression().to_owned()).collect();
+    let renderings = operator.rendered();
     let actions = names.actions();
-    let printer = Printer { switches: &switches, actions: &actions };
+    let printer = Printer { renderings: &renderings, actions: &actions };
     let objects = collected(operator);
     let manager = manager::find(&objects)?;
     let mut values = values::common(operator);
-    let replicas = manager::replicas(&operator.renderings[operator.by_default()]);
+    let replicas = manager::replicas(&operator.renderings[&operator.by_default()]);
     values.set("manager.replicas", replicas.unwrap_or(1).into());
     values.ports(&manager.ports);
     if objects.keys().any(|id| id.kind == DISRUPTIONS) {
@@ -178,13 +225,12 @@ pub fn chart(operator: &Operator, header: &str) -> Result<Chart, ChartError> {
     let bound = bound_roles(&objects);
     let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (id, variants) in &objects {
-        let set = variants.iter().fold(0, |set, (one, _)| set | one);
-        let mut conditions: Vec<String> =
-            condition(set, condition::all(switches.len()), &switches).into_iter().collect();
+        let set = present(variants);
+        let mut conditions: Vec<String> = renderings.condition(&set, &Set::ALL).into_iter().collect();
         conditions.extend(own_condition(id, &manager.id, &bound));
         let tree = template(id, variants, operator, &names, &manager, &mut values)?;
         let name = names.short(&id.name);
-        let text = only_if(&conditions, printer.object(&tree, set));
+        let text = only_if(&conditions, printer.object(&tree, &set));
         files.entry(format!("templates/{}/{name}.yaml", folder(id))).or_default().push(text);
         if let Some(test) = connection(id, &variants[0].1, operator, &names, &manager) {
             conditions.push(RUNS.into());
@@ -213,16 +259,21 @@ type Variants = Vec<(Set, Arc<Value>)>;
 /// The objects of all renderings, except for the Namespace of the release.
 fn collected(operator: &Operator) -> BTreeMap<Id, Variants> {
     let mut objects: BTreeMap<Id, Variants> = BTreeMap::new();
-    for (rendering, rendered) in operator.renderings.iter().enumerate() {
+    for (rendering, (_, rendered)) in operator.ordered().enumerate() {
         for object in rendered.iter().filter(|object| !is_namespace(object, &operator.namespace)) {
             let variants = objects.entry(Id::of(object)).or_default();
             match variants.iter_mut().find(|(_, known)| known == object) {
-                Some((set, _)) => *set |= 1 << rendering,
-                None => variants.push((1 << rendering, Arc::clone(object))),
+                Some((set, _)) => set.insert(rendering),
+                None => variants.push((rendering.into(), Arc::clone(object))),
             }
         }
     }
     objects
+}
+
+/// The renderings that have an object.
+fn present(variants: &Variants) -> Set {
+    variants.iter().fold(Set::NONE, |set, (one, _)| &set | one)
 }
 
 /// Helm creates it, if it is asked to.
@@ -239,8 +290,9 @@ fn template(
     manager: &Manager,
     values: &mut Values,
 ) -> Result<Tree, ChartError> {
-    let replaced: Vec<(Set, Value)> = variants.iter().map(|(set, object)| (*set, names.replace(object))).collect();
-    let mut tree = merge(&replaced.iter().map(|(set, object)| (*set, object)).collect::<Vec<_>>());
+    let replaced: Vec<(Set, Value)> =
+        variants.iter().map(|(set, object)| (set.clone(), names.replace(object))).collect();
+    let mut tree = merge(&replaced.iter().map(|(set, object)| (set.clone(), object)).collect::<Vec<_>>());
     label(&mut tree, &operator.name, id);
     if let Some(spec) = tree.get(&["spec"]) {
         select(spec, &manager.labels);
@@ -348,7 +400,7 @@ const RELEASE_LABELS: [&str; 4] =
 fn label(tree: &mut Tree, chart: &str, id: &Id) {
     let Some(metadata) = tree.get(&["metadata"]) else { return };
     if metadata.entry("labels").is_none() {
-        metadata.put(Set::MAX, "labels", Tree::Same(json!({})));
+        metadata.put(Set::ALL, "labels", Tree::Same(json!({})));
     }
     let Some(labels) = metadata.get(&["labels"]) else { return };
     let mut own = vec![format!("{{{{- include \"{chart}.labels\" . | nindent {COLUMN} }}}}")];
@@ -360,7 +412,7 @@ fn label(tree: &mut Tree, chart: &str, id: &Id) {
     own.extend(extra.iter().flat_map(|path| with(path, &[&to_yaml(COLUMN)])));
     if let Tree::Map(entries) = labels.open() {
         entries.retain(|entry| !RELEASE_LABELS.contains(&entry.it.0.as_str()));
-        entries.insert(0, Part { set: Set::MAX, it: (String::new(), Tree::Lines(own)) });
+        entries.insert(0, Part { set: Set::ALL, it: (String::new(), Tree::Lines(own)) });
     }
 }
 
@@ -379,7 +431,7 @@ fn select(tree: &mut Tree, pods: &Map<String, Value>) {
     };
     match tree {
         Tree::Same(value) if is_ours(value) => {
-            tree.put(Set::MAX, INSTANCE, Tree::Lines(vec![format!("{INSTANCE}: {{{{ .Release.Name | quote }}}}")]));
+            tree.put(Set::ALL, INSTANCE, Tree::Lines(vec![format!("{INSTANCE}: {{{{ .Release.Name | quote }}}}")]));
         }
         Tree::Same(value) if contains(value, &is_ours) => select(tree.open(), pods),
         Tree::Map(entries) => entries.iter_mut().for_each(|entry| select(&mut entry.it.1, pods)),
@@ -405,7 +457,7 @@ fn annotate(tree: &mut Tree, value: &str, line: &str) {
         Some(annotations) => append(annotations, value, &line.replace(INDENT, COLUMN)),
         None => {
             let lines = with(value, &["annotations:", &format!("  {line}")]);
-            metadata.put(Set::MAX, "annotations", Tree::Lines(lines));
+            metadata.put(Set::ALL, "annotations", Tree::Lines(lines));
         }
     }
 }
@@ -413,7 +465,7 @@ fn annotate(tree: &mut Tree, value: &str, line: &str) {
 /// Adds lines to a mapping if a value is not empty.
 fn append(tree: &mut Tree, value: &str, line: &str) {
     if let Tree::Map(entries) = tree.open() {
-        entries.push(Part { set: Set::MAX, it: (String::new(), Tree::Lines(with(value, &[line]))) });
+        entries.push(Part { set: Set::ALL, it: (String::new(), Tree::Lines(with(value, &[line]))) });
     }
 }
 
@@ -522,4 +574,57 @@ fn notes(chart: &str, deployment: &str) -> String {
          `helm uninstall` keeps the CRDs and the objects of their kinds. To install the chart again under another name or in another\n\
          namespace, add --take-ownership to `helm install`: the new release takes the CRDs over.\n{{{{- end }}}}\n"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_all_renderings_shows_the_conditions_of_all_parts() {
+        use Switch::{CertManager, LeaderElection, Metrics, Namespaced, NetworkPolicy, Prometheus, Webhooks};
+
+        type Holds = fn(&Combination) -> bool;
+        let parts: [(&str, Holds); 8] = [
+            ("one", |on| on.contains(&Webhooks)),
+            ("neither", |on| !on.contains(&Namespaced) && !on.contains(&Metrics)),
+            ("either", |on| on.contains(&Webhooks) || on.contains(&Metrics)),
+            ("different", |on| on.contains(&CertManager) != on.contains(&LeaderElection)),
+            ("three", |on| on.is_superset(&[Metrics, Prometheus, CertManager].into())),
+            ("four", |on| {
+                on.is_superset(&[Namespaced, Webhooks].into()) && on.is_disjoint(&[Metrics, CertManager].into())
+            }),
+            ("odd", |on| [Webhooks, CertManager, NetworkPolicy].iter().filter(|it| on.contains(it)).count() % 2 == 1),
+            ("never", |_| false),
+        ];
+        let mut operator = Operator {
+            name: "shop".into(),
+            prefix: "shop-".into(),
+            namespace: "shop".into(),
+            switches: Switch::ALL.map(|switch| (switch, switch == Metrics)).into(),
+            renderings: BTreeMap::new(),
+            image: None,
+        };
+        loop {
+            let missing = operator.missing();
+            if missing.is_empty() {
+                break;
+            }
+            for on in missing {
+                let data: Map<String, Value> =
+                    parts.iter().map(|(name, holds)| ((*name).into(), holds(&on).into())).collect();
+                operator.renderings.insert(on, vec![Arc::new(json!({ "kind": "ConfigMap", "data": data }))]);
+            }
+        }
+        let renderings = operator.rendered();
+        assert!(renderings.0.len() < 50, "{}", renderings.0.len());
+        for (name, holds) in parts {
+            let set = Set::In((0..renderings.0.len()).filter(|at| holds(renderings.0[*at])).collect());
+            let (table, _) = renderings.table(&set, &Set::ALL);
+            let switches: Combination = table.keys().flatten().copied().collect();
+            for on in condition::settings(&Switch::ALL.into()) {
+                assert_eq!(table[&(&on & &switches)], holds(&on), "{name}: {on:?}");
+            }
+        }
+    }
 }

@@ -21,7 +21,7 @@ pub struct Names {
 
 impl Names {
     pub fn of(operator: &Operator) -> Self {
-        let names = operator.renderings.iter().flatten().filter(|object| {
+        let names = operator.renderings.values().flatten().filter(|object| {
             // Others may have 253 characters.
             ["Service", "Deployment", "StatefulSet", "DaemonSet", "Job"].iter().any(|kind| object["kind"] == *kind)
         });

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::condition::{Set, condition};
+use super::condition::{Renderings, Set};
 use super::merge::{Part, Tree};
 use opctl_model::yaml;
 
@@ -14,34 +14,33 @@ pub const INDENT: &str = "<indent>";
 
 /// Prints trees of one chart.
 pub struct Printer<'a> {
-    /// The expressions of the switches.
-    pub switches: &'a [String],
+    pub renderings: &'a Renderings<'a>,
     /// What texts have in place of names that depend on the release → the action that gives it.
     pub actions: &'a [(&'static str, String)],
 }
 
 impl Printer<'_> {
     /// The lines of an object in the renderings of `within`.
-    pub fn object(&self, tree: &Tree, within: Set) -> String {
+    pub fn object(&self, tree: &Tree, within: &Set) -> String {
         let mut lines = Vec::new();
         self.block(tree, within, 0, &mut lines);
         lines.iter().map(|line| format!("{line}\n")).collect()
     }
 
     /// A mapping, a sequence or a scalar on lines of its own. The indentation is that of the block.
-    fn block(&self, tree: &Tree, within: Set, column: usize, lines: &mut Vec<String>) {
+    fn block(&self, tree: &Tree, within: &Set, column: usize, lines: &mut Vec<String>) {
         match tree {
             Tree::Same(value) => lines.extend(self.text(value).lines().map(|line| indented(column, line))),
             Tree::Map(entries) => {
                 for entry in entries {
-                    self.conditional(entry.set, within, column, lines, |within, lines| {
+                    self.conditional(&entry.set, within, column, lines, |within, lines| {
                         self.entry(entry, within, column, lines)
                     });
                 }
             }
             Tree::List(items) => {
                 for item in items {
-                    self.conditional(item.set, within, column, lines, |within, lines| {
+                    self.conditional(&item.set, within, column, lines, |within, lines| {
                         self.item(item, within, column, lines)
                     });
                 }
@@ -55,7 +54,7 @@ impl Printer<'_> {
         }
     }
 
-    fn entry(&self, entry: &Part<(String, Tree)>, within: Set, column: usize, lines: &mut Vec<String>) {
+    fn entry(&self, entry: &Part<(String, Tree)>, within: &Set, column: usize, lines: &mut Vec<String>) {
         let (key, tree) = &entry.it;
         let key = yaml::scalar(&Value::String(key.clone()));
         match tree {
@@ -65,7 +64,7 @@ impl Printer<'_> {
                 lines.extend(self.text(&entry).lines().map(|line| indented(column, line)));
             }
             Tree::Choice(choices) => self.choice(choices, within, column, lines, |choice, within, lines| {
-                let entry = Part { set: within, it: (entry.it.0.clone(), choice.clone()) };
+                let entry = Part { set: within.clone(), it: (entry.it.0.clone(), choice.clone()) };
                 self.entry(&entry, within, column, lines);
             }),
             Tree::Map(entries) if entries.is_empty() => lines.push(indented(column, &format!("{key}: {{}}"))),
@@ -82,7 +81,7 @@ impl Printer<'_> {
         }
     }
 
-    fn item(&self, item: &Part<Tree>, within: Set, column: usize, lines: &mut Vec<String>) {
+    fn item(&self, item: &Part<Tree>, within: &Set, column: usize, lines: &mut Vec<String>) {
         if let Tree::Lines(own) = &item.it {
             lines.extend(own_lines(own, column));
             return;
@@ -112,13 +111,13 @@ impl Printer<'_> {
     fn choice(
         &self,
         choices: &[Part<Tree>],
-        within: Set,
+        within: &Set,
         column: usize,
         lines: &mut Vec<String>,
-        print: impl Fn(&Tree, Set, &mut Vec<String>),
+        print: impl Fn(&Tree, &Set, &mut Vec<String>),
     ) {
-        let sets = choices.iter().map(|choice| (choice.set & within, &choice.it)).filter(|(set, _)| *set != 0);
-        let mut sets: Vec<_> = sets.map(|(set, tree)| (condition(set, within, self.switches), set, tree)).collect();
+        let sets = choices.iter().map(|choice| (&choice.set & within, &choice.it)).filter(|(set, _)| *set != Set::NONE);
+        let mut sets: Vec<_> = sets.map(|(set, tree)| (self.renderings.condition(&set, within), set, tree)).collect();
         sets.sort_by_key(|(condition, ..)| condition.as_ref().map_or(0, String::len));
         let last = sets.len().saturating_sub(1);
         for (at, (condition, set, tree)) in sets.into_iter().enumerate() {
@@ -129,7 +128,7 @@ impl Printer<'_> {
                 (_, Some(condition)) => Some(format!("else if {condition}")),
             };
             lines.extend(branch.iter().map(|branch| indented(column, &format!("{{{{- {branch} }}}}"))));
-            print(tree, set, lines);
+            print(tree, &set, lines);
             if branch.is_some() && at == last {
                 lines.push(indented(column, "{{- end }}"));
             }
@@ -138,21 +137,21 @@ impl Printer<'_> {
 
     fn conditional(
         &self,
-        set: Set,
-        within: Set,
+        set: &Set,
+        within: &Set,
         column: usize,
         lines: &mut Vec<String>,
-        print: impl FnOnce(Set, &mut Vec<String>),
+        print: impl FnOnce(&Set, &mut Vec<String>),
     ) {
         let set = set & within;
-        if set == 0 {
+        if set == Set::NONE {
             return;
         }
-        match condition(set, within, self.switches) {
-            None => print(set, lines),
+        match self.renderings.condition(&set, within) {
+            None => print(&set, lines),
             Some(condition) => {
                 lines.push(indented(column, &format!("{{{{- if {condition} }}}}")));
-                print(set, lines);
+                print(&set, lines);
                 lines.push(indented(column, "{{- end }}"));
             }
         }

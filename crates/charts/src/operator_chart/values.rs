@@ -157,10 +157,9 @@ pub fn common(operator: &Operator) -> Values {
     let mut values = Values { entries: entries.collect() };
     for switch in Switch::ALL.into_iter().filter(|switch| *switch != Switch::LeaderElection) {
         let on = operator.switches.iter().find(|(known, _)| *known == switch).map(|(_, on)| *on);
-        let paths = paths(&switch.values(true));
         match on {
-            Some(on) => paths.iter().for_each(|path| values.set(path, on.into())),
-            None => values.entries.retain(|entry| !paths.iter().any(|path| path == entry.path)),
+            Some(on) => values.set(switch.value(), on.into()),
+            None => values.entries.retain(|entry| entry.path != switch.value()),
         }
     }
     values

@@ -1,4 +1,4 @@
-//! Parses YAML text into documents in which every key and value has its source position.
+//! YAML in which every key and value has its source position.
 //!
 //! Values are what Kubernetes' own library makes of them (`scalar`); what it would refuse is refused. Anchors, aliases
 //! and merge keys are resolved here, so that nobody else meets them.
@@ -19,67 +19,91 @@ pub use self::shared::Shared;
 use crate::diagnostics::OP430;
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 
-/// A value, and where it stands: the scalar itself, or the first line of a mapping or sequence.
+/// A value and its position: that of the scalar, or of the first line of a mapping or sequence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
+    /// The value.
     pub value: Value,
+    /// Its position.
     pub span: Span,
 }
 
+/// A value of YAML as Kubernetes reads it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
+    /// `null`, `~` or nothing.
     Null,
+    /// `true` or `false`.
     Bool(bool),
+    /// An integer or a float.
     Number(Number),
+    /// Any other scalar.
     Text(String),
+    /// A sequence.
     List(Shared<Node>),
-    /// In the order of the file, each key once.
+    /// A mapping, in the order of the file, each key once.
     Map(Shared<Entry>),
 }
 
+/// An entry of a mapping.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
+    /// The key.
     pub key: String,
+    /// The position of the key.
     pub key_span: Span,
+    /// The value behind the key.
     pub value: Node,
 }
 
-/// Who reads the text. To `kubectl apply -f`, which has go-yaml v2, `yes`, `on` and `n` are booleans; to kustomize, which
-/// has v3, they are texts.
+/// The reader whose rules apply: `yes`, `on` and `n` are booleans to one of them, and texts to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
+    /// `kubectl apply -f`, with go-yaml v2: these are booleans.
     Kubectl,
+    /// kustomize, with go-yaml v3: these are texts.
     Kustomize,
 }
 
-/// All documents of a file, empty ones left out.
+/// All documents of a file, without empty ones.
+///
+/// # Errors
+///
+/// If it is not YAML that Kubernetes reads.
 pub fn documents(file: &Arc<SourceFile>, dialect: Dialect) -> Result<Vec<Node>, Box<Diagnostic>> {
     // The mark is no text; the parser counts from behind it.
     let skipped = if file.text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     read(&file.text[skipped..], &Origin::shifted(file, skipped), dialect)
 }
 
-/// The documents in a text of a kustomization: a patch that it holds inline.
+/// The documents in a value of a file, such as an inline patch of a kustomization. `span` is that of the value.
+///
+/// # Errors
+///
+/// If it is not YAML that Kubernetes reads.
 pub fn documents_in(text: &str, span: &Span) -> Result<Vec<Node>, Box<Diagnostic>> {
     read(text, &Origin::within(text, span), Dialect::Kustomize)
 }
 
 impl Value {
     /// A mapping without entries.
-    pub fn map() -> Self {
+    pub(crate) fn map() -> Self {
         Self::Map(Shared::default())
     }
 }
 
 impl Node {
+    /// A text at this position.
     pub fn text(text: impl Into<String>, span: Span) -> Self {
         Self { value: Value::Text(text.into()), span }
     }
 
+    /// The value behind a key; `None` if this is not a mapping, or lacks the key.
     pub fn get(&self, key: &str) -> Option<&Self> {
         self.entries().iter().find(|entry| entry.key == key).map(|entry| &entry.value)
     }
 
+    /// The same, to change it.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Self> {
         let at = self.position(key)?;
         let Value::Map(entries) = &mut self.value else { return None };
@@ -96,7 +120,7 @@ impl Node {
         self.at(path)?.as_text()
     }
 
-    /// What is no text is none: `name: 1` has no name.
+    /// The text; `None` for a value of another type, such as the number in `name: 1`.
     pub fn as_text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
@@ -105,20 +129,22 @@ impl Node {
     }
 
     /// A text that is none to `kubectl apply -f`, as it is not quoted; see [`Dialect`].
-    pub fn is_ambiguous(&self) -> bool {
+    pub(crate) fn is_ambiguous(&self) -> bool {
         let raw = &self.span.file.text[self.span.range.clone()];
         self.as_text().is_some_and(|text| text == raw && scalar::is_word_for_bool(text))
     }
 
+    /// Returns true for the boolean `true`.
     pub fn is_true(&self) -> bool {
         self.value == Value::Bool(true)
     }
 
+    /// Returns true for `null`.
     pub fn is_null(&self) -> bool {
         self.value == Value::Null
     }
 
-    /// Of a mapping; nothing else has any.
+    /// The entries of a mapping; empty for any other value.
     pub fn entries(&self) -> &[Entry] {
         match &self.value {
             Value::Map(entries) => entries,
@@ -126,7 +152,7 @@ impl Node {
         }
     }
 
-    /// Of a sequence; nothing else has any.
+    /// The items of a sequence; empty for any other value.
     pub fn items(&self) -> &[Self] {
         match &self.value {
             Value::List(items) => items,
@@ -139,7 +165,7 @@ impl Node {
         self.at(path).map_or(&[], Self::items)
     }
 
-    /// Lays a value behind a key, in place of the one that is there.
+    /// Sets the value behind a key. A value that is not a mapping becomes one.
     pub fn set(&mut self, key: &str, value: Self) {
         let span = value.span.clone();
         self.set_at(key, span, value);
@@ -157,12 +183,13 @@ impl Node {
         }
     }
 
+    /// Removes a key and returns its value.
     pub fn remove(&mut self, key: &str) -> Option<Self> {
         self.remove_with_place(key).map(|(_, entry)| entry.value)
     }
 
     /// The entry, and which of the mapping it was.
-    pub fn remove_with_place(&mut self, key: &str) -> Option<(usize, Entry)> {
+    pub(crate) fn remove_with_place(&mut self, key: &str) -> Option<(usize, Entry)> {
         let at = self.position(key)?;
         let Value::Map(entries) = &mut self.value else { return None };
         Some((at, entries.remove(at)))
@@ -174,13 +201,14 @@ impl Node {
     }
 
     /// Puts an entry into a mapping, at the end if it has not so many.
-    pub fn insert_at(&mut self, at: usize, entry: Entry) {
+    pub(crate) fn insert_at(&mut self, at: usize, entry: Entry) {
         if let Value::Map(entries) = &mut self.value {
             let at = at.min(entries.len());
             entries.insert(at, entry);
         }
     }
 
+    /// The value without positions.
     pub fn json(&self) -> serde_json::Value {
         match &self.value {
             Value::Null => serde_json::Value::Null,

@@ -119,7 +119,8 @@ impl fmt::Display for Code {
 macro_rules! diagnostics {
     ($($(#[doc = $line:literal])+ $name:ident: $chapter:ident, $class:ident;)+) => {
         $(
-            // Not as its doc comment: rustdoc would compile the examples as tests.
+            // Its comment is not its documentation: rustdoc would compile the examples as tests.
+            #[doc = concat!("`opctl explain ", stringify!($name), "` explains it.")]
             pub const $name: &$crate::diagnostic::Code = &$crate::diagnostic::Code {
                 name: stringify!($name),
                 chapter: $crate::diagnostic::Chapter::$chapter,
@@ -128,6 +129,7 @@ macro_rules! diagnostics {
             };
         )+
 
+        /// The diagnostics that are declared here.
         pub const CODES: &[&$crate::diagnostic::Code] = &[$($name),+];
     };
 }

@@ -15,42 +15,38 @@ pub struct Finding {
 pub struct Findings(pub Vec<Finding>);
 
 impl Findings {
-    pub fn error(&mut self, rule: &str, span: &Span, message: impl AsRef<str>) -> &mut Self {
+    pub(crate) fn error(&mut self, rule: &str, span: &Span, message: impl AsRef<str>) -> &mut Self {
         self.push(Severity::Error, rule, Some(span), message.as_ref())
     }
 
-    pub fn warning(&mut self, rule: &str, span: &Span, message: impl AsRef<str>) -> &mut Self {
+    pub(crate) fn warning(&mut self, rule: &str, span: &Span, message: impl AsRef<str>) -> &mut Self {
         self.push(Severity::Warning, rule, Some(span), message.as_ref())
     }
 
     /// Of the bundle as a whole, or of a file that is missing.
-    pub fn error_without_place(&mut self, rule: &str, message: impl AsRef<str>) -> &mut Self {
+    pub(crate) fn error_without_place(&mut self, rule: &str, message: impl AsRef<str>) -> &mut Self {
         self.push(Severity::Error, rule, None, message.as_ref())
     }
 
-    pub fn warning_without_place(&mut self, rule: &str, message: impl AsRef<str>) -> &mut Self {
+    pub(crate) fn warning_without_place(&mut self, rule: &str, message: impl AsRef<str>) -> &mut Self {
         self.push(Severity::Warning, rule, None, message.as_ref())
     }
 
     /// The way out of the last finding.
-    pub fn help(&mut self, help: impl Into<String>) -> &mut Self {
+    pub(crate) fn help(&mut self, help: impl Into<String>) -> &mut Self {
         if let Some(Finding { diagnostic, .. }) = self.0.last_mut() {
             diagnostic.help.push(help.into());
         }
         self
     }
 
-    pub fn push(&mut self, severity: Severity, rule: &str, span: Option<&Span>, message: &str) -> &mut Self {
+    pub(crate) fn push(&mut self, severity: Severity, rule: &str, span: Option<&Span>, message: &str) -> &mut Self {
         let rule = RULES.iter().find(|known| known.id == rule).expect("every rule is in the table");
         let message = format!("{message} [{}]", rule.id);
         let span = span.map(|span| (span.clone(), String::new()));
         let diagnostic = Diagnostic { severity, code: rule.family.code(), message, span, help: Vec::new() };
         self.0.push(Finding { rule, diagnostic });
         self
-    }
-
-    pub fn has_errors(&self) -> bool {
-        self.0.iter().any(|finding| finding.diagnostic.is_error())
     }
 
     /// By file and position; the same finding once.

@@ -9,7 +9,7 @@ use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 use opctl_model::project::{Tree, join};
 
 /// The prefix of the annotations of a bundle.
-pub const PREFIX: &str = "operators.operatorframework.io.bundle.";
+pub(crate) const PREFIX: &str = "operators.operatorframework.io.bundle.";
 
 /// A bundle that can be read.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Manifest {
         self.node.text_at(&["kind"]).unwrap_or_default()
     }
 
-    pub fn api_version(&self) -> &str {
+    pub(crate) fn api_version(&self) -> &str {
         self.node.text_at(&["apiVersion"]).unwrap_or_default()
     }
 

@@ -4,7 +4,7 @@
 
 pub mod diagnostics;
 mod findings;
-pub mod folder;
+mod folder;
 pub mod image;
 mod rules;
 pub mod semver;
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub use findings::{Finding, Findings};
-pub use folder::{Bundle, Folder, load};
+pub use folder::{Bundle, Folder, Manifest, load};
 pub use rules::examples::{examples, problem as examples_problem};
 pub use table::{RULES, Rule};
 

@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use super::{State, Test, TestResult};
-use crate::bundle::folder::Manifest;
+use crate::bundle::Manifest;
 use crate::bundle::table::Family;
 use crate::bundle::{self, Bundle, Finding};
 use opctl_kustomize::yaml::Node;

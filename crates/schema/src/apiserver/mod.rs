@@ -31,7 +31,8 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 
 pub use naming::{Claim, NameConflict, Role, SHORT_NAMES, check_together, refused_names, settle};
 pub use object::{ObjectFinding, ObjectStep, check_metadata, check_object};
-pub use typed::{cel_syntax, deployment_spec, is_same_rule, object as decode_object, policy_rule};
+pub(crate) use typed::is_same_rule;
+pub use typed::{cel_syntax, deployment_spec, object as decode_object, policy_rule};
 pub use undecodable::{Comparison, Problem, Unchecked, Undecodable, check_decoding, undecodable};
 pub use value::Field;
 

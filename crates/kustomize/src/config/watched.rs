@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::fields;
-use super::yaml::Node;
 use crate::diagnostics::OP145;
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::names::Namespace;
+
+use crate::fields;
+use crate::yaml::Node;
 
 /// What is wrong where the namespaces of PROJECT, if it has any, are not those of WATCH_NAMESPACE.
 pub fn unwatched(objects: &[Node], namespaces: &[Namespace]) -> Option<Diagnostic> {
