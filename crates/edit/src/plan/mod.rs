@@ -46,7 +46,7 @@ pub struct Plan {
     pub changes: BTreeMap<String, Change>,
 }
 
-/// The change of one file; see the table in `ARCHITECTURE.md`.
+/// The change of one file; see the table [above](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// The user's from now on: created, and only merged later ([`Change::Merge`]).
