@@ -1,8 +1,8 @@
 //! `opctl` scaffolds kube-rs operators and regenerates their manifests from Rust source.
 //!
-//! Two lines meet in the [`plan`]: *scaffold* (answers → files that the user then owns) and *generate* (Rust source →
+//! Two lines meet in the plan ([`opctl_edit::plan`]): *scaffold* (answers → files that the user then owns) and *generate* (Rust source →
 //! manifests that opctl owns). Every change is decided in memory, shown, checked and only then written.
-//! `ARCHITECTURE.md` draws the modules; the modules below stand in reading order.
+//! `ARCHITECTURE.md` draws the crates; the modules below are in reading order.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 

@@ -1,6 +1,12 @@
 //! Operators for Helm charts: fetches and renders a chart, and derives the type, the permissions and the sample of its kind.
 //!
 //! All of it happens before anything is written. [`stale`] derives the permissions again for a chart in a project that has changed.
+//!
+//! The permissions are markers in a generated file, `permissions.rs`, which `opctl manifests` reads without helm. The file has a checksum of the
+//! chart, and `opctl check` renders the chart again only if it differs.
+//!
+//! For a newer version of a chart, the version that the project has is fetched, too. The files that would be created with each are compared,
+//! and the differences are edits of the user's files (`Edit::Lines`), so no state is needed to tell edits from updates.
 
 use std::path::Path;
 

@@ -1,6 +1,10 @@
 //! Chooses how CRDs are generated: from the source alone, from the compiled types, or by whichever works for each kind.
 //!
 //! Permissions are always the source's. [`compiled`] is used only for what the source alone does not define, with a note.
+//!
+//! Other errors do not start a build, which would take minutes and end with the same error. A kind with an error does not stop the others: it is
+//! returned beside their CRDs, and its existing CRD stays in lists and roles. Errors that belong to no kind stop everything. The output of the
+//! compiled types goes through the same checks and the same emitter.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -1,4 +1,7 @@
 //! Compares PROJECT with the files of the project, in both directions.
+//!
+//! For each entry of PROJECT, it computes what `create api` and `create webhook` would write, and reports missing files and missing edits. So there
+//! is no second list of the parts of a project.
 
 use std::collections::BTreeSet;
 

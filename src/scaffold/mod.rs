@@ -3,6 +3,9 @@
 //! `templates/` holds one folder a bundle; below it stands the tree of the generated project, one to one, every file
 //! with `.tera` at its end; `parts` has what several of them include. A kind's bundle touches files that may exist
 //! already: what to insert there is returned as data, which converts to an edit.
+//!
+//! There is always one folder per group, so projects with one and with several groups have the same layout, and the same kind in two groups is no
+//! special case. One controller serves all versions of a kind. Code that is the same in every project is in `opctl-runtime`, not in a template.
 
 mod bundle;
 mod layout;

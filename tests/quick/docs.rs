@@ -92,7 +92,7 @@ fn the_book_names_the_repository() {
     assert!(settings.contains("git-repository-url"));
 }
 
-/// The guide and the tour are followed by `tests/operators.rs`, and `tests/apiserver.rs` reads the reference.
+/// The guide and the tour are followed by `tests/operators/book.rs`, and `tests/cluster/apiserver.rs` reads the reference.
 #[test]
 fn code_is_from_files_that_compile() {
     let sources = ["crates", "examples", "tests/book"].into_iter().flat_map(files).filter(|path| path.ends_with(".rs"));
@@ -127,13 +127,17 @@ fn markers_in_the_code_are_valid() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
+/// The decisions are for developers: they are not in the book, but in an index of their own.
 #[test]
-fn every_page_is_in_the_summary() {
-    let listed: BTreeSet<String> =
-        links(&read("docs/SUMMARY.md")).iter().map(|link| join("docs/SUMMARY.md", link)).collect();
-    let pages: BTreeSet<String> =
-        pages().into_keys().filter(|path| path.starts_with("docs/") && path != "docs/SUMMARY.md").collect();
-    assert_eq!(listed, pages);
+fn every_page_is_listed() {
+    let (decisions, book): (BTreeSet<String>, BTreeSet<String>) = pages()
+        .into_keys()
+        .filter(|path| path.starts_with("docs/"))
+        .partition(|path| path.starts_with("docs/decisions/"));
+    for (list, mut pages) in [("docs/SUMMARY.md", book), ("docs/decisions/README.md", decisions)] {
+        pages.remove(list);
+        assert_eq!(links(&read(list)).iter().map(|link| join(list, link)).collect::<BTreeSet<_>>(), pages);
+    }
 }
 
 #[test]

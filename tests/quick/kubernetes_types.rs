@@ -408,7 +408,7 @@ fn table(versions: &[(Minor, BTreeMap<String, Type>)]) -> String {
     let every: Vec<Minor> = versions.iter().map(|(minor, _)| *minor).collect();
     let paths: BTreeSet<&String> = versions.iter().flat_map(|(_, types)| types.keys()).collect();
     let mut table = String::from(
-        "# The types of k8s-openapi for each version of Kubernetes; see src/source/known/kubernetes.rs.\n\
+        "# The types of k8s-openapi for each version of Kubernetes; see crates/source/src/known/kubernetes.rs.\n\
          # `SNAPSHOTS=overwrite cargo test --test quick kubernetes_types` makes this file.\n",
     );
     for path in paths {

@@ -101,7 +101,7 @@ fn the_table_has_all_of_kube_that_asks() {
     let excused = excused(ASKS_NOTHING);
     let missing: Vec<_> =
         kube.methods.iter().filter(|method| !known.methods.contains(method) && !excused.contains(method)).collect();
-    assert!(missing.is_empty(), "new in kube, and not in src/source/requests/signatures.rs: {missing:?}");
+    assert!(missing.is_empty(), "new in kube, and not in crates/source/src/requests/signatures.rs: {missing:?}");
     let gone: Vec<_> = known
         .asking
         .keys()
@@ -143,7 +143,7 @@ fn the_table_has_all_of_the_runtime_that_asks() {
     assert!(runtime.methods.len() > 20, "this is not the runtime: {:?}", runtime.methods);
     let missing: Vec<_> =
         runtime.methods.iter().filter(|it| !known.methods.contains(it) && !excused.contains(it)).collect();
-    assert!(missing.is_empty(), "new in the runtime, and not in src/source/requests/signatures.rs: {missing:?}");
+    assert!(missing.is_empty(), "new in the runtime, and not in crates/source/src/requests/signatures.rs: {missing:?}");
     let gone: Vec<_> = known.asking.keys().filter(|it| !runtime.methods.contains(it)).collect();
     assert!(gone.is_empty(), "the runtime no longer has: {gone:?}");
     let stale: Vec<_> = excused.iter().filter(|method| !runtime.methods.contains(method)).collect();
@@ -233,7 +233,7 @@ const PAGE: &str = "\
 # What asks for which permission
 
 This is what opctl reads in code that uses kube LATEST or [opctl-runtime](#opctl-runtime): which permission each of their functions needs. The page is made of the
-table that it goes by, `src/source/requests/signatures.rs`. Each row about kube is compared with what kube really sends, and with
+table that it goes by, `crates/source/src/requests/signatures.rs`. Each row about kube is compared with what kube really sends, and with
 what a real API server refuses when just this one permission is missing; those about opctl-runtime with its source.
 
 - *(apply)*: only with `Patch::Apply`, since the API server makes what is applied and not there.

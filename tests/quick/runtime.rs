@@ -413,7 +413,7 @@ fn the_source_of_the_runtime_asks_no_more_than_the_table_says() {
     // `watches_with` passes no writer of a status, which only runs tell.
     let is_written = |asked: &&String| asked.contains("relations.rs patch") && asked.contains("/status");
     let missing: Vec<_> = source.difference(&table).filter(|asked| !is_written(asked)).collect();
-    assert!(missing.is_empty(), "src/source/requests/signatures.rs lacks {missing:#?}");
+    assert!(missing.is_empty(), "crates/source/src/requests/signatures.rs lacks {missing:#?}");
 }
 
 /// `create` cannot be restricted by name: the request has none.

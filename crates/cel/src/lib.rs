@@ -28,6 +28,8 @@
 //!
 //! [`mod@format`] and [`pattern`] check strings by the rules of schemas, which CEL's libraries use as well; [`version`] and
 //! [`parse_duration`] read what Kubernetes reads with libraries of Go.
+//!
+//! Nothing here does I/O or depends on a version of Kubernetes' API types.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 #![deny(missing_docs)]

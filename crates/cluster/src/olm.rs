@@ -1,4 +1,7 @@
 //! The progress of an installation by OLM: the statuses of its objects → done, waiting or failed, with the reason.
+//!
+//! OLM reconciles after each change, so an error may pass. An error that OLM does not retry fails at once; any other is shown as the reason for
+//! waiting, and becomes the error when the time is over.
 
 use serde_json::Value;
 

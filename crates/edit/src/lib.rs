@@ -2,6 +2,9 @@
 //!
 //! After each edit the new text is parsed again and must equal the old plus the new item; else the edit is refused with
 //! the snippet to paste. An edit that is already true changes nothing. This module knows files, not Kubernetes.
+//!
+//! A parser finds the place, the edit is made in the text. A missing place is an error. List items are inserted in sorted order, so the order
+//! of commands does not matter. [`plan`] collects edits and whole files, and is the only module that writes.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 

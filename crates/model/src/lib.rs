@@ -1,5 +1,13 @@
-//! The model of an operator: custom resources, permissions, webhooks and requests, as found in its source. Plain data: no
-//! syn, Tera or YAML types.
+//! The data that the other crates of opctl share, above all the model of an operator ([`Operator`]): custom resources, permissions,
+//! webhooks and requests, as found in its source.
+//!
+//! - [`names`], [`versions`]: names, parsed once at the edge; the releases of kube, k8s-openapi and schemars, and their differences
+//! - [`diagnostic`]: problems in the user's files, collected and rendered in one place, for people and programs
+//! - [`project`]: PROJECT, the file tree with planned files laid over it, cargo workspaces. The only module that reads the disk.
+//! - [`reads`]: the values that serde reads into a type
+//! - [`yaml`], [`lexer`], [`threads`]: tools for all crates
+//!
+//! The model is plain data, without types of syn, Tera or YAML. Nothing here knows how it was found, or what is made of it.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 

@@ -1,4 +1,6 @@
 //! A bundle that is being made: its files, what became of each object, and what is wrong.
+//!
+//! An object that no part of the code has claimed is reported, so nothing is lost silently.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -18,6 +18,9 @@
 //!
 //! [`assets`] finds the programs on this machine, or downloads a release of them.
 //!
+//! The crate reads no environment variables and installs no signal handlers. It writes only below the folders that its caller specifies: a
+//! complete download is renamed into the cache, and each environment has its own folder.
+//!
 //! [envtest]: https://book.kubebuilder.io/reference/envtest
 
 #![deny(missing_docs)]

@@ -1,4 +1,10 @@
 //! The programs of a test environment as processes. None outlives the environment, however this process ends.
+//!
+//! - The arguments of every process contain the folder of the environment, so the process table shows which processes belong to it. There
+//!   are no PID files, which could be stale.
+//! - A *guard*, a shell whose standard input is closed when this process ends, kills the registered processes and removes the folder. If it is
+//!   killed as well, the next start finds the folder without a lock, and cleans up.
+//! - Programs are stopped with SIGKILL, because their data is not needed afterwards.
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -1,4 +1,7 @@
 //! Prepares the development cluster and the operator's service account for `opctl dev`.
+//!
+//! The operator uses a token of its service account, not the permissions of the user, which it has with `make run`. In addition to its own role, it
+//! has one that permits it to register its webhooks with the address of this machine.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,7 @@
 //! `opctl run`: installs a bundle in a cluster, by OLM v0, by OLM v1 or without OLM, and updates it.
+//!
+//! Each way is a module: [`v0`], [`v1`] and [`plain`]. `opctl_olm::install` has the objects for OLM, `opctl_cluster::olm` reads what OLM makes of
+//! them, and both are functions of values.
 
 mod plain;
 mod session;

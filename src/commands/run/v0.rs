@@ -1,5 +1,8 @@
 //! With OLM v0: a catalog in ConfigMaps, a Pod that serves it, a CatalogSource, an OperatorGroup, a Subscription, and an InstallPlan that
 //! is approved. An update adds a bundle to the catalog.
+//!
+//! A folder needs no registry: a bundle in a catalog may have its manifests instead of an image (`olm.bundle.object`). Each bundle is a ConfigMap,
+//! so an update reads the earlier ones from the cluster.
 
 use std::collections::BTreeSet;
 

@@ -2,6 +2,9 @@
 //!
 //! The `helm` program does the work, so everything that it accepts is accepted here: its repositories, its registries and
 //! their credentials. What fails is told in its words. The project is not touched.
+//!
+//! A chart is rendered with its default values and with each of its switches changed. Its dependencies are folders in the project, so that
+//! neither the operator nor a later command needs a network.
 
 mod fetch;
 mod process;

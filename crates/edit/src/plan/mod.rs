@@ -3,6 +3,21 @@
 //! Commands fill a [`Plan`]; [`resolve()`] holds it against what is on disk and gives [`Step`]s, pure; [`apply()`] writes
 //! them, all or nothing. `--dry-run`, `--diff` and `--check` are views of the same steps. This module knows files, not
 //! Kubernetes.
+//!
+//! The kind of a [`Change`] and the file on disk decide:
+//!
+//! | in the plan | missing on disk | identical | different, with opctl's header | different, the user's |
+//! |---|---|---|---|---|
+//! | `Scaffold` | create | unchanged | conflict | conflict; `--overwrite PATH` |
+//! | `Generate` | create | unchanged | update | conflict; `--overwrite PATH` |
+//! | `Edit` | conflict, or create if a base is given | unchanged if already done | – | update, or conflict with the snippet to paste |
+//! | `Prune` | unchanged | – | remove | unchanged |
+//! | `Remove` | unchanged | remove | conflict; `--overwrite PATH` | conflict; `--overwrite PATH` |
+//! | `Rewrite` | create | unchanged | update; conflict if the path is new | update; conflict if the path is new |
+//! | `Vendor` | create | unchanged | update, or remove | conflict; `--overwrite PATH` |
+//!
+//! `Merge` compares three texts instead: the one that opctl wrote, the user's, and that of newer templates. A file that only one side changed
+//! gets that side's text; one that both changed is merged, or a conflict; one that the user deleted stays deleted.
 
 #[allow(clippy::disallowed_methods, reason = "it writes what was planned")]
 mod apply;
@@ -31,7 +46,7 @@ pub struct Plan {
     pub changes: BTreeMap<String, Change>,
 }
 
-/// The change of one file; see the table in `ARCHITECTURE.md`.
+/// The change of one file; see the table [above](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// The user's from now on: created, and only merged later ([`Change::Merge`]).

@@ -1,5 +1,7 @@
 //! A vendored folder: files that opctl wrote as a whole, with a list of their checksums beside them. The list shows which of
 //! them were edited since; `sha256sum --check SHA256SUMS` reads it, too.
+//!
+//! A folder without that list belongs to the user.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,5 +1,8 @@
 //! The journal of a run: the files that it puts in place. It exists from before the first temporary file until the last one is
 //! removed, so that the next run undoes or finishes what a killed one has begun.
+//!
+//! Anybody could have written a journal, for example in a cloned repository. So it has to be a regular file of limited size, and all its paths
+//! must be below its folder, also with symbolic links followed; otherwise it is only removed.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
