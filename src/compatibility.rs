@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::compiled::git;
 use crate::diagnostics::OP611;
-use crate::error::Refusal;
+use crate::error::UserError;
 use opctl_cluster::{self as cluster, Kubectl, KubectlError};
 use opctl_model::counted;
 use opctl_model::diagnostic::{Diagnostic, Severity};
@@ -33,13 +33,13 @@ impl Baseline {
     /// # Errors
     ///
     /// If there is no such file, folder or commit, or it cannot be read.
-    pub fn read(what: &str, root: &Path, folder: &str) -> Result<Self, Refusal> {
+    pub fn read(what: &str, root: &Path, folder: &str) -> Result<Self, UserError> {
         let path = Path::new(what);
         let (name, files) = match path.exists() {
             true => (format!("`{what}`"), on_disk(path)?),
             false => {
                 let refused = |why: String| {
-                    Refusal::new(format!("cannot compare with `{what}`: {why}"))
+                    UserError::new(format!("cannot compare with `{what}`: {why}"))
                         .help("give a file or folder with CRDs, a branch, tag or commit, or `cluster`")
                         .help("in CI, the checkout needs its history: `fetch-depth: 0`")
                 };
@@ -53,7 +53,7 @@ impl Baseline {
         };
         let mut crds = Vec::new();
         for (path, text) in files {
-            let values = yaml::objects(&text).map_err(|why| Refusal::new(format!("cannot read `{path}: {why}")))?;
+            let values = yaml::objects(&text).map_err(|why| UserError::new(format!("cannot read `{path}: {why}")))?;
             crds.extend(values.into_iter().filter(|value| value["kind"] == "CustomResourceDefinition"));
         }
         Ok(Self::Files(name, crds))
@@ -83,8 +83,8 @@ impl Baseline {
     }
 }
 
-fn on_disk(path: &Path) -> Result<Vec<(String, String)>, Refusal> {
-    let failed = |path: &Path, error| Refusal::new(format!("cannot read `{}`: {error}", path.display()));
+fn on_disk(path: &Path) -> Result<Vec<(String, String)>, UserError> {
+    let failed = |path: &Path, error| UserError::new(format!("cannot read `{}`: {error}", path.display()));
     if !path.is_dir() {
         let text = std::fs::read_to_string(path).map_err(|error| failed(path, error))?;
         return Ok(vec![(format!("{}`", path.display()), text)]);

@@ -8,12 +8,12 @@ use opctl_model::project::is_unreadable;
 
 /// One thing that cannot be done: what and where, and the ways out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct UserError {
     pub message: String,
     pub help: Vec<String>,
 }
 
-impl Refusal {
+impl UserError {
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), help: Vec::new() }
     }
@@ -30,25 +30,25 @@ impl Refusal {
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for UserError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for UserError {}
 
 /// Everything that is wrong with the arguments.
 #[derive(Debug, Default)]
-pub struct Refusals(pub Vec<Refusal>);
+pub struct UserErrors(pub Vec<UserError>);
 
-impl Refusals {
+impl UserErrors {
     /// Keeps the value, or the reason why there is none.
-    pub fn check<T, E: Into<Refusal>>(&mut self, result: Result<T, E>) -> Option<T> {
+    pub fn check<T, E: Into<UserError>>(&mut self, result: Result<T, E>) -> Option<T> {
         result.map_err(|error| self.0.push(error.into())).ok()
     }
 
-    pub fn push(&mut self, refusal: Refusal) {
+    pub fn push(&mut self, refusal: UserError) {
         self.0.push(refusal);
     }
 
@@ -58,43 +58,43 @@ impl Refusals {
     }
 }
 
-impl fmt::Display for Refusals {
+impl fmt::Display for UserErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let messages: Vec<&str> = self.0.iter().map(|refusal| refusal.message.as_str()).collect();
         f.write_str(&messages.join("; "))
     }
 }
 
-impl std::error::Error for Refusals {}
+impl std::error::Error for UserErrors {}
 
 /// What went wrong outside of the project, so that its files are not mentioned.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct Failed(pub Refusal);
+pub struct ExternalError(pub UserError);
 
 /// Problems in files of the user.
 #[derive(Debug, Default, thiserror::Error)]
 #[error("{} problems in the source", .diagnostics.len())]
-pub struct Diagnosed {
+pub struct SourceErrors {
     pub diagnostics: Vec<Diagnostic>,
     /// Ways out of all of them.
     pub help: Vec<String>,
 }
 
-impl Diagnosed {
+impl SourceErrors {
     /// One of the files cannot be read.
     pub fn is_unreadable(&self) -> bool {
         self.diagnostics.iter().any(|diagnostic| diagnostic.is_error() && is_unreadable(diagnostic))
     }
 }
 
-impl From<Vec<Diagnostic>> for Diagnosed {
+impl From<Vec<Diagnostic>> for SourceErrors {
     fn from(diagnostics: Vec<Diagnostic>) -> Self {
         Self { diagnostics, help: Vec::new() }
     }
 }
 
-impl From<opctl_model::names::NameError> for Refusal {
+impl From<opctl_model::names::NameError> for UserError {
     fn from(error: opctl_model::names::NameError) -> Self {
         Self::new(format!("invalid {} `{}`", error.what, error.text)).help(error.rule)
     }

@@ -50,7 +50,7 @@ fn run() -> u8 {
     }
     match outcome {
         Ok(Outcome::Done) => SUCCESS,
-        Ok(Outcome::Drift | Outcome::Refused) => FAILURE,
+        Ok(Outcome::Drift | Outcome::Problems) => FAILURE,
         Ok(Outcome::Exit(code)) => code,
         Err(error) => fail(&error, &console),
     }

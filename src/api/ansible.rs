@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::chart::{self, Stale, spec_of};
 use super::{AnsibleArgs, Args, Message, Report};
 use crate::diagnostics::OP485;
-use crate::error::{Diagnosed, Refusal, Refusals};
+use crate::error::{SourceErrors, UserError, UserErrors};
 use crate::scaffold;
 use crate::scaffold::api_of_resource;
 use opctl_charts::ansible::diagnostics::OP486;
@@ -61,9 +61,9 @@ impl Operator {
 }
 
 /// Refuses arguments that do not fit a role or playbook.
-pub fn check(args: &Args) -> Result<(), Refusals> {
+pub fn check(args: &Args) -> Result<(), UserErrors> {
     let Some(flag) = args.ansible.flag() else { return Ok(()) };
-    let mut refusals = Refusals::default();
+    let mut refusals = UserErrors::default();
     let others = [
         ("--image", args.options.workload.image.is_some(), "an image and a role are kinds of their own"),
         ("--helm-chart", args.chart.chart.is_some(), "a chart and a role are kinds of their own"),
@@ -78,7 +78,7 @@ pub fn check(args: &Args) -> Result<(), Refusals> {
     ];
     for (other, _, reason) in others.into_iter().filter(|(_, is_given, _)| *is_given) {
         refusals.push(
-            Refusal::new(format!("`{other}` does not fit `{flag}`: {reason}")).help(format!("leave out `{other}`")),
+            UserError::new(format!("`{other}` does not fit `{flag}`: {reason}")).help(format!("leave out `{other}`")),
         );
     }
     refusals.settle()
@@ -94,7 +94,7 @@ pub fn operator(
     tree: &Tree,
     report: Report,
 ) -> anyhow::Result<Operator> {
-    let mut refusals = Refusals::default();
+    let mut refusals = UserErrors::default();
     let role = args.role.as_deref().and_then(|name| refusals.check(role_name(name, &resource.kind)));
     let playbook = args.playbook.as_deref().and_then(|path| refusals.check(playbook_path(path, &resource.kind)));
     refusals.settle()?;
@@ -123,7 +123,7 @@ pub fn operator(
     let mut found = Vec::new();
     operator.derive(&content, resource, file, &mut found);
     if found.iter().any(Diagnostic::is_error) {
-        return Err(Diagnosed::from(found).into());
+        return Err(SourceErrors::from(found).into());
     }
     report(Message::Diagnostics(&found));
     Ok(operator)
@@ -196,7 +196,7 @@ impl Operator {
 }
 
 /// The name of a role; empty: that of the kind.
-fn role_name(name: &str, kind: &Kind) -> Result<String, Refusal> {
+fn role_name(name: &str, kind: &Kind) -> Result<String, UserError> {
     let name = if ["", "true"].contains(&name) { kind.module() } else { name.trim_end_matches('/').into() };
     let name = name.strip_prefix("roles/").map(str::to_owned).unwrap_or(name);
     let is_legal = |part: &str| {
@@ -206,13 +206,13 @@ fn role_name(name: &str, kind: &Kind) -> Result<String, Refusal> {
     let parts: Vec<&str> = name.split('.').collect();
     match [1, 3].contains(&parts.len()) && parts.iter().all(|part| is_legal(part)) {
         true => Ok(name),
-        false => Err(Refusal::new(format!("invalid role `{name}`"))
+        false => Err(UserError::new(format!("invalid role `{name}`"))
             .help("use the name of a folder in `roles`, e.g. `memcached`, or of a role in a collection, e.g. `example.web.server`")),
     }
 }
 
 /// The path of a playbook in the project; empty: it has the name of the kind.
-fn playbook_path(path: &str, kind: &Kind) -> Result<String, Refusal> {
+fn playbook_path(path: &str, kind: &Kind) -> Result<String, UserError> {
     if ["", "true"].contains(&path) {
         return Ok(format!("playbooks/{}.yml", kind.module()));
     }
@@ -224,7 +224,7 @@ fn playbook_path(path: &str, kind: &Kind) -> Result<String, Refusal> {
         && path.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-./".contains(letter));
     match is_legal {
         true => Ok(path),
-        false => Err(Refusal::new(format!("invalid playbook `{path}`"))
+        false => Err(UserError::new(format!("invalid playbook `{path}`"))
             .help("use a YAML file in the folder `playbooks` of the project, e.g. `playbooks/memcached.yml`")),
     }
 }

@@ -17,7 +17,7 @@ use super::{Args, ChartArgs, Message, Report, Request};
 use crate::compiled::helm::{self, Files, HelmError, INSTALL, Source, Workspace};
 use crate::compiled::toolchain::ToolError;
 use crate::diagnostics::{OP480, OP481};
-use crate::error::{Refusal, Refusals};
+use crate::error::{UserError, UserErrors};
 use crate::scaffold;
 use crate::scaffold::api_of_resource;
 use opctl_charts::chart::{self, Chart, ChartError, Render};
@@ -87,8 +87,8 @@ impl Imported {
 }
 
 /// Refuses arguments that have no effect without a chart, or do not fit one.
-pub fn check(args: &Args) -> Result<(), Refusals> {
-    let mut refusals = Refusals::default();
+pub fn check(args: &Args) -> Result<(), UserErrors> {
+    let mut refusals = UserErrors::default();
     let chart = &args.chart;
     if chart.chart.is_none() {
         let about_one = [
@@ -99,7 +99,8 @@ pub fn check(args: &Args) -> Result<(), Refusals> {
         ];
         for (flag, _) in about_one.iter().filter(|(_, is_given)| *is_given) {
             refusals.push(
-                Refusal::new(format!("`{flag}` requires `--helm-chart`")).help("add e.g. `--helm-chart ingress-nginx`"),
+                UserError::new(format!("`{flag}` requires `--helm-chart`"))
+                    .help("add e.g. `--helm-chart ingress-nginx`"),
             );
         }
         return refusals.settle();
@@ -118,7 +119,8 @@ pub fn check(args: &Args) -> Result<(), Refusals> {
     ];
     for (flag, _, reason) in others.into_iter().filter(|(_, is_given, _)| *is_given) {
         refusals.push(
-            Refusal::new(format!("`{flag}` does not fit `--helm-chart`: {reason}")).help(format!("leave out `{flag}`")),
+            UserError::new(format!("`{flag}` does not fit `--helm-chart`: {reason}"))
+                .help(format!("leave out `{flag}`")),
         );
     }
     if let (Some(""), Some(flag)) = (
@@ -126,7 +128,7 @@ pub fn check(args: &Args) -> Result<(), Refusals> {
         (chart.repo.as_ref().map(|_| "--helm-chart-repo")).or(chart.version.as_ref().map(|_| "--helm-chart-version")),
     ) {
         refusals
-            .push(Refusal::new(format!("`{flag}` requires the name of a chart")).help("add it: `--helm-chart NAME`"));
+            .push(UserError::new(format!("`{flag}` requires the name of a chart")).help("add it: `--helm-chart NAME`"));
     }
     refusals.settle()
 }
@@ -144,10 +146,10 @@ pub fn fetch(args: &mut Args, report: Report) -> anyhow::Result<Option<Fetched>>
     let source = source(&reference, args)?;
     let name = if reference.is_empty() { "helm's starter chart" } else { &reference };
     report(Message::Progress(&format!("fetching {name}")));
-    let workspace = Workspace::create().map_err(Refusal::from)?;
+    let workspace = Workspace::create().map_err(UserError::from)?;
     let files = helm::fetch(&source, &workspace);
     let files = unless_interrupted(files, &workspace)?;
-    let chart = Chart::parse(&files).map_err(Refusal::from)?;
+    let chart = Chart::parse(&files).map_err(UserError::from)?;
     args.group.get_or_insert_with(|| "charts".into());
     args.version.get_or_insert_with(|| "v1alpha1".into());
     args.kind.get_or_insert_with(|| chart.name.to_upper_camel_case());
@@ -165,10 +167,10 @@ pub fn import(
 ) -> anyhow::Result<Fetched> {
     refuse_other_helm()?;
     let kinds = kinds.iter().map(|text| kind(text)).collect::<Result<_, _>>()?;
-    let workspace = Workspace::create().map_err(Refusal::from)?;
+    let workspace = Workspace::create().map_err(UserError::from)?;
     let files = helm::fetch(&Source::Path(path.to_owned()), &workspace);
     let files = unless_interrupted(files, &workspace)?;
-    let chart = Chart::parse(&files).map_err(Refusal::from)?;
+    let chart = Chart::parse(&files).map_err(UserError::from)?;
     Ok(Fetched { workspace, folder: folder.to_owned(), chart, files, values, kinds, imported: Some(imported) })
 }
 
@@ -188,10 +190,10 @@ impl Fetched {
         let other = project.resources.iter().find(|it| !it.is_same(resource) && folder_of(it) == Some(folder));
         // Several kinds of an operator-sdk project may have one chart.
         if let Some(other) = other.filter(|_| self.imported.is_none()) {
-            let refusal = Refusal::new(format!("`{}` has a chart of the name `{folder}` already", other.kind));
+            let refusal = UserError::new(format!("`{}` has a chart of the name `{folder}` already", other.kind));
             return Err(refusal.help("a chart has one kind; rename the chart in a copy of it, in Chart.yaml").into());
         }
-        let (schema, gaps) = chart::schema(chart).map_err(Refusal::from)?;
+        let (schema, gaps) = chart::schema(chart).map_err(UserError::from)?;
         let base = merged(spec::required(&schema), &self.values);
         let known = known(project, kinds);
         let renders = unless_interrupted(renders(&workspace.chart(), chart, &base, report), workspace)?;
@@ -223,7 +225,7 @@ impl Fetched {
     }
 
     /// The part that follows from the files alone.
-    fn described(self, resource: &Resource) -> Result<Operator, Refusal> {
+    fn described(self, resource: &Resource) -> Result<Operator, UserError> {
         let (schema, _) = chart::schema(&self.chart)?;
         let sample = spec::sample(&schema, &merged(spec::required(&schema), &self.values), chart::WORDS);
         let schema = if self.imported.is_some() { schema.opened() } else { schema };
@@ -270,7 +272,7 @@ pub fn earlier(
         return Ok(None);
     }
     report(Message::Progress(&format!("fetching {reference} {old}")));
-    let workspace = Workspace::create().map_err(Refusal::from)?;
+    let workspace = Workspace::create().map_err(UserError::from)?;
     let files = helm::fetch(&Source::Remote { reference, repo, version: Some(old.clone()) }, &workspace);
     let files = files.map_err(|HelmError { message, help }| {
         let folder = path_of(folder);
@@ -280,7 +282,7 @@ pub fn earlier(
         }
     });
     let files = unless_interrupted(files, &workspace)?;
-    let chart = Chart::parse(&files).map_err(Refusal::from)?;
+    let chart = Chart::parse(&files).map_err(UserError::from)?;
     let values = args.chart.values.as_deref().map_or_else(|| Ok(json!({})), user_values)?;
     let imported = operator.scaffold.adopted.as_ref().map(|_| Imported::again());
     let fetched = Fetched { workspace, chart, files, folder: folder.clone(), values, kinds: Vec::new(), imported };
@@ -298,11 +300,11 @@ pub fn path_of(folder: &str) -> String {
 }
 
 /// The place of the chart that `--helm-chart` names.
-fn source(reference: &str, args: &Args) -> Result<Source, Refusal> {
+fn source(reference: &str, args: &Args) -> Result<Source, UserError> {
     let ChartArgs { repo, version, .. } = &args.chart;
     if reference.is_empty() {
         let kind = args.kind.as_deref().unwrap_or("Nginx");
-        let kind = Kind::parse(kind).map_err(Refusal::from)?;
+        let kind = Kind::parse(kind).map_err(UserError::from)?;
         return Ok(Source::Starter(kind.singular()));
     }
     let path = Path::new(reference);
@@ -311,12 +313,12 @@ fn source(reference: &str, args: &Args) -> Result<Source, Refusal> {
         && !is_url
         && (path.exists() || reference.starts_with(['.', '/']) || reference.ends_with(".tgz"));
     match (is_path, version) {
-        (true, Some(_)) => Err(Refusal::new("`--helm-chart-version` is for charts of repositories and registries")
+        (true, Some(_)) => Err(UserError::new("`--helm-chart-version` is for charts of repositories and registries")
             .help("leave it out: a folder and an archive have one version")),
-        (true, None) if !path.exists() => Err(Refusal::new(format!("there is no chart `{reference}`"))
+        (true, None) if !path.exists() => Err(UserError::new(format!("there is no chart `{reference}`"))
             .help("name a folder with a Chart.yaml, or an archive of one")),
         (true, None) => Ok(Source::Path(path.to_owned())),
-        (false, _) if repo.is_none() && !is_url && !reference.contains('/') => Err(Refusal::new(format!(
+        (false, _) if repo.is_none() && !is_url && !reference.contains('/') => Err(UserError::new(format!(
             "there is no folder `{reference}`, and no repository was specified"
         ))
         .help(format!("add `--helm-chart-repo URL`, or use REPO/{reference} with a repository of `helm repo list`"))),
@@ -326,30 +328,30 @@ fn source(reference: &str, args: &Args) -> Result<Source, Refusal> {
     }
 }
 
-fn refuse_other_helm() -> Result<(), Refusal> {
+fn refuse_other_helm() -> Result<(), UserError> {
     let (message, help) = match helm::version() {
         Ok(version) if helm::is_supported(&version) => return Ok(()),
         Ok(version) => (format!("helm {version} is not supported"), INSTALL),
         Err(ToolError::Missing) => ("helm, which fetches and renders charts, is not on the PATH".into(), INSTALL),
         Err(ToolError::Broken(reason)) => (format!("helm does not run: {reason}"), "try it by itself: `helm version`"),
     };
-    Err(Refusal::new(message).help(help))
+    Err(UserError::new(message).help(help))
 }
 
 /// `Widget.example.com=widgets`
-fn kind(text: &str) -> Result<(String, String, String), Refusal> {
+fn kind(text: &str) -> Result<(String, String, String), UserError> {
     let parts = text.split_once('=').and_then(|(name, plural)| Some((name.split_once('.')?, plural)));
     let Some(((kind, group), plural)) = parts else {
-        return Err(Refusal::new(format!("invalid kind `{text}`"))
+        return Err(UserError::new(format!("invalid kind `{text}`"))
             .help("use KIND.GROUP=PLURAL, e.g. `Widget.example.com=widgets`"));
     };
     let (kind, group, plural) = (Kind::parse(kind)?, Group::parse(group)?, Plural::parse(plural)?);
     Ok((group.to_string(), kind.to_string(), plural.to_string()))
 }
 
-fn user_values(path: &Path) -> Result<Value, Refusal> {
+fn user_values(path: &Path) -> Result<Value, UserError> {
     let refuse = |reason: String| {
-        Refusal::new(format!("cannot use `{}`: {reason}", path.display())).help("name a YAML file with values")
+        UserError::new(format!("cannot use `{}`: {reason}", path.display())).help("name a YAML file with values")
     };
     let text = std::fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
     match &yaml::objects(&text).map_err(|error| refuse(error.to_string()))?[..] {
@@ -449,20 +451,20 @@ fn digest(files: &Files) -> String {
     checksum(&all)
 }
 
-impl From<HelmError> for Refusal {
+impl From<HelmError> for UserError {
     fn from(error: HelmError) -> Self {
         Self::new(error.message).help(error.help)
     }
 }
 
-impl From<ChartError> for Refusal {
+impl From<ChartError> for UserError {
     fn from(error: ChartError) -> Self {
         Self::new(error.message).help(error.help)
     }
 }
 
-fn refusals(errors: Vec<ChartError>) -> Refusals {
-    Refusals(errors.into_iter().map(Refusal::from).collect())
+fn refusals(errors: Vec<ChartError>) -> UserErrors {
+    UserErrors(errors.into_iter().map(UserError::from).collect())
 }
 
 /// A helm that Ctrl-C ended is no mistake of the chart.
@@ -470,7 +472,7 @@ fn unless_interrupted<T>(result: Result<T, HelmError>, workspace: &Workspace) ->
     if workspace.is_interrupted() {
         return Err(ApplyError::Interrupted.into());
     }
-    result.map_err(|error| Refusal::from(error).into())
+    result.map_err(|error| UserError::from(error).into())
 }
 
 /// Permissions of a chart that are not those that it needs now.

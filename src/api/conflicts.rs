@@ -1,6 +1,6 @@
 //! Conflicts of a new type or controller with those that PROJECT has.
 
-use crate::error::{Refusal, Refusals};
+use crate::error::{UserError, UserErrors};
 use crate::scaffold::Wiring;
 use opctl_model::project::{Origin, ProjectFile, Resource};
 
@@ -11,7 +11,7 @@ pub fn served_elsewhere<'a>(project: &'a ProjectFile, resource: &Resource) -> Op
 }
 
 /// Refuses two names that would be the same module, file or CustomResourceDefinition. `controller` is the module of a new one.
-pub fn refuse_clashes(project: &ProjectFile, resource: &Resource, controller: Option<&str>, refusals: &mut Refusals) {
+pub fn refuse_clashes(project: &ProjectFile, resource: &Resource, controller: Option<&str>, refusals: &mut UserErrors) {
     let (group_module, kind_module) = (resource.group_module(), resource.kind.module());
     let others = project.resources.iter().filter(|other| !other.is_same_kind(resource));
     for other in others {
@@ -21,7 +21,7 @@ pub fn refuse_clashes(project: &ProjectFile, resource: &Resource, controller: Op
         let same_group = other.group == resource.group && other.domain == resource.domain;
         let same_controller = || controller.filter(|new| other.controller_modules().iter().any(|old| old == new));
         let refusal = if both_own && same_group_module && !same_group {
-            Refusal::new(format!(
+            UserError::new(format!(
                 "the groups `{}` and `{}` would both be the Rust module `{}`",
                 resource.group,
                 other.group,
@@ -29,7 +29,7 @@ pub fn refuse_clashes(project: &ProjectFile, resource: &Resource, controller: Op
             ))
             .help("choose another group")
         } else if both_own && same_group && same_kind_module {
-            Refusal::new(format!(
+            UserError::new(format!(
                 "the kinds `{}` and `{}` would both be the Rust module `{}`",
                 resource.kind,
                 other.kind,
@@ -37,10 +37,10 @@ pub fn refuse_clashes(project: &ProjectFile, resource: &Resource, controller: Op
             ))
             .help("choose another kind")
         } else if both_own && same_group && other.plural() == resource.plural() {
-            Refusal::new(format!("the plural `{}` is that of `{}` already", other.plural(), other.kind))
+            UserError::new(format!("the plural `{}` is that of `{}` already", other.plural(), other.kind))
                 .help("choose another one with `--plural`")
         } else if same_group_module && same_kind_module && same_controller().is_some() {
-            Refusal::new(format!(
+            UserError::new(format!(
                 "the controllers of `{}` in `{}` and in `{}` would be the same Rust module",
                 resource.kind,
                 resource.full_group(),
@@ -48,7 +48,7 @@ pub fn refuse_clashes(project: &ProjectFile, resource: &Resource, controller: Op
             ))
             .help("choose another group, or `--controller=false`")
         } else if same_group_module && let Some(module) = same_controller() {
-            Refusal::new(format!("a controller of `{}` has the Rust module `{module}` already", other.kind))
+            UserError::new(format!("a controller of `{}` has the Rust module `{module}` already", other.kind))
                 .help("choose another name: `--controller-name NAME`")
         } else {
             continue;
@@ -67,7 +67,7 @@ pub fn refuse_what_the_type_cannot(
     resource: &Resource,
     wiring: &Wiring,
     for_image: bool,
-    refusals: &mut Refusals,
+    refusals: &mut UserErrors,
 ) {
     let kind = &resource.kind;
     let versions = || project.resources.iter().filter(|other| other.is_same_kind(resource) && other.api.is_some());
@@ -78,7 +78,7 @@ pub fn refuse_what_the_type_cannot(
     let is_there = versions().find(|version| version.version == resource.version);
     match (for_image, runs) {
         (true, Some(other)) if other != wiring.name.as_ref() => refusals.push(
-            Refusal::new(match other {
+            UserError::new(match other {
                 Some(name) => format!("the controller `{name}` runs an image for each `{kind}` already"),
                 None => format!("the controller of `{kind}` runs an image for each of its objects already"),
             })
@@ -86,12 +86,12 @@ pub fn refuse_what_the_type_cannot(
                 .help("for a controller that does something else leave out `--image`; it may make Deployments: `--owns apps/v1/Deployment`"),
         ),
         (true, _) if wiring.name.is_some() && is_there.is_some_and(|version| !version.has_image()) => refusals.push(
-            Refusal::new(format!("`{kind}` was made without `--image`, so its objects have no `replicas` and no `scale`"))
+            UserError::new(format!("`{kind}` was made without `--image`, so its objects have no `replicas` and no `scale`"))
                 .help("give the image a kind of its own")
                 .help("or leave out `--image`, and have the controller make Deployments: `--owns apps/v1/Deployment`"),
         ),
         (false, runs) if wiring.name.is_none() && resource.has_image() && !resource.controller => {
-            let refusal = Refusal::new(format!("`{kind}` was made with `--image`, and a plain controller does not fit its status"));
+            let refusal = UserError::new(format!("`{kind}` was made with `--image`, and a plain controller does not fit its status"));
             refusals.push(match runs {
                 Some(_) => refusal.help("for one beside the one that it has give it a name: `--controller-name NAME`"),
                 None => refusal.help("use `--image IMAGE` for this one too, without `--resource=false`"),
@@ -107,7 +107,7 @@ pub fn refuse_second_of_a_module(
     resource: &Resource,
     wiring: &Wiring,
     module: &str,
-    refusals: &mut Refusals,
+    refusals: &mut UserErrors,
 ) {
     let mut versions = project.resources.iter().filter(|other| other.is_same_kind(resource));
     let is_taken = versions.any(|version| match wiring.name {
@@ -116,7 +116,7 @@ pub fn refuse_second_of_a_module(
     });
     if is_taken {
         refusals.push(
-            Refusal::new(format!("a controller of `{}` has the Rust module `{module}` already", resource.kind))
+            UserError::new(format!("a controller of `{}` has the Rust module `{module}` already", resource.kind))
                 .help("choose another name: `--controller-name NAME`"),
         );
     }

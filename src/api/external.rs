@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::Names;
 use crate::compiled::{self, KopiumError};
-use crate::error::{Refusal, Refusals};
+use crate::error::{UserError, UserErrors};
 use opctl_model::names::{Domain, Group, Kind, Plural, TypePath, Version};
 use opctl_model::project::{Options, Origin, ProjectFile, Resource, Tree, Webhooks};
 use opctl_source as source;
@@ -24,11 +24,11 @@ pub fn of_type(
     names: &Names,
     namespaced: Option<bool>,
     project: &ProjectFile,
-) -> Result<Resource, Refusal> {
+) -> Result<Resource, UserError> {
     let path = TypePath::parse(path)?;
     let group = names.group.as_str();
     if group == project.domain.as_str() || group.ends_with(&format!(".{}", project.domain)) {
-        return Err(Refusal::new(format!(
+        return Err(UserError::new(format!(
             "the group `{group}` is this project's, and `--external-type` is for external kinds"
         ))
         .help(
@@ -39,7 +39,7 @@ pub fn of_type(
     let resource = external(group, kind, names.plural.clone(), namespaced.unwrap_or(true), path.to_string());
     match known(names, project) {
         Some(known) if known.path != resource.path => {
-            Err(Refusal::new(format!("PROJECT has `{}` of `{group}` as `{}` already", names.kind, known.path))
+            Err(UserError::new(format!("PROJECT has `{}` of `{group}` as `{}` already", names.kind, known.path))
                 .help("leave out `--external-type` and use `--resource=false`, or edit `path` in PROJECT"))
         }
         known => Ok(resource.with_controllers_of(known)),
@@ -49,10 +49,10 @@ pub fn of_type(
 /// The kind of a CRD, and its types.
 pub fn of_crd(file: &Path, version: Option<&str>, project: &ProjectFile) -> anyhow::Result<(Resource, String)> {
     let text = std::fs::read_to_string(file).map_err(|error| {
-        Refusal::new(format!("`{}` cannot be read: {error}", file.display())).help("name the file of a CRD")
+        UserError::new(format!("`{}` cannot be read: {error}", file.display())).help("name the file of a CRD")
     })?;
-    let found = compiled::external(file, &text, version).map_err(Refusal::from)?;
-    let mut refusals = Refusals::default();
+    let found = compiled::external(file, &text, version).map_err(UserError::from)?;
+    let mut refusals = UserErrors::default();
     let group = refusals.check(Group::parse(&found.group));
     let version = refusals.check(Version::parse(&found.version));
     let kind = refusals.check(Kind::parse(&found.kind));
@@ -61,12 +61,13 @@ pub fn of_crd(file: &Path, version: Option<&str>, project: &ProjectFile) -> anyh
         return Err(refusals.into());
     };
     if group.as_str().ends_with(&format!(".{}", project.domain)) {
-        let refusal = Refusal::new(format!("the CRD in `{}` is one of this project's group `{group}`", file.display()))
-            .help("`--external-crd` is for external kinds; write your own types in src/api");
+        let refusal =
+            UserError::new(format!("the CRD in `{}` is one of this project's group `{group}`", file.display()))
+                .help("`--external-crd` is for external kinds; write your own types in src/api");
         return Err(refusal.into());
     }
     if kind.type_name() != kind.as_str() {
-        let refusal = Refusal::new(format!("the types of `{kind}` would not compile: kopium calls the type `{kind}`, too"))
+        let refusal = UserError::new(format!("the types of `{kind}` would not compile: kopium calls the type `{kind}`, too"))
             .help(format!("write a type with another name, `#[kube(kind = \"{kind}\", root = \"{}\", …)]`, and use `--external-type PATH`", kind.type_name()));
         return Err(refusal.into());
     }
@@ -77,18 +78,18 @@ pub fn of_crd(file: &Path, version: Option<&str>, project: &ProjectFile) -> anyh
 }
 
 /// Refuses a type whose crate is not among the dependencies.
-pub fn refuse_unknown_crate(path: &str, tree: &Tree) -> Result<(), Refusal> {
+pub fn refuse_unknown_crate(path: &str, tree: &Tree) -> Result<(), UserError> {
     let path = TypePath::parse(path)?;
     match path.krate() {
         Some(krate) if !source::can_name(tree, "", krate) => {
-            Err(Refusal::new(format!("`{krate}` is not among the dependencies in Cargo.toml"))
+            Err(UserError::new(format!("`{krate}` is not among the dependencies in Cargo.toml"))
                 .help(format!("add it, then run the command again: `cargo add {krate}`")))
         }
         _ => Ok(()),
     }
 }
 
-impl From<KopiumError> for Refusal {
+impl From<KopiumError> for UserError {
     fn from(error: KopiumError) -> Self {
         Self::new(error.message).help(error.help)
     }

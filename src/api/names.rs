@@ -1,7 +1,7 @@
 //! The names in the arguments of `create api`, and the workload.
 
 use super::Args;
-use crate::error::{Refusal, Refusals};
+use crate::error::{UserError, UserErrors};
 use crate::scaffold::Workload;
 use opctl_model::names::{Group, Image, Kind, Plural, Version, parse_label};
 use opctl_model::project::WorkloadOptions;
@@ -19,8 +19,8 @@ pub struct Names {
 
 impl Names {
     /// Reports everything that is missing or invalid at once.
-    pub fn parse(args: &Args) -> Result<Self, Refusals> {
-        let mut refusals = Refusals::default();
+    pub fn parse(args: &Args) -> Result<Self, UserErrors> {
+        let mut refusals = UserErrors::default();
         if let Some(refusal) = missing(args) {
             refusals.push(refusal);
         }
@@ -43,7 +43,7 @@ impl Names {
 }
 
 /// One refusal for all missing names.
-fn missing(args: &Args) -> Option<Refusal> {
+fn missing(args: &Args) -> Option<UserError> {
     let flags = [
         ("--group", "cache", args.group.is_some()),
         ("--version", "v1alpha1", args.version.is_some()),
@@ -52,12 +52,12 @@ fn missing(args: &Args) -> Option<Refusal> {
     let missing = || flags.iter().filter(|(_, _, is_given)| !is_given);
     let names: Vec<String> = missing().map(|(flag, ..)| format!("`{flag}`")).collect();
     let examples: Vec<String> = missing().map(|(flag, example, _)| format!("{flag} {example}")).collect();
-    let refusal = Refusal::new(format!("missing {}", names.join(", ")));
+    let refusal = UserError::new(format!("missing {}", names.join(", ")));
     (!names.is_empty()).then(|| refusal.help(format!("specify what to create, e.g. `{}`", examples.join(" "))))
 }
 
 /// The container that `--image` and the flags about it describe.
-fn workload(args: &WorkloadOptions, refusals: &mut Refusals) -> Option<Workload> {
+fn workload(args: &WorkloadOptions, refusals: &mut UserErrors) -> Option<Workload> {
     let Some(image) = &args.image else {
         let about_one = [
             ("--container-port", args.container_port.is_some()),
@@ -66,7 +66,7 @@ fn workload(args: &WorkloadOptions, refusals: &mut Refusals) -> Option<Workload>
         ];
         for (flag, _) in about_one.iter().filter(|(_, is_given)| *is_given) {
             refusals.push(
-                Refusal::new(format!("`{flag}` requires `--image`"))
+                UserError::new(format!("`{flag}` requires `--image`"))
                     .help(format!("add e.g. `--image memcached:1.6.39-alpine`, or leave out `{flag}`")),
             );
         }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Request, ansible, chart, versions};
-use crate::error::{Diagnosed, Refusal, Refusals};
+use crate::error::{SourceErrors, UserError, UserErrors};
 use crate::scaffold::webhook::{self, Admission, Webhooks};
 use crate::scaffold::{self, Inserted, Insertion, Project, Rendered, api_of_resource};
 use opctl_edit::Edit;
@@ -58,12 +58,12 @@ pub fn update(
     Ok((plan, kept))
 }
 
-fn refuse_imported_names(request: &Request) -> Result<(), Refusals> {
+fn refuse_imported_names(request: &Request) -> Result<(), UserErrors> {
     let kind = &request.resource.kind;
     let Some(option) = scaffold::option_that_imports(&api_of(request)) else { return Ok(()) };
     let refusal =
-        Refusal::new(format!("with `{option}`, the files of the kind `{kind}` import another type of this name"));
-    Err(Refusals(vec![refusal.help(format!("choose another kind, or leave out `{option}`"))]))
+        UserError::new(format!("with `{option}`, the files of the kind `{kind}` import another type of this name"));
+    Err(UserErrors(vec![refusal.help(format!("choose another kind, or leave out `{option}`"))]))
 }
 
 /// The project as templates know it.
@@ -91,8 +91,8 @@ pub fn switch(plan: &mut Plan, from: &Project, to: &Project, tree: &Tree) -> any
 }
 
 /// The way from a project up to the root of the cargo workspace around it.
-pub fn workspace(tree: &Tree) -> Result<Option<String>, Diagnosed> {
-    let root = project::workspace_above(tree.root()).map_err(|problem| Diagnosed::from(vec![problem]))?;
+pub fn workspace(tree: &Tree) -> Result<Option<String>, SourceErrors> {
+    let root = project::workspace_above(tree.root()).map_err(|problem| SourceErrors::from(vec![problem]))?;
     let depth = root.and_then(|root| Some(tree.root().strip_prefix(root).ok()?.components().count()));
     Ok(depth.map(|depth| vec![".."; depth].join("/")))
 }

@@ -4,14 +4,14 @@ use opctl_edit::plan::{InverseError, Record, RecordError};
 use opctl_model::project::{ReadError, Tree};
 
 use super::rescaffold::Texts;
-use crate::error::Refusal;
+use crate::error::UserError;
 use crate::scaffold;
 
 /// The error of a record that cannot be read, with the ways out.
 pub fn refusal(error: RecordError<ReadError>) -> anyhow::Error {
     match error {
         RecordError::Read(error) => error.into(),
-        error => Refusal::new(error.to_string())
+        error => UserError::new(error.to_string())
             .help("restore `.opctl` from version control")
             .help("or delete `.opctl`, and run `opctl update --adopt` to start a new record")
             .into(),
@@ -22,7 +22,7 @@ pub fn refusal(error: RecordError<ReadError>) -> anyhow::Error {
 pub fn inverse_error(error: InverseError<ReadError>) -> anyhow::Error {
     match error {
         InverseError::Record(error) => refusal(error),
-        InverseError::Edit { path, error } => Refusal::edit(&path, error).into(),
+        InverseError::Edit { path, error } => UserError::edit(&path, error).into(),
     }
 }
 
@@ -33,7 +33,7 @@ pub fn texts(tree: &Tree) -> anyhow::Result<Option<(Record, Texts)>> {
     let newest = record.0.values().map(|entry| entry.revision).max().unwrap_or_default();
     if newest > scaffold::revisions::newest() {
         let own = scaffold::revisions::newest();
-        return Err(Refusal::new(format!("the scaffold has revision {newest}, newer than this opctl's {own}"))
+        return Err(UserError::new(format!("the scaffold has revision {newest}, newer than this opctl's {own}"))
             .help("use a newer opctl: `cargo install opctl`")
             .into());
     }

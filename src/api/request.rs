@@ -5,7 +5,7 @@ use super::conflicts::{refuse_clashes, refuse_second_of_a_module, refuse_what_th
 use super::plan::project_of;
 use super::subject::{own, subject};
 use super::{Args, Names, Report, ansible, chart, external, versions, wiring};
-use crate::error::{Refusal, Refusals};
+use crate::error::{UserError, UserErrors};
 use crate::scaffold::{self, Wiring, Workload};
 use opctl_model::project::{Controller, ControllerOptions, Options, ProjectFile, Resource, Tree};
 
@@ -74,29 +74,28 @@ impl Request {
     }
 
     /// Checks the arguments against each other and against what the project has.
-    pub fn new(args: &Args, project: &ProjectFile) -> Result<Self, Refusals> {
+    pub fn new(args: &Args, project: &ProjectFile) -> Result<Self, UserErrors> {
         let names = Names::parse(args)?;
         if args.resource == Some(false) && args.controller == Some(false) {
-            let refusal = Refusal::new("nothing to create: neither a resource nor a controller")
+            let refusal = UserError::new("nothing to create: neither a resource nor a controller")
                 .help("leave out `--resource=false` or `--controller=false`");
-            return Err(Refusals(vec![refusal]));
+            return Err(UserErrors(vec![refusal]));
         }
         if let (Some(flag), Some(false)) = (args.wiring_flag(), args.controller) {
-            let refusal = Refusal::new(format!("`{flag}` requires a controller, but `--controller=false` is given"))
+            let refusal = UserError::new(format!("`{flag}` requires a controller, but `--controller=false` is given"))
                 .help("leave out one of the two");
-            return Err(Refusals(vec![refusal]));
+            return Err(UserErrors(vec![refusal]));
         }
         if args.options.finalizer && args.controller == Some(false) {
-            let refusal = Refusal::new("`--finalizer` requires a controller, but `--controller=false` is given")
+            let refusal = UserError::new("`--finalizer` requires a controller, but `--controller=false` is given")
                 .help("leave out one of the two");
-            return Err(Refusals(vec![refusal]));
+            return Err(UserErrors(vec![refusal]));
         }
         let exists = args.external_type.is_some() || adds_to_known(args, &names, project);
         let wanted = if exists { Some(false) } else { args.resource };
         let resource = match &args.external_type {
-            Some(path) => {
-                external::of_type(path, &names, args.namespaced, project).map_err(|refusal| Refusals(vec![refusal]))?
-            }
+            Some(path) => external::of_type(path, &names, args.namespaced, project)
+                .map_err(|refusal| UserErrors(vec![refusal]))?,
             None => subject(project, &names, args, wanted)?,
         };
         let wiring = wiring::wiring(args, &resource, project)?;
@@ -126,7 +125,7 @@ impl Request {
     }
 
     /// A controller for an external kind whose types are generated from its CRD.
-    pub fn external(args: &Args, resource: Resource, types: String, project: &ProjectFile) -> Result<Self, Refusals> {
+    pub fn external(args: &Args, resource: Resource, types: String, project: &ProjectFile) -> Result<Self, UserErrors> {
         let wiring = wiring::wiring(args, &resource, project)?;
         let names = Names {
             group: resource.group.clone(),
@@ -144,11 +143,11 @@ impl Request {
     }
 
     /// The type `GROUP/VERSION/KIND` and its controller; a second version of a kind gets no second controller.
-    pub fn parse(text: &str, project: &ProjectFile) -> Result<Self, Refusals> {
+    pub fn parse(text: &str, project: &ProjectFile) -> Result<Self, UserErrors> {
         let [group, version, kind] = text.split('/').collect::<Vec<_>>()[..] else {
-            let refusal = Refusal::new(format!("invalid API `{text}`"))
+            let refusal = UserError::new(format!("invalid API `{text}`"))
                 .help("use GROUP/VERSION/KIND, e.g. `--api cache/v1alpha1/Memcached`");
-            return Err(Refusals(vec![refusal]));
+            return Err(UserErrors(vec![refusal]));
         };
         let some = |text: &str| Some(text.to_owned());
         let args = Args {
@@ -171,21 +170,21 @@ impl Request {
         adds_type: bool,
         adds_controller: bool,
         wiring: Wiring,
-    ) -> Result<Self, Refusals> {
-        let mut refusals = Refusals::default();
+    ) -> Result<Self, UserErrors> {
+        let mut refusals = UserErrors::default();
         if adds_controller
             && wiring.name.is_none()
             && let Some(other) = served_elsewhere(project, &resource)
         {
             refusals.push(
-                Refusal::new(format!("`{}` has a controller already, made with {}", resource.kind, other.version))
+                UserError::new(format!("`{}` has a controller already, made with {}", resource.kind, other.version))
                     .help("one controller serves all versions of a kind: add `--controller=false`")
                     .help("for a second one beside it give it a name: `--controller-name NAME`"),
             );
         }
         if names.workload.is_some() && resource.api.is_some_and(|api| !api.namespaced) {
             refusals.push(
-                Refusal::new(format!(
+                UserError::new(format!(
                     "`--image` is for kinds that live in a namespace, and `{}` does not",
                     resource.kind
                 ))

@@ -1,7 +1,7 @@
 //! The kind that arguments name: the entry of PROJECT as it is or will be.
 
 use super::{Args, Names, external, list};
-use crate::error::{Refusal, Refusals};
+use crate::error::{UserError, UserErrors};
 use opctl_model::project::builtin::{self, Builtin};
 use opctl_model::project::{Api, Options, Origin, ProjectFile, Resource, Webhooks};
 
@@ -11,7 +11,7 @@ pub fn subject(
     names: &Names,
     args: &Args,
     resource: Option<bool>,
-) -> Result<Resource, Refusals> {
+) -> Result<Resource, UserErrors> {
     let own = own(project, names, args);
     let known = project.find(&own);
     let result = match (resource, known) {
@@ -26,7 +26,7 @@ pub fn subject(
             None => kubernetes_type(names, project),
         }),
     };
-    result.map_err(|refusal| Refusals(vec![refusal]))
+    result.map_err(|refusal| UserErrors(vec![refusal]))
 }
 
 /// The entry of a type of this project, its details those of the kind's other versions unless given.
@@ -54,26 +54,31 @@ pub fn own(project: &ProjectFile, names: &Names, args: &Args) -> Resource {
     own
 }
 
-fn own_type(project: &ProjectFile, own: Resource, known: Option<&Resource>, args: &Args) -> Result<Resource, Refusal> {
+fn own_type(
+    project: &ProjectFile,
+    own: Resource,
+    known: Option<&Resource>,
+    args: &Args,
+) -> Result<Resource, UserError> {
     let group = own.group.as_str();
     if builtin::is_reserved_group(group) {
-        return Err(Refusal::new(format!("the group `{group}` belongs to Kubernetes itself"))
+        return Err(UserError::new(format!("the group `{group}` belongs to Kubernetes itself"))
             .help("for a controller of one of its types add `--resource=false`")
             .help(format!("for a resource of your own choose another name, which gets `.{}`", own_domain(&own))));
     }
     if let Some(short) = group.strip_suffix(&format!(".{}", own_domain(&own))) {
-        return Err(Refusal::new(format!("the group `{group}` ends in the project's domain, which is added anyway"))
+        return Err(UserError::new(format!("the group `{group}` ends in the project's domain, which is added anyway"))
             .help(format!("use `--group {short}`")));
     }
     let full_name = format!("{}.{group}.{}", own.plural.clone().unwrap_or_else(|| own.kind.plural()), own_domain(&own));
     if full_name.len() > 253 {
-        return Err(Refusal::new(format!("the name `{full_name}` has {} characters", full_name.len()))
+        return Err(UserError::new(format!("the name `{full_name}` has {} characters", full_name.len()))
             .help("a CustomResourceDefinition's name has at most 253: shorten the group or the domain"));
     }
     let sibling = project.resources.iter().find(|other| other.is_same_kind(&own) && other.api.is_some());
     if let Some(sibling) = sibling {
         let differs = |what: &str, flag: String| {
-            Refusal::new(format!("`{}` has another {what} in its version {}", own.kind, sibling.version))
+            UserError::new(format!("`{}` has another {what} in its version {}", own.kind, sibling.version))
                 .help(format!("all versions of a kind share it: leave out `{flag}`"))
         };
         if sibling.api != own.api {
@@ -90,9 +95,9 @@ fn own_domain(own: &Resource) -> &str {
     own.domain.as_ref().map_or("", |domain| domain.as_str())
 }
 
-fn ambiguous(builtin: &Builtin, project: &ProjectFile) -> Refusal {
+fn ambiguous(builtin: &Builtin, project: &ProjectFile) -> UserError {
     let (group, version, kind) = (builtin.group(), builtin.version, builtin.kind);
-    let refusal = Refusal::new(format!("`{group}/{version}` `{kind}` is a type of Kubernetes itself"))
+    let refusal = UserError::new(format!("`{group}/{version}` `{kind}` is a type of Kubernetes itself"))
         .help("for a controller of it add `--resource=false`");
     if builtin::is_reserved_group(group) {
         return refusal;
@@ -101,10 +106,10 @@ fn ambiguous(builtin: &Builtin, project: &ProjectFile) -> Refusal {
 }
 
 /// Flags that describe a new type require one.
-fn no_details(args: &Args) -> Result<(), Refusal> {
+fn no_details(args: &Args) -> Result<(), UserError> {
     match args.type_flag() {
         Some(flag) => {
-            Err(Refusal::new(format!("`{flag}` describes a new resource, and `--resource=false` asks for none"))
+            Err(UserError::new(format!("`{flag}` describes a new resource, and `--resource=false` asks for none"))
                 .help("leave out one of the two"))
         }
         None => Ok(()),
@@ -112,7 +117,7 @@ fn no_details(args: &Args) -> Result<(), Refusal> {
 }
 
 /// A kind of Kubernetes itself.
-pub fn kubernetes_type(names: &Names, project: &ProjectFile) -> Result<Resource, Refusal> {
+pub fn kubernetes_type(names: &Names, project: &ProjectFile) -> Result<Resource, UserError> {
     let (group, version, kind) = (names.group.as_str(), names.version.as_str(), names.kind.as_str());
     if let Some(builtin) = Builtin::find(group, version, kind) {
         let of_kubernetes = Resource {
@@ -134,12 +139,12 @@ pub fn kubernetes_type(names: &Names, project: &ProjectFile) -> Result<Resource,
     let in_group: Vec<&Builtin> = builtin::in_group(group).collect();
     if in_group.is_empty() {
         if let Some(full) = builtin::full_group(group) {
-            return Err(Refusal::new(format!("Kubernetes has no group `{group}`"))
+            return Err(UserError::new(format!("Kubernetes has no group `{group}`"))
                 .help(format!("did you mean `--group {full}`?")));
         }
         let unknown =
             format!("PROJECT has no `{kind}` in `{group}/{version}`, and Kubernetes itself has no such group");
-        let refusal = Refusal::new(unknown).help(format!("groups of Kubernetes are {}", list(builtin::groups())));
+        let refusal = UserError::new(unknown).help(format!("groups of Kubernetes are {}", list(builtin::groups())));
         return Err(if builtin::is_reserved_group(group) {
             refusal
         } else {
@@ -150,7 +155,7 @@ pub fn kubernetes_type(names: &Names, project: &ProjectFile) -> Result<Resource,
         .iter()
         .filter(|builtin| builtin.kind.eq_ignore_ascii_case(kind) || builtin.plural.eq_ignore_ascii_case(kind))
         .collect();
-    let refusal = Refusal::new(format!("Kubernetes has no `{kind}` in `{group}/{version}`"));
+    let refusal = UserError::new(format!("Kubernetes has no `{kind}` in `{group}/{version}`"));
     if let [near, ..] = same_kind[..] {
         let (version, kind) = (near.version, near.kind);
         return Err(refusal.help(format!("did you mean `--group {group} --version {version} --kind {kind}`?")));

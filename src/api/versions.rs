@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::components::is_certified;
 use super::{Args, Message, Report, Request, list};
-use crate::error::{Refusal, Refusals};
+use crate::error::{UserError, UserErrors};
 use crate::scaffold::api_of_resource;
 use crate::scaffold::webhook::{LIST, Server, Webhooks};
 use crate::scaffold::{Inserted, Insertion, Rendered};
@@ -115,8 +115,8 @@ pub fn stored<'a>(versions: &[&'a Resource], tree: &Tree) -> Result<Option<&'a R
 }
 
 /// The version to copy the type from, if there is another one.
-pub fn origin(args: &Args, resource: &Resource, file: &ProjectFile) -> Result<Option<Version>, Refusals> {
-    let mut refusals = Refusals::default();
+pub fn origin(args: &Args, resource: &Resource, file: &ProjectFile) -> Result<Option<Version>, UserErrors> {
+    let mut refusals = UserErrors::default();
     let (kind, others) = (&resource.kind, others(resource, file));
     let known = file.find(resource).filter(|known| known.api.is_some());
     let earlier = known.and_then(|known| known.options.from.as_ref());
@@ -127,13 +127,13 @@ pub fn origin(args: &Args, resource: &Resource, file: &ProjectFile) -> Result<Op
     {
         let version = &resource.version;
         refusals.push(
-            Refusal::new(format!("`{kind}` has {version} already, which was not copied from {asked}"))
+            UserError::new(format!("`{kind}` has {version} already, which was not copied from {asked}"))
                 .help(format!("edit `{}` by hand", api_of_resource(resource).types_file())),
         );
     } else if let Some(asked) = &asked
         && others.iter().all(|other| other.version != *asked)
     {
-        let refusal = Refusal::new(format!("`{kind}` has no version {asked} to copy"));
+        let refusal = UserError::new(format!("`{kind}` has no version {asked} to copy"));
         refusals.push(match others.is_empty() {
             true => refusal.help("leave out `--from`"),
             false => refusal.help(format!("it has {}", list(others.iter().map(|other| other.version.as_str())))),
@@ -150,13 +150,13 @@ pub fn origin(args: &Args, resource: &Resource, file: &ProjectFile) -> Result<Op
     let describes = args.options.workload.image.is_some() || args.chart.chart.is_some();
     if describes && args.from.is_some() {
         refusals.push(
-            Refusal::new("`--from` copies a type, and another option describes one").help("leave out one of the two"),
+            UserError::new("`--from` copies a type, and another option describes one").help("leave out one of the two"),
         );
     }
     if known.is_none() && !describes && !others.is_empty() {
         for (flag, _) in names.iter().filter(|(_, are_shared)| !are_shared) {
             refusals.push(
-                Refusal::new(format!("all versions of `{kind}` have the same names, and its type is copied"))
+                UserError::new(format!("all versions of `{kind}` have the same names, and its type is copied"))
                     .help(format!("leave out `{flag}`, and change the names in each version's `#[kube(…)]`")),
             );
         }
@@ -185,13 +185,13 @@ pub fn copy(
     let (source, target) = (folder(&old, from), folder(resource, &to));
     let path = api_of_resource(&old).types_file();
     let Some(types) = tree.read(&path)? else {
-        return Err(Refusal::new(format!("`{path}` does not exist, so the type of {from} cannot be copied"))
+        return Err(UserError::new(format!("`{path}` does not exist, so the type of {from} cannot be copied"))
             .help("bring it back, or name another version with `--from`")
             .into());
     };
     let mut texts = BTreeMap::from([(format!("{}.rs", resource.kind.module()), types)]);
     let mut modules = BTreeSet::from([resource.kind.module()]);
-    let mut refusals = Refusals::default();
+    let mut refusals = UserErrors::default();
     let mut unread: Vec<String> = texts.keys().cloned().collect();
     unread.extend(with_folder(&source, &resource.kind.module(), &mut texts, tree)?);
     while let Some(path) = unread.pop() {
@@ -214,7 +214,7 @@ pub fn copy(
             } else if is_relative && module != "*" && !tree.has(&format!("{target}/{module}.rs")) {
                 let span = Span { file: SourceFile::new(format!("{source}/{path}"), text.clone()), range };
                 refusals.push(
-                    Refusal::new(format!(
+                    UserError::new(format!(
                         "{span}: `{module}` is not in a file of its own, so it cannot be copied to {to}"
                     ))
                     .help(format!("move it to a module such as `{source}/common.rs`"))
@@ -288,9 +288,9 @@ fn with_folder(
     Ok(new)
 }
 
-fn unreadable(path: &str, error: EditError) -> Refusal {
+fn unreadable(path: &str, error: EditError) -> UserError {
     let at = error.at.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default();
-    Refusal::new(format!("cannot copy `{path}{at}`: {}", error.reason)).help(error.help)
+    UserError::new(format!("cannot copy `{path}{at}`: {}", error.reason)).help(error.help)
 }
 
 /// A sample with the other version.
@@ -359,16 +359,19 @@ pub fn conversion(
     let others = others(resource, file);
     let has_hub = others.iter().any(|other| !other.webhooks.spokes.is_empty());
     let is_first = !tree.has(LIST);
-    let mut refusals = Refusals::default();
+    let mut refusals = UserErrors::default();
     if args.conversion == Some(false) && has_hub {
         refusals.push(
-            Refusal::new(format!("the other versions of `{}` are converted, and all versions must be", resource.kind))
-                .help("leave out `--conversion=false`"),
+            UserError::new(format!(
+                "the other versions of `{}` are converted, and all versions must be",
+                resource.kind
+            ))
+            .help("leave out `--conversion=false`"),
         );
     }
     if args.conversion == Some(true) && (others.is_empty() || !is_copy(resource)) {
         refusals.push(
-            Refusal::new(format!(
+            UserError::new(format!(
                 "`--conversion` is for a further version of a kind whose type is copied, and `{}` has none",
                 resource.kind
             ))
@@ -381,7 +384,7 @@ pub fn conversion(
         return Ok(None);
     }
     let Some(stored) = stored(&others, tree)? else {
-        return Err(Refusal::new(format!(
+        return Err(UserError::new(format!(
             "no version of `{}` is stored: all of them have `storage = false`",
             resource.kind
         ))

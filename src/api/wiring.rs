@@ -1,15 +1,15 @@
 //! `--controller-name`, `--owns` and `--watches`: the controller of a request, and the kinds that it watches beside its own.
 
 use super::{Args, list};
-use crate::error::{Refusal, Refusals};
+use crate::error::{UserError, UserErrors};
 use crate::scaffold::{Related, Wiring, Workload};
 use opctl_model::names::{ControllerName, Kind, Plural, nearest};
 use opctl_model::project::builtin::{self, Builtin};
 use opctl_model::project::{Origin, ProjectFile, Resource};
 
 /// The wiring of a controller of `subject`; reports everything that is wrong with it at once.
-pub fn wiring(args: &Args, subject: &Resource, project: &ProjectFile) -> Result<Wiring, Refusals> {
-    let mut refusals = Refusals::default();
+pub fn wiring(args: &Args, subject: &Resource, project: &ProjectFile) -> Result<Wiring, UserErrors> {
+    let mut refusals = UserErrors::default();
     let name = args.controller_name.as_deref().and_then(|text| refusals.check(ControllerName::parse(text)));
     if let Some(name) = &name {
         refuse_taken(name, subject, project, &mut refusals);
@@ -21,11 +21,11 @@ pub fn wiring(args: &Args, subject: &Resource, project: &ProjectFile) -> Result<
             let Some(kind) = refusals.check(find(flag, text, project)) else { continue };
             if kind.rust_path == subject.type_path() {
                 refusals.push(
-                    Refusal::new(format!("`{flag} {text}` is the kind of the controller itself"))
+                    UserError::new(format!("`{flag} {text}` is the kind of the controller itself"))
                         .help("it is watched anyway: name another kind, or leave the flag out"),
                 );
             } else if seen.contains(&kind.rust_path) {
-                refusals.push(Refusal::new(format!("`{text}` is named twice")).help("name each kind once"));
+                refusals.push(UserError::new(format!("`{text}` is named twice")).help("name each kind once"));
             } else {
                 seen.push(kind.rust_path.clone());
                 found.push(kind);
@@ -36,7 +36,7 @@ pub fn wiring(args: &Args, subject: &Resource, project: &ProjectFile) -> Result<
     let (owns, watches) = (related("--owns", &args.options.owns), related("--watches", &args.options.watches));
     for child in owns.iter().filter(|child| subject.is_namespaced() && !child.namespaced) {
         refusals.push(
-            Refusal::new(format!("a `{}` lives in a namespace and cannot own a `{}`, which lives in none", subject.kind, child.kind))
+            UserError::new(format!("a `{}` lives in a namespace and cannot own a `{}`, which lives in none", subject.kind, child.kind))
                 .help("Kubernetes deletes an object whose owner is in a namespace that it is not in itself")
                 .help("watch it with `--watches`, and delete it in a finalizer; or make the owner cluster-scoped: `--namespaced=false`"),
         );
@@ -46,8 +46,8 @@ pub fn wiring(args: &Args, subject: &Resource, project: &ProjectFile) -> Result<
 }
 
 /// Refuses to own what a workload has anyway: its Deployment and Service are created, and found by their labels.
-pub fn refuse_parts_of_workload(wiring: &Wiring, workload: &Workload) -> Result<(), Refusals> {
-    let mut refusals = Refusals::default();
+pub fn refuse_parts_of_workload(wiring: &Wiring, workload: &Workload) -> Result<(), UserErrors> {
+    let mut refusals = UserErrors::default();
     for child in &wiring.owns {
         let flag = match (child.group.as_str(), child.kind.as_str()) {
             ("apps", "Deployment") => "--image",
@@ -56,7 +56,7 @@ pub fn refuse_parts_of_workload(wiring: &Wiring, workload: &Workload) -> Result<
         };
         let kind = &child.kind;
         refusals.push(
-            Refusal::new(format!("`{flag}` has the controller make a `{kind}` for each object anyway"))
+            UserError::new(format!("`{flag}` has the controller make a `{kind}` for each object anyway"))
                 .help(format!("leave out its `--owns`, and describe the `{kind}` in `workload.rs`")),
         );
     }
@@ -64,23 +64,23 @@ pub fn refuse_parts_of_workload(wiring: &Wiring, workload: &Workload) -> Result<
 }
 
 /// Names are labels of metrics and logs, so each stands for one controller of the whole operator.
-fn refuse_taken(name: &ControllerName, subject: &Resource, project: &ProjectFile, refusals: &mut Refusals) {
+fn refuse_taken(name: &ControllerName, subject: &Resource, project: &ProjectFile, refusals: &mut UserErrors) {
     let other = project.resources.iter().find(|other| {
         let first = other.controller && other.origin == Origin::Kubernetes && other.plural().as_str() == name.as_str();
         first || (!other.is_same(subject) && other.named(name).is_some())
     });
     if let Some(other) = other {
         refusals.push(
-            Refusal::new(format!("a controller `{name}` exists already: one of `{}` {}", other.kind, other.version))
+            UserError::new(format!("a controller `{name}` exists already: one of `{}` {}", other.kind, other.version))
                 .help("choose another name"),
         );
     }
 }
 
 /// The kind that `GROUP/VERSION/KIND` names: one that PROJECT has, or one of Kubernetes.
-fn find(flag: &str, text: &str, project: &ProjectFile) -> Result<Related, Refusal> {
+fn find(flag: &str, text: &str, project: &ProjectFile) -> Result<Related, UserError> {
     let [group, version, kind] = text.split('/').collect::<Vec<_>>()[..] else {
-        return Err(Refusal::new(format!("invalid kind `{text}`"))
+        return Err(UserError::new(format!("invalid kind `{text}`"))
             .help(format!("use GROUP/VERSION/KIND, e.g. `{flag} core/v1/ConfigMap`")));
     };
     let in_project = project.resources.iter().find(|resource| {
@@ -112,8 +112,8 @@ fn find(flag: &str, text: &str, project: &ProjectFile) -> Result<Related, Refusa
     Err(unknown(flag, text, kind, project))
 }
 
-fn unknown(flag: &str, text: &str, kind: &str, project: &ProjectFile) -> Refusal {
-    let refusal = Refusal::new(format!("neither PROJECT nor Kubernetes itself has a kind `{text}`"));
+fn unknown(flag: &str, text: &str, kind: &str, project: &ProjectFile) -> UserError {
+    let refusal = UserError::new(format!("neither PROJECT nor Kubernetes itself has a kind `{text}`"));
     let in_project = project.resources.iter().map(|resource| {
         let group = match resource.origin {
             Origin::External { .. } => resource.full_group(),

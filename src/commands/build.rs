@@ -5,10 +5,10 @@ use std::path::Path;
 
 use clap::Args;
 
-use super::error::{Failed, Refusal, Refusals};
 use super::{Console, Outcome, environment, project_folder, workspace_above};
 use crate::compiled::image::{self, Build, Builder, Commit, Tool};
 use crate::compiled::toolchain::ToolError;
+use crate::error::{ExternalError, UserError, UserErrors};
 use opctl_edit::plan::Mode;
 use opctl_model::names::Image;
 
@@ -80,7 +80,7 @@ pub fn run(args: &BuildArgs, console: &Console) -> anyhow::Result<Outcome> {
         push: args.push,
     };
     if builder.tool == Tool::Docker && args.platform.len() > 1 && !args.push {
-        return Err(Refusal::new("docker does not keep images for several platforms")
+        return Err(UserError::new("docker does not keep images for several platforms")
             .help("add `--push`, or build for one platform")
             .into());
     }
@@ -95,9 +95,9 @@ pub fn run(args: &BuildArgs, console: &Console) -> anyhow::Result<Outcome> {
         let shown = builder.shown(arguments);
         console.info(&shown);
         let status = opctl_process::run_foreground(&mut builder.command(&root, arguments))
-            .map_err(|error| Failed(Refusal::new(format!("cannot run `{shown}`: {error}"))))?;
+            .map_err(|error| ExternalError(UserError::new(format!("cannot run `{shown}`: {error}"))))?;
         if !status.success() {
-            return Err(Failed(failure(&builder, arguments, &status.to_string())).into());
+            return Err(ExternalError(failure(&builder, arguments, &status.to_string())).into());
         }
     }
     console.info(&format!("{} {image}", if args.push { "pushed" } else { "built" }));
@@ -105,25 +105,25 @@ pub fn run(args: &BuildArgs, console: &Console) -> anyhow::Result<Outcome> {
 }
 
 /// Files are not what this command is about.
-fn refuse_flags(console: &Console) -> Result<(), Refusal> {
+fn refuse_flags(console: &Console) -> Result<(), UserError> {
     let flag = match console.mode {
         Mode::Diff => "--diff",
         Mode::Check => "--check",
         Mode::Apply | Mode::DryRun if !console.overwrite.is_empty() => "--overwrite",
         Mode::Apply | Mode::DryRun => return Ok(()),
     };
-    Err(Refusal::new(format!("`{flag}` is for commands that write files, and `opctl build` writes none"))
+    Err(UserError::new(format!("`{flag}` is for commands that write files, and `opctl build` writes none"))
         .help("`opctl build --dry-run` prints the commands without running them"))
 }
 
 /// The image, if all arguments are right.
-fn request(args: &BuildArgs) -> Result<Image, Refusals> {
-    let mut refusals = Refusals::default();
+fn request(args: &BuildArgs) -> Result<Image, UserErrors> {
+    let mut refusals = UserErrors::default();
     let name = args.image.as_ref().or(args.name.as_ref()).expect("one of both is required");
     let image = refusals.check(Image::parse(name));
     if image.as_ref().is_some_and(Image::has_digest) {
         refusals.push(
-            Refusal::new(format!("`{name}` has a digest, which an image gets when it is built"))
+            UserError::new(format!("`{name}` has a digest, which an image gets when it is built"))
                 .help("leave out what begins with `@`"),
         );
     }
@@ -132,33 +132,33 @@ fn request(args: &BuildArgs) -> Result<Image, Refusals> {
         let parts: Vec<&str> = platform.split('/').collect();
         if !matches!(parts.len(), 2 | 3) || parts[0] != "linux" || !parts.iter().all(|part| is_part(part)) {
             refusals.push(
-                Refusal::new(format!("invalid platform `{platform}`"))
+                UserError::new(format!("invalid platform `{platform}`"))
                     .help("use `linux/ARCHITECTURE`, e.g. `linux/amd64` or `linux/arm64`"),
             );
         }
     }
     for argument in &args.build_arg {
         if argument.split_once('=').is_none_or(|(name, _)| name.is_empty()) {
-            refusals.push(Refusal::new(format!("invalid build argument `{argument}`")).help("use `KEY=VALUE`"));
+            refusals.push(UserError::new(format!("invalid build argument `{argument}`")).help("use `KEY=VALUE`"));
         }
     }
     refusals.settle()?;
     Ok(image.expect("a name that does not parse is refused"))
 }
 
-fn named(command: &str, root: &Path) -> Result<Builder, Refusal> {
+fn named(command: &str, root: &Path) -> Result<Builder, UserError> {
     let builder = Builder::parse(command).ok_or_else(|| {
-        Refusal::new(format!("`{command}` is not a known builder"))
+        UserError::new(format!("`{command}` is not a known builder"))
             .help("use docker, podman, buildah or nerdctl; others build the `Dockerfile` without opctl")
     })?;
     builder.check(root).map_err(|error| {
-        Refusal::new(format!("cannot build images with `{command}`: {}", reason(&error)))
+        UserError::new(format!("cannot build images with `{command}`: {}", reason(&error)))
             .help("without `--builder`, opctl uses the first of docker, podman, buildah and nerdctl that works")
     })?;
     Ok(builder)
 }
 
-fn first_that_works(root: &Path) -> Result<Builder, Refusal> {
+fn first_that_works(root: &Path) -> Result<Builder, UserError> {
     let mut reasons = Vec::new();
     for tool in Tool::ALL {
         let builder = Builder::of(tool);
@@ -167,7 +167,7 @@ fn first_that_works(root: &Path) -> Result<Builder, Refusal> {
             Err(error) => reasons.push(format!("\n  {}: {}", tool.name(), reason(&error))),
         }
     }
-    Err(Refusal::new(format!("no program that builds images works here{}", reasons.concat()))
+    Err(UserError::new(format!("no program that builds images works here{}", reasons.concat()))
         .help(
             "install one of them; buildah needs no daemon: https://github.com/containers/buildah/blob/main/install.md",
         )
@@ -181,9 +181,9 @@ fn reason(error: &ToolError) -> &str {
     }
 }
 
-fn check_files(root: &Path, context: &str, console: &Console) -> Result<(), Refusal> {
+fn check_files(root: &Path, context: &str, console: &Console) -> Result<(), UserError> {
     if !root.join("Dockerfile").is_file() {
-        return Err(Refusal::new("there is no `Dockerfile` in the project")
+        return Err(UserError::new("there is no `Dockerfile` in the project")
             .help("bring it back, e.g. from version control; `opctl init` writes one"));
     }
     if !root.join(context).join("Cargo.lock").is_file() {
@@ -225,8 +225,8 @@ fn described(commit: Option<&Commit>, image: &Image) -> (Option<String>, Vec<(&'
 }
 
 /// The program has written why.
-fn failure(builder: &Builder, arguments: &[String], status: &str) -> Refusal {
-    let refusal = Refusal::new(format!("`{}` failed: {status}", builder.shown(arguments)));
+fn failure(builder: &Builder, arguments: &[String], status: &str) -> UserError {
+    let refusal = UserError::new(format!("`{}` failed: {status}", builder.shown(arguments)));
     match arguments.iter().any(|argument| argument == "push") {
         true => {
             let login = builder.shown(&["login".into(), "REGISTRY".into()]);

@@ -125,7 +125,7 @@ fn run_in(args: &CheckArgs, root: &Path, console: &Console) -> anyhow::Result<Ou
         }
         false => carry_out_with_manifests(plan, &tree, project.as_ref(), console)?,
     };
-    Ok(if passed { outcome } else { Outcome::Refused })
+    Ok(if passed { outcome } else { Outcome::Problems })
 }
 
 /// All findings about the permissions and the manifests of a project, as this command reports them.

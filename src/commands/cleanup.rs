@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::error::{Failed, Refusal};
 use super::on_cluster::ConnectionArgs;
 use super::run::{EXTENSIONS, Installed, SUBSCRIPTIONS, Session, at, is_crd, lines};
 use super::{Console, Outcome, counted};
+use crate::error::{ExternalError, UserError};
 use opctl_cluster::{Crd, Rollout};
 use opctl_olm::install;
 
@@ -83,7 +83,7 @@ pub fn run(args: &CleanupArgs, console: &Console) -> anyhow::Result<Outcome> {
     if is_done {
         console.info(&format!("removed `{}` from the namespace `{}`", args.package, session.namespace));
     }
-    Ok(if is_done { Outcome::Done } else { Outcome::Refused })
+    Ok(if is_done { Outcome::Done } else { Outcome::Problems })
 }
 
 struct Cleanup<'a> {
@@ -203,11 +203,11 @@ impl Cleanup<'_> {
         // OLM v1 deletes all that it has installed.
         let lost: Vec<String> = crds.kept.iter().map(|(name, why)| format!("\n  `{name}`: {why}")).collect();
         if !lost.is_empty() {
-            let refusal = Refusal::new(format!(
+            let refusal = UserError::new(format!(
                 "OLM v1 deletes the CRDs of an operator with it, and with them their objects:{}",
                 lost.concat()
             ));
-            return Err(Failed(
+            return Err(ExternalError(
                 refusal
                     .help("nothing was deleted; delete the objects first, or add `--delete-crds`")
                     .help(format!("or keep everything but the ClusterExtension: `kubectl delete clusterextension {name} --cascade=orphan`")),

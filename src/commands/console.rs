@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 
 use super::explain;
 use crate::api::Message;
-use crate::error::{Failed, Refusal};
+use crate::error::{ExternalError, UserError};
 use opctl_edit::plan::Mode;
 use opctl_model::diagnostic::{self, Diagnostic};
 use opctl_model::names::NameError;
@@ -134,8 +134,8 @@ impl Console {
     /// Why a part of what was printed is not on standard output. If nobody reads any more, nothing is lost.
     pub fn lost_output(&self) -> Option<anyhow::Error> {
         let error = self.lost.get()?;
-        let refusal = Refusal::new(format!("cannot write to standard output: {error}"));
-        Some(Failed(refusal.help("the output is incomplete: redirect it to where there is room")).into())
+        let refusal = UserError::new(format!("cannot write to standard output: {error}"));
+        Some(ExternalError(refusal.help("the output is incomplete: redirect it to where there is room")).into())
     }
 
     /// What the user asked for, to stdout.
@@ -212,7 +212,7 @@ impl Console {
     }
 
     /// One error and the ways out, to stderr, whatever the verbosity.
-    pub fn error(&self, refusal: &Refusal) {
+    pub fn error(&self, refusal: &UserError) {
         let mut text = format!("{ERROR}error{ERROR:#}: {}\n", refusal.message);
         for help in &refusal.help {
             text.push_str(&format!("  {HINT}help{HINT:#}: {}\n", help.replace('\n', "\n        ")));
@@ -264,7 +264,7 @@ impl Console {
             let mut line = String::new();
             if io::stdin().lock().read_line(&mut line)? == 0 {
                 self.eprint("\n");
-                return Err(Refusal::new(format!("no answer to `{question}`"))
+                return Err(UserError::new(format!("no answer to `{question}`"))
                     .help("use a flag: see `opctl --help`")
                     .into());
             }

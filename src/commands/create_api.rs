@@ -9,7 +9,7 @@ use super::{Console, Next, Outcome, Task, carry_out, lock, manifests, resolve_pa
 use crate::api::plan;
 use crate::api::record::written;
 use crate::api::{self, Names, Request, ansible, chart, versions};
-use crate::error::{Refusal, Refusals};
+use crate::error::{UserError, UserErrors};
 use crate::scaffold::api_of_resource;
 use crate::scaffold::webhook;
 use opctl_edit::plan::{Change, Plan, Step};
@@ -397,7 +397,8 @@ fn refuse_what_exists(
     let changed = worked_on(plan, tree, console)?;
     let [first, ..] = &changed[..] else { return Ok(()) };
     let name = format!("`{}` in `{}/{}`", resource.kind, resource.group, resource.version);
-    let mut refusal = Refusal::new(format!("{name} exists already, and its files are not as these answers make them"));
+    let mut refusal =
+        UserError::new(format!("{name} exists already, and its files are not as these answers make them"));
     for path in &changed {
         refusal =
             refusal.help(format!("edit `{path}` by hand, or drop all of it and start over with `--overwrite {path}`"));
@@ -405,7 +406,7 @@ fn refuse_what_exists(
     if !known.controller && first.starts_with("src/api/") {
         refusal = refusal.help("to add only a controller, use `--resource=false`");
     }
-    Err(Refusals(vec![refusal.help("for another version, use `--version`")]).into())
+    Err(UserErrors(vec![refusal.help("for another version, use `--version`")]).into())
 }
 
 /// New files of the plan that exist with another text.

@@ -5,11 +5,11 @@ use clap::{ArgAction, Args};
 
 use super::create_api::worked_on;
 use super::edit;
-use super::error::{Refusal, Refusals};
 use super::{Console, Next, Outcome, Task, carry_out, lock, manifests};
 use crate::api::components::{KUSTOMIZATION, is_listed};
 use crate::api::plan::{add_rendered, enter, project_of};
 use crate::api::{self, Names, external, list, subject};
+use crate::error::{UserError, UserErrors};
 use crate::scaffold::webhook::{self, Admission, Server};
 use crate::scaffold::{self, Api, api_of_resource};
 use opctl_edit::plan::Plan;
@@ -141,7 +141,7 @@ impl Request {
         let mut refusals = flags(args);
         let names = match Names::parse(&named(args)) {
             Ok(names) => names,
-            Err(Refusals(more)) => {
+            Err(UserErrors(more)) => {
                 refusals.0.extend(more);
                 return Err(refusals.into());
             }
@@ -150,7 +150,7 @@ impl Request {
         if let (Some(plural), known) = (&names.plural, api_of_resource(&resource).plural())
             && *plural != known
         {
-            let refusal = Refusal::new(format!("the plural of `{}` is `{known}`, not `{plural}`", resource.kind));
+            let refusal = UserError::new(format!("the plural of `{}` is `{known}`, not `{plural}`", resource.kind));
             refusals.push(refusal.help("leave out `--plural`"));
         }
         let (api, id) = (api_of_resource(&resource), resource.clone());
@@ -181,7 +181,7 @@ impl Request {
             && one == other
         {
             refusals.push(
-                Refusal::new(format!("both webhooks would be served at `{one}`"))
+                UserError::new(format!("both webhooks would be served at `{one}`"))
                     .help("choose another `--defaulting-path` or `--validation-path`"),
             );
         }
@@ -192,11 +192,11 @@ impl Request {
 }
 
 /// What is wrong with the flags, whatever the project has.
-fn flags(args: &CreateWebhookArgs) -> Refusals {
-    let mut refusals = Refusals::default();
+fn flags(args: &CreateWebhookArgs) -> UserErrors {
+    let mut refusals = UserErrors::default();
     if !args.defaulting && !args.validation && !args.conversion {
         refusals.push(
-            Refusal::new("nothing to create: no type of webhook given")
+            UserError::new("nothing to create: no type of webhook given")
                 .help("use one or more of `--defaulting`, `--validation` and `--conversion`"),
         );
     }
@@ -207,14 +207,14 @@ fn flags(args: &CreateWebhookArgs) -> Refusals {
     ] {
         if is_given && !is_asked {
             refusals.push(
-                Refusal::new(format!("`{flag}` requires `{about}`"))
+                UserError::new(format!("`{flag}` requires `{about}`"))
                     .help(format!("add `{about}`, or leave out `{flag}`")),
             );
         }
     }
     if args.conversion && args.spokes.is_empty() {
         refusals.push(
-            Refusal::new("`--conversion` needs to know which versions are converted to this one")
+            UserError::new("`--conversion` needs to know which versions are converted to this one")
                 .help("name them, e.g. `--spoke v1beta1,v1`"),
         );
     }
@@ -228,7 +228,7 @@ fn named(args: &CreateWebhookArgs) -> api::Args {
 }
 
 /// The kind that is meant, as PROJECT has it or will have it.
-fn subject(args: &CreateWebhookArgs, names: &Names, file: &ProjectFile) -> Result<Resource, Refusal> {
+fn subject(args: &CreateWebhookArgs, names: &Names, file: &ProjectFile) -> Result<Resource, UserError> {
     if let Some(path) = &args.external_type {
         return external::of_type(path, names, args.namespaced, file);
     }
@@ -243,7 +243,7 @@ fn subject(args: &CreateWebhookArgs, names: &Names, file: &ProjectFile) -> Resul
     let versions = file.resources.iter().filter(|other| other.is_same_kind(&own)).map(|other| other.version.as_str());
     let versions: Vec<&str> = versions.collect();
     let refusal =
-        Refusal::new(format!("PROJECT has no `{kind}` in `{group}/{version}`, and Kubernetes itself has none"));
+        UserError::new(format!("PROJECT has no `{kind}` in `{group}/{version}`, and Kubernetes itself has none"));
     Err(match versions[..] {
         [] => match nearest(kind, file.resources.iter().map(|other| other.kind.as_str())) {
             Some(near) => refusal.help(format!("did you mean `--kind {near}`?")),
@@ -258,7 +258,7 @@ fn subject(args: &CreateWebhookArgs, names: &Names, file: &ProjectFile) -> Resul
 }
 
 /// The server, unless the project has it.
-fn server(args: &CreateWebhookArgs, tree: &Tree, refusals: &mut Refusals) -> Result<Option<Server>, ReadError> {
+fn server(args: &CreateWebhookArgs, tree: &Tree, refusals: &mut UserErrors) -> Result<Option<Server>, ReadError> {
     if !tree.has(webhook::LIST) {
         let kustomization = tree.read(KUSTOMIZATION)?;
         let is_certified = kustomization.is_some_and(|text| is_listed(&text, "certmanager"));
@@ -267,7 +267,7 @@ fn server(args: &CreateWebhookArgs, tree: &Tree, refusals: &mut Refusals) -> Res
     }
     if args.cert_manager {
         refusals.push(
-            Refusal::new("`--cert-manager` is for the first webhook, and this project has some")
+            UserError::new("`--cert-manager` is for the first webhook, and this project has some")
                 .help("leave it out; `opctl edit --cert-manager` switches to it"),
         );
     }
@@ -280,16 +280,16 @@ fn unfit_path(
     file: &ProjectFile,
     project: &scaffold::Project,
     (id, its): (&Resource, Admission),
-) -> Option<Refusal> {
+) -> Option<UserError> {
     let is_legal = |c: char| c.is_ascii_alphanumeric() || "-._~/".contains(c);
     if !path.starts_with('/') || path.len() == 1 || path.ends_with('/') || !path.chars().all(is_legal) {
         return Some(
-            Refusal::new(format!("invalid path `{path}`"))
+            UserError::new(format!("invalid path `{path}`"))
                 .help("use `/` and words of letters, digits, `-`, `.`, `_` and `~`"),
         );
     }
     if path == webhook::CONVERT {
-        return Some(Refusal::new(format!("`{path}` is the path of conversions")).help("choose another path"));
+        return Some(UserError::new(format!("`{path}` is the path of conversions")).help("choose another path"));
     }
     let taken = file.resources.iter().find(|other| {
         let api = api_of_resource(other);
@@ -302,17 +302,17 @@ fn unfit_path(
             || serves(Admission::Validation, webhooks.validation, &webhooks.validation_path)
     })?;
     Some(
-        Refusal::new(format!("`{path}` is that of a webhook of `{}` in {} already", taken.kind, taken.version))
+        UserError::new(format!("`{path}` is that of a webhook of `{}` in {} already", taken.kind, taken.version))
             .help("choose another path"),
     )
 }
 
 /// The versions that are converted to this one from now on. All versions of a kind must be: the API server stores one.
-fn spokes(args: &CreateWebhookArgs, hub: &mut Resource, file: &ProjectFile, refusals: &mut Refusals) -> Vec<Version> {
+fn spokes(args: &CreateWebhookArgs, hub: &mut Resource, file: &ProjectFile, refusals: &mut UserErrors) -> Vec<Version> {
     let kind = hub.kind.clone();
     if hub.origin != Origin::Own {
         refusals.push(
-            Refusal::new(format!("`{kind}` is served by others, who convert its versions"))
+            UserError::new(format!("`{kind}` is served by others, who convert its versions"))
                 .help("leave out `--conversion` and `--spoke`"),
         );
         return Vec::new();
@@ -320,7 +320,7 @@ fn spokes(args: &CreateWebhookArgs, hub: &mut Resource, file: &ProjectFile, refu
     let versions = || file.resources.iter().filter(|other| other.is_same_kind(hub) && other.api.is_some());
     if let Some(other) = versions().find(|other| !other.webhooks.spokes.is_empty() && other.version != hub.version) {
         refusals.push(
-            Refusal::new(format!("the hub of `{kind}` is {} already", other.version))
+            UserError::new(format!("the hub of `{kind}` is {} already", other.version))
                 .help(format!("use `--version {}`", other.version)),
         );
     }
@@ -328,11 +328,11 @@ fn spokes(args: &CreateWebhookArgs, hub: &mut Resource, file: &ProjectFile, refu
     for text in &args.spokes {
         let Some(version) = refusals.check(Version::parse(text)) else { continue };
         let problem = if version == hub.version {
-            Refusal::new(format!("{version} is the hub, and no spoke of itself")).help("leave it out of `--spoke`")
+            UserError::new(format!("{version} is the hub, and no spoke of itself")).help("leave it out of `--spoke`")
         } else if new.contains(&version) {
-            Refusal::new(format!("`--spoke` has {version} twice")).help("leave one of them out")
+            UserError::new(format!("`--spoke` has {version} twice")).help("leave one of them out")
         } else if versions().all(|other| other.version != version) {
-            Refusal::new(format!("`{kind}` has no version {version}")).help(format!(
+            UserError::new(format!("`{kind}` has no version {version}")).help(format!(
                 "create it first: `opctl create api --group {} --version {version} --kind {kind}`",
                 hub.group
             ))
@@ -349,8 +349,11 @@ fn spokes(args: &CreateWebhookArgs, hub: &mut Resource, file: &ProjectFile, refu
         .collect();
     if !left.is_empty() && !args.spokes.is_empty() {
         refusals.push(
-            Refusal::new(format!("`{kind}` has {} as well, which would not be converted", list(left.iter().copied())))
-                .help(format!("add `--spoke {}`", left.join(","))),
+            UserError::new(format!(
+                "`{kind}` has {} as well, which would not be converted",
+                list(left.iter().copied())
+            ))
+            .help(format!("add `--spoke {}`", left.join(","))),
         );
     }
     let is_new = |version: &&Version| !hub.webhooks.spokes.contains(version);
@@ -361,10 +364,10 @@ fn spokes(args: &CreateWebhookArgs, hub: &mut Resource, file: &ProjectFile, refu
 
 /// A webhook that is there already is made again only if that changes none of its files.
 fn refuse_what_exists(plan: &Plan, tree: &Tree, console: &Console) -> anyhow::Result<()> {
-    let mut refusals = Refusals::default();
+    let mut refusals = UserErrors::default();
     for path in worked_on(plan, tree, console)? {
         refusals.push(
-            Refusal::new(format!("`{path}` is there already, and has been worked on"))
+            UserError::new(format!("`{path}` is there already, and has been worked on"))
                 .help("leave it out of what is asked for, and edit it by hand")
                 .help(format!("or drop all of it and start over with `--overwrite {path}`")),
         );

@@ -5,7 +5,6 @@
 
 use clap::Args;
 
-use super::error::{Diagnosed, Refusal};
 use super::{
     Console, Next, Outcome, Task, carry_out, counted, delete_webhook, lock, manifests, project_folder, resolve_part,
     tree,
@@ -13,6 +12,7 @@ use super::{
 use crate::api::plan::{add, enter, project_of, switch};
 use crate::api::record::{self, written};
 use crate::api::{self, Request, ansible, chart, versions};
+use crate::error::{SourceErrors, UserError};
 use crate::rename::types_of;
 use crate::scaffold::api_of_resource;
 use crate::scaffold::{self, Runtime};
@@ -132,7 +132,7 @@ fn refuse_stored(resource: &Resource, others: &[&Resource], tree: &Tree) -> anyh
     match versions::stored(&all, tree)? {
         Some(stored) if stored.is_same(resource) => {
             let other = &others.last().expect("there is another version").version;
-            Err(Refusal::new(format!("objects of `{kind}` are stored as {version}"))
+            Err(UserError::new(format!("objects of `{kind}` are stored as {version}"))
                 .help(format!(
                     "first store them as another version, such as {other}, and migrate them: see docs/migrating.md"
                 ))
@@ -162,45 +162,45 @@ fn stop_serving(resource: &Resource, file: &ProjectFile, tree: &Tree, console: &
 
 /// The entry of PROJECT with these names.
 pub fn find([group, version, kind]: [&Option<String>; 3], file: &ProjectFile) -> anyhow::Result<Resource> {
-    let known = |refusal: Refusal| {
+    let known = |refusal: UserError| {
         file.resources.iter().fold(refusal, |refusal, Resource { group, version, kind, .. }| {
             refusal.help(format!("it has `--group {group} --version {version} --kind {kind}`"))
         })
     };
     let (Some(group), Some(version), Some(kind)) = (group, version, kind) else {
         let message = "`--group`, `--version` and `--kind` specify what to delete from PROJECT";
-        return Err(known(Refusal::new(message)).into());
+        return Err(known(UserError::new(message)).into());
     };
-    let group = Group::parse(group).map_err(Refusal::from)?;
-    let version = Version::parse(version).map_err(Refusal::from)?;
-    let kind = Kind::parse(kind).map_err(Refusal::from)?;
+    let group = Group::parse(group).map_err(UserError::from)?;
+    let version = Version::parse(version).map_err(UserError::from)?;
+    let kind = Kind::parse(kind).map_err(UserError::from)?;
     let is_it = |it: &&Resource| (&it.group, &it.version, &it.kind) == (&group, &version, &kind);
     if let Some(resource) = file.resources.iter().find(is_it) {
         return Ok(resource.clone());
     }
-    Err(known(Refusal::new(format!("PROJECT has no `{kind}` in `{group}/{version}`"))).into())
+    Err(known(UserError::new(format!("PROJECT has no `{kind}` in `{group}/{version}`"))).into())
 }
 
 /// What else belongs to the kind has to go first.
-fn refuse_what_stays(resource: &Resource, file: &ProjectFile) -> Result<(), Refusal> {
+fn refuse_what_stays(resource: &Resource, file: &ProjectFile) -> Result<(), UserError> {
     let Resource { kind, version, webhooks, .. } = resource;
     if webhooks.defaulting || webhooks.validation || !webhooks.spokes.is_empty() {
         let Resource { group, .. } = resource;
-        return Err(Refusal::new(format!("`{kind}` {version} has webhooks"))
+        return Err(UserError::new(format!("`{kind}` {version} has webhooks"))
             .help(format!("first run `opctl delete webhook --group {group} --version {version} --kind {kind}`")));
     }
     if let [Controller { name, .. }, ..] = &resource.controllers[..] {
-        return Err(Refusal::new(format!("`{kind}` has further controllers, such as `{name}`"))
+        return Err(UserError::new(format!("`{kind}` has further controllers, such as `{name}`"))
             .help("first remove them from src/controller, from `fn all` in src/controller/mod.rs, and from PROJECT"));
     }
     if chart::folder_of(resource).is_some() || matches!(resource.origin, Origin::External { .. }) {
-        return Err(Refusal::new(format!(
+        return Err(UserError::new(format!(
             "`opctl delete api` cannot remove `{kind}`: PROJECT does not have its chart or its CRD"
         ))
         .help("remove its files and its entry in PROJECT by hand, then run `opctl manifests`"));
     }
     if let Some(other) = versions::others(resource, file).first().filter(|_| resource.controller) {
-        return Err(Refusal::new(format!("the controller of `{kind}` uses {version}, and {} stays", other.version))
+        return Err(UserError::new(format!("the controller of `{kind}` uses {version}, and {} stays", other.version))
             .help(format!("have the controller use {}, and set `controller: true` there in PROJECT", other.version)));
     }
     Ok(())
@@ -237,8 +237,8 @@ fn hub_of(hub: &Resource, spoke: &Resource) -> bool {
 fn changes(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Result<(Plan, ProjectFile)> {
     let text = tree.read(PROJECT)?.unwrap_or_default();
     let entry = Edit::YamlEntry { key: "resources".into(), identity: Resource::identity(), fields: resource.fields() };
-    let before = entry.undo(&text, None).map_err(|error| Refusal::edit(PROJECT, error))?;
-    let file = ProjectFile::parse(&before).map_err(Diagnosed::from)?;
+    let before = entry.undo(&text, None).map_err(|error| UserError::edit(PROJECT, error))?;
+    let file = ProjectFile::parse(&before).map_err(SourceErrors::from)?;
     let mut request = Request::new(&api::Args::of(resource), &file)?;
     versions::restore(&mut request, resource, |path| written(tree, path))?;
     let project = project_of(&file, tree)?;
@@ -296,7 +296,7 @@ fn refuse_users(resource: &Resource, file: &ProjectFile, plan: &Plan, tree: &Tre
     if places.is_empty() {
         return Ok(());
     }
-    let mut refusal = Refusal::new(format!("{name} is used in {}", counted(places.len(), "place")));
+    let mut refusal = UserError::new(format!("{name} is used in {}", counted(places.len(), "place")));
     for place in places.iter().take(5) {
         refusal = refusal.help(format!("remove its use in {place}"));
     }
@@ -306,7 +306,7 @@ fn refuse_users(resource: &Resource, file: &ProjectFile, plan: &Plan, tree: &Tre
 /// Where code has the kind's name.
 fn mentions(resource: &Resource, plan: &Plan, tree: &Tree) -> anyhow::Result<Vec<String>> {
     let mentions =
-        source::read_mentions(tree, "", &[resource.kind.as_str()]).map_err(|error| Diagnosed::from(vec![error]))?;
+        source::read_mentions(tree, "", &[resource.kind.as_str()]).map_err(|error| SourceErrors::from(vec![error]))?;
     let stays = |span: &&Span| !plan.changes.contains_key(&span.file.path) || is_generated(&span.file.text);
     Ok(mentions.iter().flatten().filter(stays).map(ToString::to_string).collect())
 }

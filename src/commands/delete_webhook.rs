@@ -3,11 +3,11 @@
 use clap::Args;
 
 use super::delete_api::find;
-use super::error::Refusal;
 use super::{Console, Next, Outcome, Task, carry_out, lock, manifests, project_folder, tree};
 use crate::api::components::is_certified;
 use crate::api::plan::{add_rendered, project_of, webhooks_of};
 use crate::api::{record, versions};
+use crate::error::UserError;
 use crate::scaffold::api_of_resource;
 use crate::scaffold::webhook::{self, Server};
 use opctl_edit::Edit;
@@ -78,19 +78,19 @@ pub fn run(args: &DeleteWebhookArgs, console: &Console) -> anyhow::Result<Outcom
 }
 
 /// The entry of PROJECT as it will be.
-fn kept(args: &DeleteWebhookArgs, resource: &Resource) -> Result<Resource, Refusal> {
+fn kept(args: &DeleteWebhookArgs, resource: &Resource) -> Result<Resource, UserError> {
     let all = !(args.defaulting || args.validation || args.conversion);
     let Resource { kind, version, .. } = resource;
     let mut kept = resource.clone();
     let webhooks = &mut kept.webhooks;
     let there = [webhooks.defaulting, webhooks.validation, !webhooks.spokes.is_empty()];
     if all && there == [false; 3] {
-        return Err(Refusal::new(format!("`{kind}` {version} has no webhooks in PROJECT")));
+        return Err(UserError::new(format!("`{kind}` {version} has no webhooks in PROJECT")));
     }
     let asked = [(args.defaulting, "defaulting"), (args.validation, "validating"), (args.conversion, "conversion")];
     for ((is_asked, name), is_there) in asked.into_iter().zip(there) {
         if is_asked && !is_there {
-            return Err(Refusal::new(format!("`{kind}` {version} has no {name} webhook in PROJECT")));
+            return Err(UserError::new(format!("`{kind}` {version} has no {name} webhook in PROJECT")));
         }
     }
     if all || args.defaulting {
@@ -139,14 +139,14 @@ pub fn changes(
         identity: Resource::identity(),
         fields: resource.fields(),
     };
-    let without = entry(resource).undo(&text, None).map_err(|error| Refusal::edit(PROJECT, error))?;
+    let without = entry(resource).undo(&text, None).map_err(|error| UserError::edit(PROJECT, error))?;
     // The type of another project is only in PROJECT for its webhooks.
     let is_empty = kept.api.is_none() && !kept.controller && kept.controllers.is_empty() && !has_webhooks(&kept);
     let after = match is_empty {
         true => without,
-        false => entry(&kept).apply(&without).map_err(|error| Refusal::edit(PROJECT, error))?,
+        false => entry(&kept).apply(&without).map_err(|error| UserError::edit(PROJECT, error))?,
     };
-    let planned = ProjectFile::parse(&after).map_err(super::error::Diagnosed::from)?;
+    let planned = ProjectFile::parse(&after).map_err(crate::error::SourceErrors::from)?;
     plan.edit(PROJECT, Edit::Lines { before: text, after });
     Ok((plan, planned))
 }

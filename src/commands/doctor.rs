@@ -6,13 +6,13 @@ use anyhow::Context;
 use clap::Args;
 
 use super::console::Verbosity;
-use super::error::Diagnosed;
 use super::kubectl::ContextArgs;
 use super::manifests::ManifestOptions;
 use super::{Console, Outcome, check, environment, manifests};
 use crate::api::{ansible, chart};
 use crate::doctor::capabilities::{self, CapabilityError};
 use crate::doctor::{self, Checks, Content, Proxy, Target};
+use crate::error::SourceErrors;
 use opctl_cluster::findings::{self, Severity};
 use opctl_model::project::{ProjectError, ProjectFile, Resource, root_above};
 
@@ -96,7 +96,7 @@ pub fn run(args: &DoctorArgs, console: &Console) -> anyhow::Result<Outcome> {
     if !is_quiet {
         console.print(&format!("{}\n", findings::summary(&sections)));
     }
-    Ok(if findings::worst(&sections) == Some(Severity::Error) { Outcome::Refused } else { Outcome::Done })
+    Ok(if findings::worst(&sections) == Some(Severity::Error) { Outcome::Problems } else { Outcome::Done })
 }
 
 fn report_capabilities(target: &Target, console: &Console) -> anyhow::Result<Outcome> {
@@ -105,12 +105,12 @@ fn report_capabilities(target: &Target, console: &Console) -> anyhow::Result<Out
     console.print(&format!("{}\n", report.summary));
     let problems = report.false_claims(&target.tree).map_err(failure)?;
     problems.iter().for_each(|problem| console.print(&format!("{} {problem}\n", Severity::Error.word())));
-    Ok(if problems.is_empty() { Outcome::Done } else { Outcome::Refused })
+    Ok(if problems.is_empty() { Outcome::Done } else { Outcome::Problems })
 }
 
 fn failure(error: CapabilityError) -> anyhow::Error {
     match error {
-        CapabilityError::Source(diagnostics) => Diagnosed::from(diagnostics).into(),
+        CapabilityError::Source(diagnostics) => SourceErrors::from(diagnostics).into(),
         CapabilityError::Project(error) => error.into(),
         CapabilityError::Read(error) => error.into(),
     }

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use anyhow::Context;
 use clap::Args;
 
-use super::error::{Diagnosed, Refusal, Refusals};
 use super::{Console, Outcome, Task, carry_out, generate, kubebuilder_syntax, lock, manifests};
 use crate::api::components::{KUSTOMIZATION, is_listed, listed};
 use crate::api::plan::project_of;
 use crate::dashboards;
+use crate::error::{SourceErrors, UserError, UserErrors};
 use crate::scaffold::webhook::{self, Admission, Server};
 use crate::scaffold::{self, File, Inserted, Insertion, Project, api_of_resource};
 use opctl_edit::Edit;
@@ -136,11 +136,11 @@ pub fn plan(args: &EditArgs, tree: &Tree, console: &Console) -> anyhow::Result<P
             }
         }
     }
-    let mut refusals = Refusals::default();
+    let mut refusals = UserErrors::default();
     for (name, wanted) in components {
         let Some(wanted) = wanted else { continue };
         if wanted && !tree.has(&format!("config/{name}/kustomization.yaml")) {
-            let refusal = Refusal::new(format!("the project has no `config/{name}`"));
+            let refusal = UserError::new(format!("the project has no `config/{name}`"));
             refusals.push(
                 refusal.help(format!("bring the folder back, e.g. from version control, or leave out `--{name}`")),
             );
@@ -163,7 +163,7 @@ pub fn dashboards(plan: &mut Plan, tree: &Tree, name: &str, wanted: bool, consol
     let header = format!("{}`opctl edit --grafana` makes it.", emit::OURS);
     let mut custom = None;
     if wanted {
-        let (metrics, warnings) = source::read_metrics(tree, "").map_err(|error| Diagnosed::from(vec![error]))?;
+        let (metrics, warnings) = source::read_metrics(tree, "").map_err(|error| SourceErrors::from(vec![error]))?;
         console.diagnose(&warnings);
         plan.generate(DASHBOARD, dashboards::operator(name, &header));
         custom = (!metrics.is_empty()).then(|| dashboards::custom(name, &metrics, &header));
@@ -198,12 +198,12 @@ fn list(tree: &Tree, components: [&str; 3], console: &Console) -> anyhow::Result
 }
 
 /// The project that watches what is asked for.
-fn scope(args: &EditArgs, file: &ProjectFile) -> Result<ProjectFile, Refusals> {
+fn scope(args: &EditArgs, file: &ProjectFile) -> Result<ProjectFile, UserErrors> {
     let mut new = file.clone();
-    let mut refusals = Refusals::default();
+    let mut refusals = UserErrors::default();
     match (args.namespaced, &args.watch_namespace[..]) {
         (Some(false), [_, ..]) => refusals.push(
-            Refusal::new("`--watch-namespace` requires a namespaced operator, but `--namespaced=false` is given")
+            UserError::new("`--watch-namespace` requires a namespaced operator, but `--namespaced=false` is given")
                 .help("leave out one of the two"),
         ),
         (Some(false), []) => (new.namespaced, new.namespaces) = (false, Vec::new()),

@@ -12,11 +12,11 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 use super::allow::without_allowed;
-use super::error::Diagnosed;
 use super::manifests::ManifestOptions;
 use super::{Console, counted};
 use crate::compiled::diagnostics::{OP045, OP046};
 use crate::compiled::{self, Failure, Program};
+use crate::error::SourceErrors;
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::project::{Features, Tree};
 use opctl_model::{Allow, Operator};
@@ -73,19 +73,19 @@ pub struct Found {
     /// By name.
     pub crds: Vec<CustomResourceDefinition>,
     /// The kinds that have no CRD, and why.
-    pub refused: Option<Refused>,
+    pub refused: Option<MissingCrds>,
 }
 
 /// Kinds without a CRD.
 #[derive(Default)]
-pub struct Refused {
+pub struct MissingCrds {
     /// `None`: kinds whose names are not known, such as those of a macro.
     pub kinds: BTreeSet<Option<Kind>>,
     /// Errors only.
-    pub why: Diagnosed,
+    pub why: SourceErrors,
 }
 
-impl Refused {
+impl MissingCrds {
     /// Whether this may be one of these kinds.
     pub fn may_be(&self, kind: Kind) -> bool {
         may_be_of(&self.kinds, kind)
@@ -97,7 +97,7 @@ fn may_be_of(kinds: &BTreeSet<Option<Kind>>, kind: Kind) -> bool {
     kinds.contains(&None) || kinds.contains(&Some(kind))
 }
 
-/// Errors in the source are a [`Diagnosed`], unless they are about single kinds only.
+/// Errors in the source are a [`SourceErrors`], unless they are about single kinds only.
 pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &Console) -> anyhow::Result<Found> {
     let mut source = if choice.wants(Part::Crd) && choice.engine != Engine::Cargo {
         let source_options = source::Options { foreign_descriptions: options.descriptions.foreign };
@@ -116,7 +116,7 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
         sound(&source.diagnostics, &source.operator.allows)?;
         let programs = compiler.programs().map_err(|failure| {
             console.eprint(&failure.stderr);
-            Diagnosed::from(vec![failure.diagnostic])
+            SourceErrors::from(vec![failure.diagnostic])
         })?;
         return Ok(Found { crds: compiler.crds(&programs, "")?, source, refused: None });
     }
@@ -129,19 +129,19 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
     // All versions of a kind come from one place.
     source.operator.apis.retain(|api| !kinds.contains(&Some((api.group.clone(), api.kind.clone()))));
     let (mut crds, problems) = emit::crds_and_problems(&source.operator.apis);
-    let mut refused = Refused::default();
+    let mut refused = MissingCrds::default();
     if !errors.is_empty() {
         let is_answerable = choice.engine == Engine::Auto && errors.iter().all(Diagnostic::needs_compiler);
         let may_compile = is_answerable && (choice.may_compile || compiler.is_permitted()?);
         match may_compile.then(|| compiler.complete(&source, &kinds, &crds)) {
             Some(Ok(complete)) => crds = complete,
-            Some(Err(error)) => refused = Refused { kinds, why: error.downcast::<Diagnosed>()? },
+            Some(Err(error)) => refused = MissingCrds { kinds, why: error.downcast::<SourceErrors>()? },
             None => {
                 let diagnostics = without_allowed(source.diagnostics.clone(), &source.operator.allows, None);
                 let help = is_answerable.then_some("`--engine auto` asks the compiler instead, which runs the build scripts, macros and binaries of the crate");
-                refused = Refused {
+                refused = MissingCrds {
                     kinds,
-                    why: Diagnosed { diagnostics, help: help.map(String::from).into_iter().collect() },
+                    why: SourceErrors { diagnostics, help: help.map(String::from).into_iter().collect() },
                 };
             }
         }
@@ -175,7 +175,7 @@ fn about_webhooks(operator: &Operator) -> Vec<Diagnostic> {
 }
 
 /// Whether there is nothing worse than warnings.
-fn sound(diagnostics: &[Diagnostic], allows: &[Allow]) -> Result<(), Diagnosed> {
+fn sound(diagnostics: &[Diagnostic], allows: &[Allow]) -> Result<(), SourceErrors> {
     match diagnostics.iter().any(Diagnostic::is_error) {
         true => Err(without_allowed(diagnostics.to_vec(), allows, None).into()),
         false => Ok(()),
@@ -203,7 +203,7 @@ impl Compiler<'_> {
         let programs = self.programs().map_err(|failure| {
             let Diagnostic { message, help, .. } = failure.diagnostic;
             let but = format!("opctl could ask the compiler instead, but {message}");
-            Diagnosed { diagnostics: source.diagnostics.clone(), help: [vec![but], help].concat() }
+            SourceErrors { diagnostics: source.diagnostics.clone(), help: [vec![but], help].concat() }
         })?;
         for line in notices(&source.operator) {
             self.console.note(&line);
@@ -265,9 +265,9 @@ impl Compiler<'_> {
         drop(progress);
         let crds = crds.map_err(|failure| {
             self.console.eprint(&failure.stderr);
-            Diagnosed::from(vec![failure.diagnostic])
+            SourceErrors::from(vec![failure.diagnostic])
         })?;
-        Ok(emit::merge(crds).map_err(Diagnosed::from)?)
+        Ok(emit::merge(crds).map_err(SourceErrors::from)?)
     }
 }
 

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use clap::Args;
 use clap::builder::styling::Style;
 
-use super::error::Refusal;
 use super::{Console, Outcome};
 use crate::diagnostics;
+use crate::error::UserError;
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::names::nearest;
 
@@ -38,7 +38,7 @@ pub fn run(args: &ExplainArgs, console: &Console) -> Outcome {
         }
         Err(refusal) => {
             console.error(&refusal);
-            Outcome::Refused
+            Outcome::Problems
         }
     }
 }
@@ -67,13 +67,13 @@ fn list() -> String {
     text
 }
 
-fn explanation(code: &str) -> Result<String, Refusal> {
+fn explanation(code: &str) -> Result<String, UserError> {
     let digits = code.trim_start_matches(['O', 'o']).trim_start_matches(['P', 'p']);
     let wanted = format!("OP{digits:0>3}");
     match diagnostics::find(&wanted) {
         Some(code) => Ok(format!("{BOLD}{code}{BOLD:#}\n\n{}", rendered(code.explanation().trim()))),
         None => {
-            let refusal = Refusal::new(format!("there is no code `{code}`"));
+            let refusal = UserError::new(format!("there is no code `{code}`"));
             let one_off = |near: &&str| near.chars().zip(wanted.chars()).filter(|(a, b)| a == b).count() > 3;
             let refusal = match nearest(&wanted, diagnostics::all().iter().map(|code| code.name)).filter(one_off) {
                 Some(near) => refusal.help(format!("did you mean `{near}`?")),

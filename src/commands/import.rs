@@ -6,10 +6,10 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 
 use super::create_api;
-use super::error::{Diagnosed, Refusal};
 use super::init::{self, InitArgs};
 use super::{Console, Next, Outcome, lock, tree};
 use crate::api::{ChartArgs, Request, chart};
+use crate::error::{SourceErrors, UserError};
 use crate::import;
 use opctl_charts::operator_sdk::{Gvk, Project, ansible, helm};
 use opctl_model::diagnostic::Diagnostic;
@@ -87,7 +87,7 @@ fn ansible_operator(args: &AnsibleOperatorArgs, console: &Console) -> anyhow::Re
     let source = read(&args.dir, "ansible", &mut found)?;
     let watches = ansible::read(&source.watches, &mut found);
     let mut files = ansible::files(&source, &mut found).map_err(|error| {
-        Refusal::new(error.to_string()).help("correct it in a copy of the project, and import the copy")
+        UserError::new(error.to_string()).help("correct it in a copy of the project, and import the copy")
     })?;
     ansible::report_leftovers(&source, &mut found);
     let kinds: Vec<&Gvk> = watches.iter().map(|watch| &watch.gvk).collect();
@@ -97,9 +97,9 @@ fn ansible_operator(args: &AnsibleOperatorArgs, console: &Console) -> anyhow::Re
 }
 
 /// The project in a folder; `plugin` is the one of operator-sdk that creates such projects.
-fn read(dir: &Path, plugin: &str, found: &mut Vec<Diagnostic>) -> Result<Project, Refusal> {
+fn read(dir: &Path, plugin: &str, found: &mut Vec<Diagnostic>) -> Result<Project, UserError> {
     Project::read(dir, found).map_err(|error| {
-        Refusal::new(error.to_string())
+        UserError::new(error.to_string())
             .help(format!("name the folder of a project of `operator-sdk init --plugins={plugin}`"))
     })
 }
@@ -115,7 +115,7 @@ fn fulfil(
     let mut requests = |file: &ProjectFile, mut found: Vec<Diagnostic>| {
         let requests = requests(file, &mut found)?;
         if found.iter().any(Diagnostic::is_error) {
-            return Err(Diagnosed::from(found).into());
+            return Err(SourceErrors::from(found).into());
         }
         console.diagnose(&found);
         Ok::<_, anyhow::Error>(requests)
@@ -150,11 +150,11 @@ fn fulfil(
     }
 }
 
-fn refuse_files(folder: &Path) -> Result<(), Refusal> {
+fn refuse_files(folder: &Path) -> Result<(), UserError> {
     let mut entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     match entries.find(|entry| entry.file_name() != ".git") {
         None => Ok(()),
-        Some(_) => Err(Refusal::new("the current folder is neither a project of opctl nor empty")
+        Some(_) => Err(UserError::new("the current folder is neither a project of opctl nor empty")
             .help("go to an empty folder: `mkdir ../NAME && cd ../NAME`")
             .help("or to a project: `opctl init NAME --domain DOMAIN && cd NAME`")),
     }

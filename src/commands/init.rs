@@ -8,10 +8,10 @@ use anyhow::Context;
 use clap::{ArgAction, Args};
 
 use super::create_api::{AnsibleArgs, ChartArgs};
-use super::error::{Diagnosed, Refusal, Refusals};
 use super::{Console, Next, Outcome, Task, carry_out, lock, manifests, recover, runtime, workspace_above};
 use crate::api::chart::{self, Fetched};
 use crate::api::{self, Request, ansible, plan};
+use crate::error::{SourceErrors, UserError, UserErrors};
 use crate::scaffold::{self, License};
 use opctl_edit::Edit;
 use opctl_edit::plan::Plan;
@@ -202,11 +202,11 @@ fn create(args: &InitArgs, dir: &Path, answers: Answers, console: &Console) -> a
     )
 }
 
-fn refuse_a_project(dir: &Path) -> Result<(), Refusal> {
+fn refuse_a_project(dir: &Path) -> Result<(), UserError> {
     if !project::has_project(dir) {
         return Ok(());
     }
-    Err(Refusal::new(format!("`{}` is a project already: it has a PROJECT file", dir.display()))
+    Err(UserError::new(format!("`{}` is a project already: it has a PROJECT file", dir.display()))
         .help("add to it with `opctl create api`")
         .help("`opctl init --runtime vendored`, and no other option, brings its runtime up to date"))
 }
@@ -300,12 +300,12 @@ struct Answers {
 
 /// Everything that is missing or wrong is told at once; `domain` stands in for one that is still to be asked for.
 fn check(args: &InitArgs, dir: &Path, domain: &str) -> anyhow::Result<Answers> {
-    let mut refusals = Refusals::default();
+    let mut refusals = UserErrors::default();
     let domain = match args.domain.as_deref().or((!domain.is_empty()).then_some(domain)) {
         Some(text) => refusals.check(Domain::parse(text)),
         None => {
             refusals.push(
-                Refusal::new("missing `--domain`")
+                UserError::new("missing `--domain`")
                     .help("set the domain of your API groups, e.g. `--domain example.com`"),
             );
             None
@@ -320,7 +320,7 @@ fn check(args: &InitArgs, dir: &Path, domain: &str) -> anyhow::Result<Answers> {
     if api.chart.chart.is_none() && api.ansible.flag().is_none() {
         for (flag, _) in names.into_iter().filter(|(_, name)| name.is_some()) {
             refusals.push(
-                Refusal::new(format!("`{flag}` requires `--helm-chart`, `--ansible-role` or `--ansible-playbook`"))
+                UserError::new(format!("`{flag}` requires `--helm-chart`, `--ansible-role` or `--ansible-playbook`"))
                     .help("`--api GROUP/VERSION/KIND` creates an API with a controller in Rust"),
             );
         }
@@ -358,20 +358,20 @@ fn check(args: &InitArgs, dir: &Path, domain: &str) -> anyhow::Result<Answers> {
 }
 
 /// `apache2`, `mit`, `none`, or the path of a file whose text becomes the header.
-fn license(choice: &str) -> Result<License, Refusal> {
+fn license(choice: &str) -> Result<License, UserError> {
     match choice {
         "apache2" => Ok(License::Apache2),
         "mit" => Ok(License::Mit),
         "none" => Ok(License::None),
         path => std::fs::read_to_string(path).map(License::Header).map_err(|error| {
-            Refusal::new(format!("cannot read the licence header `{path}`: {error}"))
+            UserError::new(format!("cannot read the licence header `{path}`: {error}"))
                 .help("use `--license apache2`, `mit` or `none`, or the path of a text file")
         }),
     }
 }
 
 /// The project's name by the folder's: `mySrv` is `my-srv`.
-fn name_of(dir: &Path) -> Result<ProjectName, Refusal> {
+fn name_of(dir: &Path) -> Result<ProjectName, UserError> {
     let text = dir.file_name().and_then(OsStr::to_str).unwrap_or_default();
     let near = ProjectName::near(text);
     let letters = |text: &str| text.to_ascii_lowercase().replace(['-', '_', '.', ' '], "");
@@ -380,7 +380,7 @@ fn name_of(dir: &Path) -> Result<ProjectName, Refusal> {
         Some(near) if is_respelled(&near) => Ok(near),
         near => {
             let near = near.map_or_else(|| "memcached-operator".into(), |name| name.to_string());
-            Err(Refusal::new(format!("the folder's name `{text}` cannot be the project's: {}", error.rule))
+            Err(UserError::new(format!("the folder's name `{text}` cannot be the project's: {}", error.rule))
                 .help(format!("choose another one, e.g. `--project-name {near}`")))
         }
     })
@@ -391,7 +391,7 @@ fn absolute(dir: &Path) -> anyhow::Result<PathBuf> {
     let dir = std::path::absolute(dir).with_context(|| format!("cannot tell where `{}` is", dir.display()))?;
     let there = dir.ancestors().find(|folder| folder.exists()).unwrap_or(&dir);
     if !there.is_dir() {
-        return Err(Refusal::new(format!("`{}` is a file", there.display())).help("give a folder").into());
+        return Err(UserError::new(format!("`{}` is a file", there.display())).help("give a folder").into());
     }
     let real = there.canonicalize().with_context(|| format!("cannot open `{}`", there.display()))?;
     let rest = dir.strip_prefix(there).expect("an ancestor is a prefix");
@@ -407,10 +407,10 @@ pub fn relative(root: &Path, dir: &Path) -> anyhow::Result<String> {
 }
 
 /// The workspace at the tree's root lists the folder, or has a pattern that matches it.
-fn is_listed(tree: &Tree, folder: &str) -> Result<bool, Diagnosed> {
+fn is_listed(tree: &Tree, folder: &str) -> Result<bool, SourceErrors> {
     let mut planned = tree.clone();
     planned.lay_over(project::join(folder, "Cargo.toml"), "");
-    Workspaces::of(&planned).lists("", folder).map_err(|problem| Diagnosed::from(vec![problem]))
+    Workspaces::of(&planned).lists("", folder).map_err(|problem| SourceErrors::from(vec![problem]))
 }
 
 /// Takes out of the plan what the user has already and may keep; gives those paths.

@@ -6,7 +6,7 @@
 use clap::{Arg, ArgAction, ArgMatches, Command as Syntax};
 
 use super::Console;
-use super::error::{Refusal, Refusals};
+use crate::error::{UserError, UserErrors};
 
 /// The answer to a command or flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -256,7 +256,7 @@ fn add(syntax: Syntax, path: &[&'static str], row: Row) -> Syntax {
 }
 
 /// Notes each argument that is accepted, and returns those that are refused as errors.
-pub fn check(syntax: &Syntax, matches: &ArgMatches, console: &Console) -> Result<(), Refusals> {
+pub fn check(syntax: &Syntax, matches: &ArgMatches, console: &Console) -> Result<(), UserErrors> {
     let (mut path, mut syntax, mut matches) = (Vec::new(), syntax, matches);
     while let Some((name, inner)) = matches.subcommand() {
         path.push(name);
@@ -267,14 +267,14 @@ pub fn check(syntax: &Syntax, matches: &ArgMatches, console: &Console) -> Result
     if syntax.get_arguments().any(|argument| argument.get_id() == WORDS) {
         let words = matches.get_many::<String>(WORDS).into_iter().flatten().map(String::as_str);
         path.extend(words.take_while(|word| !word.starts_with('-')));
-        return Err(Refusals(vec![unknown_command(&path)]));
+        return Err(UserErrors(vec![unknown_command(&path)]));
     }
     let here: Vec<Row> = all().filter(|row| row.paths().any(|other| other == path)).collect();
     let mut flags: Vec<&str> = here.iter().filter_map(|row| row.flag).collect();
     flags.dedup();
     // Each answer once, with all that it is for.
     let mut refused: Vec<(String, Vec<String>)> = Vec::new();
-    let mut refusals = Refusals::default();
+    let mut refusals = UserErrors::default();
     for flag in flags {
         for given in matches.get_many::<String>(flag).into_iter().flatten() {
             let value = if flag == PLUGINS { plugin(given) } else { given };
@@ -282,12 +282,12 @@ pub fn check(syntax: &Syntax, matches: &ArgMatches, console: &Console) -> Result
             let row = here.iter().find(|row| row.flag == Some(flag) && row.fits_value(value));
             match row.map(|row| row.answer) {
                 Some(Accepted(_)) if value == "deploy-image" && !matches.contains_id("image") => refusals.push(
-                    Refusal::new(format!("{typed} requires `--image`"))
+                    UserError::new(format!("{typed} requires `--image`"))
                         .help("add e.g. `--image memcached:1.6.39-alpine`"),
                 ),
                 Some(Accepted(_)) if value == "helm" && path != ["init"] && !matches.contains_id("helm_chart") => {
                     refusals.push(
-                        Refusal::new(format!("{typed} requires `--helm-chart`"))
+                        UserError::new(format!("{typed} requires `--helm-chart`"))
                             .help("`--helm-chart CHART` names the chart; without a value, it is helm's starter chart"),
                     )
                 }
@@ -297,7 +297,7 @@ pub fn check(syntax: &Syntax, matches: &ArgMatches, console: &Console) -> Result
                         && !["ansible_role", "ansible_playbook"].iter().any(|id| matches.contains_id(id)) =>
                 {
                     refusals.push(
-                        Refusal::new(format!("{typed} requires `--ansible-role` or `--ansible-playbook`"))
+                        UserError::new(format!("{typed} requires `--ansible-role` or `--ansible-playbook`"))
                             .help("both create what does not exist; without a value, it has the name of the kind"),
                     )
                 }
@@ -315,7 +315,7 @@ pub fn check(syntax: &Syntax, matches: &ArgMatches, console: &Console) -> Result
     }
     for (help, typed) in refused {
         let message = format!("`opctl {}` has no {}", path.join(" "), typed.join(", "));
-        refusals.push(Refusal::new(message).help(help));
+        refusals.push(UserError::new(message).help(help));
     }
     refusals.settle()
 }
@@ -340,12 +340,12 @@ pub fn is_operator_chart(key: &str) -> bool {
 }
 
 /// The row with the most words counts: `run bundle` before `run`.
-fn unknown_command(path: &[&str]) -> Refusal {
+fn unknown_command(path: &[&str]) -> UserError {
     let fits = |words: &Vec<&str>| path.starts_with(words);
     let best = all().flat_map(|row| row.paths().filter(fits).map(move |words| (words, row.answer)));
     let best = best.filter(|(words, _)| !words.is_empty()).max_by_key(|(words, _)| words.len());
     let words = best.as_ref().map_or(path, |(words, _)| words);
-    let refusal = Refusal::new(format!("opctl has no command `{}`", words.join(" ")));
+    let refusal = UserError::new(format!("opctl has no command `{}`", words.join(" ")));
     match best {
         Some((_, Accepted(help) | Refused(help))) => refusal.help(help),
         None => refusal,

@@ -7,8 +7,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::allow::{self, without_allowed};
-use super::engine::{self, Choice, Engine, Found, Kind, Part, Refused};
-use super::error::{Diagnosed, Refusal, Refusals};
+use super::engine::{self, Choice, Engine, Found, Kind, MissingCrds, Part};
 use super::features::FeatureArgs;
 use super::kubectl::{self, KubectlArgs};
 use super::message_format::MessageArgs;
@@ -19,6 +18,7 @@ use super::{
 use crate::compatibility::{self, Baseline, Comparison};
 use crate::compiled;
 use crate::diagnostics::OP350;
+use crate::error::{SourceErrors, UserError, UserErrors};
 use opctl_edit::Edit;
 use opctl_edit::plan::{Change, Plan, Step, Verdict};
 use opctl_model::diagnostic::{Diagnostic, ReportedBy, Severity, SourceFile, Span};
@@ -191,13 +191,13 @@ fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Resul
     let Some(refused) = refused else { return carry_out(&task, console) };
     carry_out_of("everything else", &task, console)?;
     console.error(
-        &Refusal::new(format!("no CRD was generated for {}", names(&refused)))
+        &UserError::new(format!("no CRD was generated for {}", names(&refused)))
             .help(
                 "fix the errors above; until then, an existing CRD stays as it is, and all other manifests are current",
             )
             .help("with `--all-or-nothing`, nothing is written in this case"),
     );
-    Ok(Outcome::Refused)
+    Ok(Outcome::Problems)
 }
 
 /// Reports the changes of the CRDs since an earlier release.
@@ -221,7 +221,7 @@ fn compare(
     if !errors.is_empty() {
         // A kind without a CRD would look like one that was removed.
         let help = vec!["the CRDs can be compared once the source has no errors".into()];
-        return Err(Diagnosed { diagnostics: errors, help }.into());
+        return Err(SourceErrors { diagnostics: errors, help }.into());
     }
     let comparison = compatibility::compare(&baseline, &found.source, &found.crds, args.strict)?;
     Ok(report(comparison, &baseline, &found.source, found.crds.len(), console))
@@ -260,11 +260,11 @@ fn report(
         counted(left.len() - errors, "warning"),
         counted(compatible.len(), "compatible change"),
     ));
-    if errors > 0 { Outcome::Refused } else { Outcome::Done }
+    if errors > 0 { Outcome::Problems } else { Outcome::Done }
 }
 
 /// The kinds without a CRD, for a message.
-fn names(refused: &Refused) -> String {
+fn names(refused: &MissingCrds) -> String {
     let known: Vec<String> = refused.kinds.iter().flatten().map(|(_, kind)| format!("`{kind}`")).collect();
     match (known.join(", "), refused.kinds.contains(&None)) {
         (known, false) => known,
@@ -290,11 +290,11 @@ pub fn regenerate(root: &Path, console: &Console) -> anyhow::Result<Vec<String>>
 /// What was added to a plan.
 struct Added {
     warnings: Vec<Diagnostic>,
-    refused: Option<Refused>,
+    refused: Option<MissingCrds>,
 }
 
 /// Adds the manifests of the source to the plan, and removes those whose source is gone. What is wrong with the source is a
-/// [`Diagnosed`], and the plan stays as it was.
+/// [`SourceErrors`], and the plan stays as it was.
 fn add(
     plan: &mut Plan,
     source: &Tree,
@@ -341,7 +341,7 @@ fn add(
     let mut diagnostics = without_allowed(diagnostics, &operator.allows, is_whole.then_some(ReportedBy::OtherCommands));
     if !is_sound {
         let others = found.refused.map(|refused| refused.why.diagnostics).unwrap_or_default();
-        return Err(Diagnosed::from([others, diagnostics].concat()).into());
+        return Err(SourceErrors::from([others, diagnostics].concat()).into());
     }
     if choice.wants(Part::Rbac) {
         keep_in_place(plan, &mut manifests, target, options)?;
@@ -518,7 +518,7 @@ pub fn add_if_sound(plan: &mut Plan, tree: &Tree, options: &ManifestOptions, con
                 console.warn(&format!("no CRD was generated for {kinds}; run `opctl manifests` to see why"));
             }
         }
-        Err(error) if error.is::<Diagnosed>() && !is_unreadable(&error) => console
+        Err(error) if error.is::<SourceErrors>() && !is_unreadable(&error) => console
             .warn("the source has errors, so the manifests were not regenerated; run `opctl manifests` to see them"),
         Err(error) => return Err(error),
     }
@@ -561,9 +561,9 @@ pub fn refuse_taken_names(plan: &Plan, tree: &Tree, folder: &str, console: &Cons
         // The line of a file that the plan creates does not help.
         let span = error.span.map(|(span, _)| span).filter(|span| tree.has(&span.file.path));
         let at = span.map(|span| format!(" (at {span})")).unwrap_or_default();
-        Refusal { message: format!("{message}{at}"), help: error.help }
+        UserError { message: format!("{message}{at}"), help: error.help }
     };
-    Ok(Refusals(new.into_iter().map(refusal).collect()).settle()?)
+    Ok(UserErrors(new.into_iter().map(refusal).collect()).settle()?)
 }
 
 /// What `opctl manifests` would do to the files if nothing were compiled, or what is wrong with the source.
@@ -575,7 +575,7 @@ pub fn steps(
     let mut plan = Plan::default();
     match add(&mut plan, tree, tree, options, &Choice::STATIC, console) {
         Ok(_) => Ok(Ok(resolve_part(&plan, tree, "", console)?)),
-        Err(error) => Ok(Err(error.downcast::<Diagnosed>()?.diagnostics)),
+        Err(error) => Ok(Err(error.downcast::<SourceErrors>()?.diagnostics)),
     }
 }
 
@@ -728,7 +728,7 @@ pub fn crate_at(path: Option<&Path>, command: &str) -> anyhow::Result<PathBuf> {
         let current = std::env::current_dir().context("cannot determine the current folder")?;
         let root = root_above(&current);
         if root.is_err() && current.join("Cargo.toml").is_file() {
-            return Err(Refusal::new(format!("no PROJECT file in `{}` or above", current.display()))
+            return Err(UserError::new(format!("no PROJECT file in `{}` or above", current.display()))
                 .help(format!("for a crate that opctl did not make, run `opctl {command} --path .`"))
                 .into());
         }
@@ -736,7 +736,7 @@ pub fn crate_at(path: Option<&Path>, command: &str) -> anyhow::Result<PathBuf> {
     };
     let has = |name| path.join(name).symlink_metadata().is_ok();
     if !has("Cargo.toml") && !has(PROJECT) {
-        return Err(Refusal::new(format!("no Cargo.toml in `{}`", path.display()))
+        return Err(UserError::new(format!("no Cargo.toml in `{}`", path.display()))
             .help(format!("give the folder of a crate: `opctl {command} --path DIR`"))
             .into());
     }
@@ -751,7 +751,7 @@ struct Output {
 }
 
 impl Output {
-    fn of(text: &str, crate_root: &Path) -> Result<Self, Refusal> {
+    fn of(text: &str, crate_root: &Path) -> Result<Self, UserError> {
         let components = Path::new(text).components().filter(|part| *part != Component::CurDir);
         let parts: Option<Vec<&str>> = components
             .map(|part| match part {
@@ -762,7 +762,7 @@ impl Output {
         match parts {
             Some(parts) => Ok(Self { root: crate_root.to_owned(), folder: parts.join("/") }),
             None if Path::new(text).is_absolute() => Ok(Self { root: text.into(), folder: String::new() }),
-            None => Err(Refusal::new(format!("the output folder `{text}` is outside the crate"))
+            None => Err(UserError::new(format!("the output folder `{text}` is outside the crate"))
                 .help("give a folder below the crate's, or the full path of another one")),
         }
     }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
-use super::error::Diagnosed;
 use super::{Console, Outcome, environment};
+use crate::error::SourceErrors;
 use opctl_model::diagnostic::{Diagnostic, formats};
 use opctl_model::project::{Manifest, ProjectError, Tree};
 
@@ -47,12 +47,12 @@ impl MessageArgs {
         let console = console.collecting(self.message_format != MessageFormat::Short);
         let result = match command(&console) {
             Err(error)
-                if error.is::<Diagnosed>()
+                if error.is::<SourceErrors>()
                     || matches!(error.downcast_ref(), Some(ProjectError::Bad(_)))
                     || super::unreadable(&error).is_some() =>
             {
                 super::report(&error, &console);
-                Ok(Outcome::Refused)
+                Ok(Outcome::Problems)
             }
             result => result,
         };

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::error::{Failed, Refusal, Refusals};
 use super::kubectl::ContextArgs;
 use super::on_cluster::Cluster;
 use super::{Console, Outcome, counted, project_folder, tree};
+use crate::error::{ExternalError, UserError, UserErrors};
 use crate::rendered;
 use opctl_cluster::{
     Deadline, FailureCause, Kubectl, KubectlError, Migration, MigrationState, Storage, VersionMigration, is_passing,
@@ -53,7 +53,7 @@ pub struct MigrateArgs {
 
 pub fn run(args: &MigrateArgs, console: &Console) -> anyhow::Result<Outcome> {
     if console.mode == Mode::Diff || !console.overwrite.is_empty() {
-        return Err(Refusal::new(
+        return Err(UserError::new(
             "`--diff` and `--overwrite` are for commands that write files, and `opctl migrate` writes none",
         )
         .help("`opctl migrate --dry-run` shows what would be migrated")
@@ -67,8 +67,8 @@ pub fn run(args: &MigrateArgs, console: &Console) -> anyhow::Result<Outcome> {
     let mut missing = names.iter().filter(|name| !found.iter().any(|storage| storage.crd == **name)).peekable();
     if !args.crds.is_empty() && missing.peek().is_some() {
         let missing: Vec<String> = missing.map(|name| format!("`{name}`")).collect();
-        let refusal = Refusal::new(format!("not in the cluster: {}", missing.join(", ")));
-        return Err(Failed(refusal.help("`kubectl get crd` lists the CRDs of the cluster")).into());
+        let refusal = UserError::new(format!("not in the cluster: {}", missing.join(", ")));
+        return Err(ExternalError(refusal.help("`kubectl get crd` lists the CRDs of the cluster")).into());
     }
     missing.for_each(|name| console.info(&format!("{name}: not in the cluster")));
     let (pending, current): (Vec<_>, Vec<_>) = found.into_iter().partition(|storage| !storage.old().is_empty());
@@ -80,7 +80,7 @@ pub fn run(args: &MigrateArgs, console: &Console) -> anyhow::Result<Outcome> {
     }
     pending
         .iter()
-        .fold(Refusals::default(), |refusals, storage| possible(storage, args.allow_loss, refusals))
+        .fold(UserErrors::default(), |refusals, storage| possible(storage, args.allow_loss, refusals))
         .settle()?;
     announce(&pending, &cluster)?;
     match console.mode {
@@ -92,12 +92,12 @@ pub fn run(args: &MigrateArgs, console: &Console) -> anyhow::Result<Outcome> {
         Mode::Apply | Mode::Diff => {}
     }
     if !args.yes && !console.can_ask() {
-        let refusal = Refusal::new("refusing to migrate without confirmation: not a terminal");
-        return Err(Failed(refusal.help("`--yes` migrates them; `--dry-run` only shows this list")).into());
+        let refusal = UserError::new("refusing to migrate without confirmation: not a terminal");
+        return Err(ExternalError(refusal.help("`--yes` migrates them; `--dry-run` only shows this list")).into());
     }
     if !args.yes && !console.ask_yes_no("rewrite these objects?")? {
         console.info("nothing was rewritten");
-        return Ok(Outcome::Refused);
+        return Ok(Outcome::Problems);
     }
     for storage in &pending {
         migrate(storage, &cluster)?;
@@ -114,7 +114,7 @@ fn names(asked: &[String], kubectl: &Kubectl) -> anyhow::Result<Vec<String>> {
     if asked.is_empty() {
         return Ok(crds.into_iter().map(|crd| crd.name).collect());
     }
-    let mut refusals = Refusals::default();
+    let mut refusals = UserErrors::default();
     let mut names = Vec::new();
     for asked in asked {
         let is_of_kind = |kind: &str| kind.eq_ignore_ascii_case(asked);
@@ -125,7 +125,7 @@ fn names(asked: &[String], kubectl: &Kubectl) -> anyhow::Result<Vec<String>> {
         } else if of_kind.is_empty() {
             let kinds: Vec<&str> = crds.iter().filter_map(|crd| Some(crd.defines.as_ref()?.1.as_str())).collect();
             refusals.push(
-                Refusal::new(format!("the project has no CRD of the kind `{asked}`"))
+                UserError::new(format!("the project has no CRD of the kind `{asked}`"))
                     .help(format!("it has {}; the CRD of another project: `PLURAL.GROUP`", kinds.join(", "))),
             );
         }
@@ -136,17 +136,17 @@ fn names(asked: &[String], kubectl: &Kubectl) -> anyhow::Result<Vec<String>> {
 }
 
 /// Adds the reasons why a CRD cannot be migrated.
-fn possible(storage: &Storage, allow_loss: bool, mut refusals: Refusals) -> Refusals {
+fn possible(storage: &Storage, allow_loss: bool, mut refusals: UserErrors) -> UserErrors {
     let crd = &storage.crd;
     if storage.is_terminating {
         refusals.push(
-            Refusal::new(format!("`{crd}` is being deleted, with all of its objects"))
+            UserError::new(format!("`{crd}` is being deleted, with all of its objects"))
                 .help(format!("see which objects are left: `kubectl get {crd} --all-namespaces`")),
         );
     }
     if !storage.is_served() {
         refusals.push(
-            Refusal::new(format!("`{crd}` serves no version, so its objects can be neither read nor written"))
+            UserError::new(format!("`{crd}` serves no version, so its objects can be neither read nor written"))
                 .help("serve the storage version: remove `served = false` from its type, and run `opctl install`"),
         );
     }
@@ -158,7 +158,7 @@ fn possible(storage: &Storage, allow_loss: bool, mut refusals: Refusals) -> Refu
         if !lost.is_empty() {
             let (fields, storage) = (lost.join("`, `"), &storage.version);
             refusals.push(
-                Refusal::new(format!(
+                UserError::new(format!(
                     "objects of `{crd}` that are stored as {version} would lose `{fields}`: {storage} does not have that, and no \
                      webhook converts them"
                 ))
@@ -225,21 +225,21 @@ fn migrate(storage: &Storage, cluster: &Cluster) -> anyhow::Result<()> {
         unreachable = None;
         rewritten += sweep.rewritten;
         if !sweep.failures.is_empty() {
-            return Err(Failed(refused(crd, &sweep.failures)).into());
+            return Err(ExternalError(refused(crd, &sweep.failures)).into());
         }
         if sweep.rewritten + sweep.unanswered == 0 {
             break;
         }
         let restless = migration.rewritten(REWRITES);
         if !restless.is_empty() {
-            return Err(Failed(changes_always(crd, &restless)).into());
+            return Err(ExternalError(changes_always(crd, &restless)).into());
         }
         fruitless = if sweep.verified + sweep.rewritten > 0 { 0 } else { fruitless + 1 };
         if fruitless == FRUITLESS {
             let why = sweep.disturbance.unwrap_or_else(|| "the API server has too much to do".into());
             let message = format!("cannot update {} of `{crd}`: {why}", counted(sweep.unanswered, "object"));
             let help = "`storedVersions` was not changed; run `opctl migrate` again to continue";
-            return Err(Failed(Refusal::new(message).help(help)).into());
+            return Err(ExternalError(UserError::new(message).help(help)).into());
         }
         if fruitless > 0 {
             Deadline::after(PATIENCE).pause();
@@ -260,8 +260,8 @@ fn trim(storage: &Storage, cluster: &Cluster) -> anyhow::Result<()> {
     let now = Storage::all(&cluster.kubectl, std::slice::from_ref(crd));
     let now = now.map_err(|error| cluster.failure("read the CRD again", &error))?;
     let Some(now) = now.first().filter(|now| now.is_same_as(storage)) else {
-        let refusal = Refusal::new(format!("`{crd}` was changed meanwhile, so its `storedVersions` were kept"));
-        return Err(Failed(refusal.help("run `opctl migrate` again")).into());
+        let refusal = UserError::new(format!("`{crd}` was changed meanwhile, so its `storedVersions` were kept"));
+        return Err(ExternalError(refusal.help("run `opctl migrate` again")).into());
     };
     now.trim(&cluster.kubectl).map_err(|error| cluster.failure("update `storedVersions`", &error))?;
     cluster.console.list(&format!("update  {crd}: storedVersions is {}\n", now.version));
@@ -306,22 +306,22 @@ fn rewritten_by_cluster(storage: &Storage, cluster: &Cluster) -> anyhow::Result<
 }
 
 fn resumable(cluster: &Cluster, storage: &Storage, error: &KubectlError) -> anyhow::Error {
-    let Failed(refusal) = cluster.failure(&format!("rewrite the objects of `{}`", storage.crd), error);
-    Failed(refusal.help("`storedVersions` was not changed; run `opctl migrate` again to continue")).into()
+    let ExternalError(refusal) = cluster.failure(&format!("rewrite the objects of `{}`", storage.crd), error);
+    ExternalError(refusal.help("`storedVersions` was not changed; run `opctl migrate` again to continue")).into()
 }
 
-fn refused(crd: &str, failures: &[String]) -> Refusal {
+fn refused(crd: &str, failures: &[String]) -> UserError {
     let mut message = format!("the API server refuses to update {} of `{crd}`", counted(failures.len(), "object"));
     failures.iter().take(SHOWN).for_each(|failure| message.push_str(&format!("\n  {failure}")));
     if failures.len() > SHOWN {
         message.push_str(&format!("\n  and {} more", failures.len() - SHOWN));
     }
-    Refusal::new(message).help(
+    UserError::new(message).help(
         "`storedVersions` was not changed: fix these objects, or what refuses them, and run `opctl migrate` again to continue",
     )
 }
 
-fn changes_always(crd: &str, keys: &[&(String, String)]) -> Refusal {
+fn changes_always(crd: &str, keys: &[&(String, String)]) -> UserError {
     let shown = keys.iter().take(SHOWN).map(|(namespace, name)| match namespace.as_str() {
         "" => format!("`{name}`"),
         namespace => format!("`{namespace}/{name}`"),
@@ -331,7 +331,7 @@ fn changes_always(crd: &str, keys: &[&(String, String)]) -> Refusal {
         "{} of `{crd}` changed with each of {REWRITES} empty patches: {shown}{more}",
         counted(keys.len(), "object")
     );
-    Refusal::new(message)
+    UserError::new(message)
         .help("a mutating webhook may set another value each time, or API servers may store different versions: wait a minute after the CRD has changed")
         .help("`storedVersions` was not changed; run `opctl migrate` again to continue")
 }
@@ -367,7 +367,7 @@ mod tests {
     }
 
     fn refusals(storage: &Storage, allow_loss: bool) -> Vec<String> {
-        possible(storage, allow_loss, Refusals::default()).0.into_iter().map(|refusal| refusal.message).collect()
+        possible(storage, allow_loss, UserErrors::default()).0.into_iter().map(|refusal| refusal.message).collect()
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use clap::{Args, Subcommand};
 
-use super::error::Refusals;
 use super::{Console, Next, Outcome, Task, carry_out, edit, lock, manifests, project_folder, tree, workspace_above};
+use crate::error::UserErrors;
 use crate::rename::{Renaming, Target};
 use opctl_model::names::{Domain, Group, Kind, Plural, ProjectName};
 
@@ -133,8 +133,8 @@ pub fn run(args: &Rename, console: &Console) -> anyhow::Result<Outcome> {
     carry_out(&Task { again, tree: &tree, folder: "", plan, next }, console)
 }
 
-fn target(args: &Rename) -> Result<Target, Refusals> {
-    let mut refusals = Refusals::default();
+fn target(args: &Rename) -> Result<Target, UserErrors> {
+    let mut refusals = UserErrors::default();
     let target = match args {
         Rename::Kind(args) => {
             let group = refusals.check(Group::parse(&args.group));
@@ -150,5 +150,5 @@ fn target(args: &Rename) -> Result<Target, Refusals> {
         Rename::Project(args) => refusals.check(ProjectName::parse(&args.to)).map(Target::Project),
     };
     refusals.settle()?;
-    target.ok_or_else(Refusals::default)
+    target.ok_or_else(UserErrors::default)
 }

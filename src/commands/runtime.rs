@@ -2,8 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::error::Refusal;
 use super::{Console, Outcome, Task, carry_out, lock, workspace_above};
+use crate::error::UserError;
 use crate::scaffold::{Runtime, RuntimeCopy, RuntimeSource};
 use opctl_edit::Edit;
 use opctl_edit::plan::{Plan, SUMS, Sums};
@@ -46,7 +46,7 @@ impl ProjectFolder<'_> {
             Choice::Folder(path) => {
                 let folder = without_dots(&self.tree.root().join(self.folder).join(path));
                 let copy = RuntimeCopy::read(&Tree::at(folder), "")?.ok_or_else(|| {
-                    Refusal::new(format!("no `{}` in `{path}`, seen from the project's folder", Runtime::PACKAGE))
+                    UserError::new(format!("no `{}` in `{path}`, seen from the project's folder", Runtime::PACKAGE))
                         .help("pass the folder of the crate, `--runtime vendored` for a copy, or `--runtime registry`")
                 })?;
                 Ok(RuntimeSource { version: copy.version, path: Some(path.clone()), is_vendored: false })
@@ -65,7 +65,7 @@ impl ProjectFolder<'_> {
         if self.folder == Runtime::FOLDER {
             let refusal = format!("the folder `{}` of a workspace is for the vendored runtime", self.folder);
             let help = "choose another folder for the project, or `--runtime registry`";
-            return Err(Refusal::new(refusal).help(help).into());
+            return Err(UserError::new(refusal).help(help).into());
         }
         let copy = RuntimeCopy::read(self.tree, Runtime::FOLDER)?;
         if let Some(copy) = copy.as_ref().filter(|copy| copy.sums.is_none() || copy.is_newer()) {
@@ -122,14 +122,14 @@ fn without_dots(path: &Path) -> PathBuf {
     plain
 }
 
-fn refuse_to_replace(copy: &RuntimeCopy) -> Result<(), Refusal> {
+fn refuse_to_replace(copy: &RuntimeCopy) -> Result<(), UserError> {
     let (folder, own) = (Runtime::FOLDER, &Runtime::embedded().version);
     if copy.sums.as_deref().and_then(Sums::parse).is_none() {
-        return Err(Refusal::new(format!("`{folder}` is your own: it has no `{SUMS}` of opctl"))
+        return Err(UserError::new(format!("`{folder}` is your own: it has no `{SUMS}` of opctl"))
             .help(format!("delete or move `{folder}` to get the runtime of this opctl")));
     }
     if copy.is_newer() {
-        return Err(Refusal::new(format!("`{folder}` is {}, newer than this opctl's {own}", copy.version))
+        return Err(UserError::new(format!("`{folder}` is {}, newer than this opctl's {own}", copy.version))
             .help("use a newer opctl: `cargo install opctl`"));
     }
     Ok(())

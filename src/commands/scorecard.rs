@@ -8,10 +8,10 @@ use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use super::bundle::validate::folder;
-use super::error::{Diagnosed, Failed, Refusal};
 use super::kubectl::ContextArgs;
 use super::on_cluster::duration;
 use super::{Console, counted};
+use crate::error::{ExternalError, SourceErrors, UserError};
 use opctl_cluster::{Deadline, Kubectl};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
 use opctl_model::project::{Tree, join};
@@ -109,9 +109,10 @@ pub enum PodSecurity {
 }
 
 pub fn run(args: &ScorecardArgs, console: &Console) -> anyhow::Result<super::Outcome> {
-    let selector = LabelSelector::parse(&args.selector).map_err(Refusal::new)?;
+    let selector = LabelSelector::parse(&args.selector).map_err(UserError::new)?;
     let patience = duration(&args.wait_time).ok_or_else(|| {
-        Refusal::new(format!("invalid wait time `{}`", args.wait_time)).help("write it as `90s`, `2m`, `1m30s` or `1h`")
+        UserError::new(format!("invalid wait time `{}`", args.wait_time))
+            .help("write it as `90s`, `2m`, `1m30s` or `1h`")
     })?;
     let (root, shown) = folder(args.dir.as_deref(), console)?;
     let tree = Tree::of_others(root);
@@ -156,14 +157,14 @@ pub fn run(args: &ScorecardArgs, console: &Console) -> anyhow::Result<super::Out
         let all = counted(results().count(), "result");
         console.info(&if failed == 0 { format!("{all}: all passed") } else { format!("{all}: {failed} did not pass") });
     }
-    Ok(if failed == 0 { super::Outcome::Done } else { super::Outcome::Refused })
+    Ok(if failed == 0 { super::Outcome::Done } else { super::Outcome::Problems })
 }
 
 const TEST_CONFIG: &str = "operators.operatorframework.io.test.config.v1";
 
 fn config(args: &ScorecardArgs, tree: &Tree, shown: &str, label: Option<&str>) -> anyhow::Result<Config> {
     let missing = |path: &str| {
-        Refusal::new(format!("there is no configuration of scorecard, `{path}`"))
+        UserError::new(format!("there is no configuration of scorecard, `{path}`"))
             .help("`opctl generate bundle` writes one, and `--config FILE` names another")
     };
     let file = match &args.config {
@@ -179,7 +180,7 @@ fn config(args: &ScorecardArgs, tree: &Tree, shown: &str, label: Option<&str>) -
             SourceFile::new(join(shown, &path), text)
         }
     };
-    Ok(scorecard::parse(&file).map_err(|problems: Vec<Diagnostic>| Diagnosed::from(problems))?)
+    Ok(scorecard::parse(&file).map_err(|problems: Vec<Diagnostic>| SourceErrors::from(problems))?)
 }
 
 fn run_stages(
@@ -250,8 +251,10 @@ impl Pods {
             keep: args.skip_cleanup,
         };
         let created = pods.create(&pods::config_map(&archive)).map_err(|problem| {
-            let refusal = Refusal::new(format!("tests with images of their own run as Pods: {problem}"));
-            Failed(refusal.help("check `kubectl config current-context`, or run other tests: `--selector suite=basic`"))
+            let refusal = UserError::new(format!("tests with images of their own run as Pods: {problem}"));
+            ExternalError(
+                refusal.help("check `kubectl config current-context`, or run other tests: `--selector suite=basic`"),
+            )
         })?;
         pods.settings.config_map = created;
         console.status("Created", &format!("ConfigMap {} with the bundle", pods.settings.config_map));

@@ -5,10 +5,10 @@ use std::thread::sleep;
 use clap::{Args, ValueEnum};
 
 use super::console::Verbosity;
-use super::error::Refusal;
 use super::kubectl::ContextArgs;
 use super::on_cluster::{Cluster, duration};
 use super::{Console, Outcome, project_folder, tree};
+use crate::error::UserError;
 use crate::rendered::{self, PLACEHOLDER};
 use opctl_cluster::findings::{self, Severity};
 use opctl_cluster::is_kind;
@@ -61,12 +61,12 @@ pub enum Format {
 
 pub fn run(args: &StatusArgs, console: &Console) -> anyhow::Result<Outcome> {
     if matches!(console.mode, Mode::DryRun | Mode::Diff) || !console.overwrite.is_empty() {
-        return Err(Refusal::new("`--dry-run`, `--diff` and `--overwrite` are for commands that write files")
+        return Err(UserError::new("`--dry-run`, `--diff` and `--overwrite` are for commands that write files")
             .help("`opctl status` writes nothing; `--check` exits with 1 if the cluster differs")
             .into());
     }
     let interval = duration(&args.interval).filter(|it| !it.is_zero()).ok_or_else(|| {
-        Refusal::new(format!("invalid interval `{}`", args.interval)).help("write it as `5s`, `1m30s` or `1h`")
+        UserError::new(format!("invalid interval `{}`", args.interval)).help("write it as `5s`, `1m30s` or `1h`")
     })?;
     let tree = tree(&project_folder()?);
     let cluster = Cluster::with(args.context.kubectl(), console);
@@ -92,7 +92,7 @@ fn read(tree: &Tree) -> anyhow::Result<Project> {
         objects.extend(rendered::values(tree, "config/crd"));
     }
     if objects.is_empty() {
-        return Err(Refusal::new("there is no `config/default/kustomization.yaml` in the project")
+        return Err(UserError::new("there is no `config/default/kustomization.yaml` in the project")
             .help("it lists all that is deployed; bring it back, e.g. from version control")
             .into());
     }

@@ -46,10 +46,10 @@ pub fn run(args: &UndeployArgs, console: &Console) -> anyhow::Result<Outcome> {
         // While the operator runs: objects may wait for it to clean up.
         let holder = "the operator was not deleted, and takes its finalizers away when it has cleaned up: see its logs";
         if !cluster.delete_crds(&crds, args.yes, holder)? {
-            return Ok(Outcome::Refused);
+            return Ok(Outcome::Problems);
         }
     } else if !cluster.may_abandon_objects(&crds, args.yes)? {
-        return Ok(Outcome::Refused);
+        return Ok(Outcome::Problems);
     }
     cluster.delete(&operator)?;
     console.info(&left(&kept, args.delete_crds));

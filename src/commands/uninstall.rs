@@ -38,5 +38,5 @@ pub fn run(args: &UninstallArgs, console: &Console) -> anyhow::Result<Outcome> {
     cluster.connect()?;
     let holder =
         "the operator takes its finalizers away when it has cleaned up: let it run (`opctl deploy` or `make run`)";
-    Ok(if cluster.delete_crds(&crds, args.yes, holder)? { Outcome::Done } else { Outcome::Refused })
+    Ok(if cluster.delete_crds(&crds, args.yes, holder)? { Outcome::Done } else { Outcome::Problems })
 }

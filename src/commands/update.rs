@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 
-use super::error::{Refusal, Refusals};
 use super::{Console, Next, Outcome, Task, carry_out, lock, project_folder, tree, workspace_above};
 use crate::api::record::{texts, without_fixes};
 use crate::api::rescaffold::{self, Texts};
+use crate::error::{UserError, UserErrors};
 use crate::scaffold::revisions::Reason;
 use crate::scaffold::{self, Runtime, RuntimeCopy};
 use opctl_edit as edit;
@@ -84,13 +84,13 @@ pub fn run(args: &UpdateArgs, console: &Console) -> anyhow::Result<Outcome> {
     let recorded = texts(&project)?;
     let own = match (&recorded, args.adopt) {
         (None, false) => {
-            return Err(Refusal::new(format!("the project has no `{LIST}`, so it is not known what you changed"))
+            return Err(UserError::new(format!("the project has no `{LIST}`, so it is not known what you changed"))
                 .help("restore `.opctl` from version control, if it was there")
                 .help("start a record with `opctl update --adopt`: your files stay as they are, and later updates are merged into them")
                 .into());
         }
         (Some(_), true) => {
-            return Err(Refusal::new("the project has a record already").help("leave out `--adopt`").into());
+            return Err(UserError::new("the project has a record already").help("leave out `--adopt`").into());
         }
         (Some((record, texts)), false) => update(args, record, texts, &file, &project, console)?,
         (None, true) => adopt(&file, &project, console)?,
@@ -117,11 +117,11 @@ pub fn run(args: &UpdateArgs, console: &Console) -> anyhow::Result<Outcome> {
 }
 
 /// The conflicts that were written into files.
-fn refuse_markers(paths: &[String], tree: &Tree) -> Result<(), Refusals> {
-    let mut refusals = Refusals::default();
+fn refuse_markers(paths: &[String], tree: &Tree) -> Result<(), UserErrors> {
+    let mut refusals = UserErrors::default();
     for path in paths {
         if let Some(line) = tree.read(path).ok().flatten().as_deref().and_then(edit::marker) {
-            refusals.push(Refusal::new(format!("`{path}:{line}` has a conflict")).help(
+            refusals.push(UserError::new(format!("`{path}:{line}` has a conflict")).help(
                 "keep your lines, which come first, or the new ones, which come last, or both; and remove the markers",
             ));
         }
@@ -139,7 +139,7 @@ fn update(
     console: &Console,
 ) -> anyhow::Result<Plan> {
     refuse_markers(&recorded.keys().cloned().collect::<Vec<_>>(), tree)?;
-    let mut refusals = Refusals::default();
+    let mut refusals = UserErrors::default();
     let mut recorded = recorded.clone();
     let moves = follow_moves(&mut recorded, scaffold::revisions::reasons());
     let new = rescaffold::files(file, &recorded, tree)?;
@@ -150,11 +150,11 @@ fn update(
     let (ours, theirs) = (plain(&args.ours), plain(&args.theirs));
     for (path, flag) in ours.iter().map(|path| (path, "--ours")).chain(theirs.iter().map(|path| (path, "--theirs"))) {
         if !new.contains_key(path) {
-            let refusal = Refusal::new(format!("`{flag} {path}`: the scaffold of this project has no such file"));
+            let refusal = UserError::new(format!("`{flag} {path}`: the scaffold of this project has no such file"));
             refusals.push(refusal.help(format!("`{LIST}` lists its files")));
         } else if ours.contains(path) && theirs.contains(path) && flag == "--theirs" {
             refusals.push(
-                Refusal::new(format!("`{path}` is given with `--ours` and `--theirs`"))
+                UserError::new(format!("`{path}` is given with `--ours` and `--theirs`"))
                     .help("leave out one of the two"),
             );
         }

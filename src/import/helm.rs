@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{at, request, samples};
 use crate::api::Request;
 use crate::api::chart::{self, Imported};
-use crate::error::{Refusal, Refusals};
+use crate::error::{UserError, UserErrors};
 use crate::scaffold;
 use opctl_charts::operator_sdk::Project;
 use opctl_charts::operator_sdk::helm::{self, Watch};
@@ -57,9 +57,9 @@ pub fn requests(
             match operator(chart, &mut request.resource, &file) {
                 Ok(operator) => request.chart = Some(operator),
                 Err(error) => {
-                    let refusals = match error.downcast::<Refusal>() {
+                    let refusals = match error.downcast::<UserError>() {
                         Ok(refusal) => vec![refusal],
-                        Err(error) => error.downcast::<Refusals>()?.0,
+                        Err(error) => error.downcast::<UserErrors>()?.0,
                     };
                     found.extend(refusals.into_iter().map(|refusal| at(&watch.chart_span, refusal)));
                 }

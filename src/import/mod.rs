@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::api::{self, Request};
-use crate::error::{Diagnosed, Refusal, Refusals};
+use crate::error::{SourceErrors, UserError, UserErrors};
 use crate::scaffold::api_of_resource;
 use opctl_charts::operator_sdk::{Crd, Gvk, Project};
 use opctl_model::diagnostic::{Diagnostic, Span};
@@ -35,11 +35,11 @@ pub fn new_project(source: &Project, kinds: &[&Gvk], found: &mut Vec<Diagnostic>
         found.push(OP482.error(message).at(gvk.group_span.clone(), "").help(help));
     }
     if found.iter().any(Diagnostic::is_error) {
-        return Err(Diagnosed::from(std::mem::take(found)).into());
+        return Err(SourceErrors::from(std::mem::take(found)).into());
     }
-    let mut refusals = Refusals::default();
+    let mut refusals = UserErrors::default();
     let name = refusals.check(ProjectName::parse(&names.project_name).map_err(|error| {
-        Refusal::from(error)
+        UserError::from(error)
             .help("correct `projectName` in PROJECT, or run `opctl init` first, and import in the new project")
     }));
     let domain = refusals.check(Domain::parse(domain.unwrap_or("example.com")));
@@ -64,7 +64,8 @@ fn label<'a>(group: &'a str, domain: &str) -> Option<&'a str> {
 /// The request for a kind. Adds to `found` if it is invalid.
 fn request(gvk: &Gvk, crd: Option<Crd>, file: &ProjectFile, found: &mut Vec<Diagnostic>) -> Option<Request> {
     let request = arguments(gvk, crd, file).and_then(|args| Request::new(&args, file));
-    let wrong = |Refusals(refusals): Refusals| found.extend(refusals.into_iter().map(|refusal| at(&gvk.span, refusal)));
+    let wrong =
+        |UserErrors(refusals): UserErrors| found.extend(refusals.into_iter().map(|refusal| at(&gvk.span, refusal)));
     request.map_err(wrong).ok()
 }
 
@@ -80,17 +81,17 @@ fn samples(source: &Project, gvk: &Gvk, resource: &Resource) -> (Vec<(String, St
     (samples, spec)
 }
 
-fn at(span: &Span, refusal: Refusal) -> Diagnostic {
+fn at(span: &Span, refusal: UserError) -> Diagnostic {
     let diagnostic = OP482.error(refusal.message).at(span.clone(), "");
     refusal.help.into_iter().fold(diagnostic, Diagnostic::help)
 }
 
 /// The arguments of `opctl create api` for a kind.
-fn arguments(gvk: &Gvk, crd: Option<Crd>, file: &ProjectFile) -> Result<api::Args, Refusals> {
+fn arguments(gvk: &Gvk, crd: Option<Crd>, file: &ProjectFile) -> Result<api::Args, UserErrors> {
     let Some(group) = label(&gvk.group, file.domain.as_str()) else {
         let message = format!("the group `{}` does not end in the project's domain, `{}`", gvk.group, file.domain);
-        let refusal = Refusal::new(message).help("import it in a project of its own: in an empty folder");
-        return Err(Refusals(vec![refusal]));
+        let refusal = UserError::new(message).help("import it in a project of its own: in an empty folder");
+        return Err(UserErrors(vec![refusal]));
     };
     let (plural, short_names, categories) = match &crd {
         Some(crd) => (crd.plural.clone(), crd.short_names.clone(), crd.categories.clone()),

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::api::record;
 use crate::api::rescaffold::{self, Texts};
-use crate::error::{Refusal, Refusals};
+use crate::error::{UserError, UserErrors};
 use crate::scaffold::Runtime;
 use crate::scaffold::{BOILERPLATE, api_of_resource};
 use opctl_edit::plan::{Change, Plan};
@@ -87,7 +87,7 @@ impl Renaming {
         words.retain(|(old, new)| old != new);
         let [paths, new_paths] = [&file, &new_file].map(|file| rescaffold::paths(file, tree));
         let moves = Moves::between(&paths?, &new_paths?, &words.into_iter().collect::<Vec<_>>())
-            .map_err(|error| Refusal::new(error.to_string()).help("choose another name"))?;
+            .map_err(|error| UserError::new(error.to_string()).help("choose another name"))?;
         let renames = Renames {
             modules: moves.modules().collect(),
             types,
@@ -116,7 +116,7 @@ impl Renaming {
         if let Some(recorded) = &recorded
             && recorded.iter().any(|(path, text)| old_render.get(path) != Some(text))
         {
-            return Err(Refusal::new("PROJECT or opctl has changed since the scaffold was last updated")
+            return Err(UserError::new("PROJECT or opctl has changed since the scaffold was last updated")
                 .help("first run `opctl update`, and commit what it changes")
                 .into());
         }
@@ -128,7 +128,7 @@ impl Renaming {
             if let Some(name) = self.renames.taken(path, text) {
                 let message =
                     format!("`{path}` has another `{name}` already, beside the type that would get this name");
-                return Err(Refusal::new(message)
+                return Err(UserError::new(message)
                     .help("choose another name, or give the other one another name first")
                     .into());
             }
@@ -157,13 +157,13 @@ impl Renaming {
         };
         let mut overlay = tree.clone();
         let mut renamed_files: BTreeMap<&String, String> = BTreeMap::new();
-        let mut refusals = Refusals::default();
+        let mut refusals = UserErrors::default();
         for (path, text) in &files {
             let new_path = self.moves.apply(path);
             if new_path != *path {
                 if tree.has(&new_path) && self.moves.apply(&new_path) == new_path {
                     refusals.push(
-                        Refusal::new(format!("`{new_path}` exists already, and `{path}` would get this name"))
+                        UserError::new(format!("`{new_path}` exists already, and `{path}` would get this name"))
                             .help("move it away, or choose another name"),
                     );
                 }
@@ -171,7 +171,7 @@ impl Renaming {
                     same_module(&new_path).filter(|other| tree.has(other) && self.moves.apply(other) == *other)
                 {
                     refusals.push(
-                        Refusal::new(format!(
+                        UserError::new(format!(
                             "`{other}` is a module of the same name as `{new_path}`, which `{path}` would become"
                         ))
                         .help("move it away, or choose another name"),
@@ -214,9 +214,10 @@ impl Renaming {
             }
             if is_new {
                 if text.is_none() && tree.read(path)?.is_some() {
-                    return Err(
-                        Refusal::new(format!("`{path}` cannot be moved: it is generated, or of another tool")).into()
-                    );
+                    return Err(UserError::new(format!(
+                        "`{path}` cannot be moved: it is generated, or of another tool"
+                    ))
+                    .into());
                 }
                 plan.changes.insert(path.clone(), Change::Remove(text.cloned().unwrap_or_default()));
             }
@@ -299,7 +300,8 @@ pub fn types_of(resource: &Resource, tree: &Tree) -> anyhow::Result<Vec<(Vec<Str
     let source = tree.read(&file)?.unwrap_or_default();
     let ends = edit::ends_of_types(&source, resource.kind.as_str()).map_err(|error| {
         let at = error.span().start();
-        Refusal::new(format!("`{file}:{}:{}` cannot be read: {error}", at.line, at.column + 1)).help("correct it first")
+        UserError::new(format!("`{file}:{}:{}` cannot be read: {error}", at.line, at.column + 1))
+            .help("correct it first")
     })?;
     let (group, kind) = (resource.group.module(), resource.kind.module());
     let path = |end: &String| {
@@ -321,15 +323,15 @@ fn is_generated(text: &str) -> bool {
 }
 
 /// Refuses to move the folder of a group that has files of another one.
-fn refuse_shared_folders(file: &ProjectFile, new_file: &ProjectFile) -> Result<(), Refusals> {
+fn refuse_shared_folders(file: &ProjectFile, new_file: &ProjectFile) -> Result<(), UserErrors> {
     let pairs = || file.resources.iter().zip(&new_file.resources);
-    let mut refusals = Refusals::default();
+    let mut refusals = UserErrors::default();
     for (old, new) in pairs().filter(|(old, new)| old.group_module() != new.group_module()) {
         let is_shared = |(other, same): &(&Resource, &Resource)| {
             other.group_module() == old.group_module() && same.group_module() != new.group_module()
         };
         if let Some((other, _)) = pairs().find(is_shared) {
-            let refusal = Refusal::new(format!(
+            let refusal = UserError::new(format!(
                 "the folder `{}` has `{}` of the group `{}`, too, which keeps its name",
                 old.group_module(),
                 other.kind,

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::Target;
 use crate::api::list;
-use crate::error::{Diagnosed, Refusal};
+use crate::error::{SourceErrors, UserError};
 use opctl_kustomize::yaml::{self, Dialect, Entry, Node, Value};
 use opctl_model::diagnostic::SourceFile;
 use opctl_model::names::Group;
@@ -28,8 +28,8 @@ pub fn rename(target: &Target, text: &str, file: &ProjectFile) -> anyhow::Result
     };
     refuse_unknown(target, file, &is_renamed)?;
     let source = SourceFile::new(PROJECT, text);
-    let documents = yaml::documents(&source, Dialect::Kubectl).map_err(|error| Diagnosed::from(vec![*error]))?;
-    let root = documents.first().ok_or_else(|| Refusal::new("PROJECT is empty"))?;
+    let documents = yaml::documents(&source, Dialect::Kubectl).map_err(|error| SourceErrors::from(vec![*error]))?;
+    let root = documents.first().ok_or_else(|| UserError::new("PROJECT is empty"))?;
     let mut changes = Changes { text, found: BTreeMap::new() };
     match target {
         Target::Domain(to) => changes.set(root.get("domain"), file.domain.as_str(), to.as_str()),
@@ -73,12 +73,16 @@ pub fn rename(target: &Target, text: &str, file: &ProjectFile) -> anyhow::Result
         }
     }
     let text = changes.apply();
-    let new = ProjectFile::parse(&text).map_err(Diagnosed::from)?;
+    let new = ProjectFile::parse(&text).map_err(SourceErrors::from)?;
     refuse_taken(file, &new, &is_renamed)?;
     Ok((text, new))
 }
 
-fn refuse_unknown(target: &Target, file: &ProjectFile, is_renamed: &dyn Fn(&Resource) -> bool) -> Result<(), Refusal> {
+fn refuse_unknown(
+    target: &Target,
+    file: &ProjectFile,
+    is_renamed: &dyn Fn(&Resource) -> bool,
+) -> Result<(), UserError> {
     let own = || file.resources.iter().filter(|resource| resource.origin == Origin::Own);
     let (is_same, name) = match target {
         Target::Kind { kind, to, plural, .. } => (kind == to && plural.is_none(), to.to_string()),
@@ -87,19 +91,19 @@ fn refuse_unknown(target: &Target, file: &ProjectFile, is_renamed: &dyn Fn(&Reso
         Target::Project(to) => (*to == file.name, to.to_string()),
     };
     if is_same {
-        return Err(Refusal::new(format!("it is already called `{name}`")).help("give another one with `--to`"));
+        return Err(UserError::new(format!("it is already called `{name}`")).help("give another one with `--to`"));
     }
     let is_known = own().any(is_renamed);
     match target {
         Target::Kind { group, kind, .. } if !is_known => {
-            let refusal = Refusal::new(format!("the project has no kind `{kind}` of its own in the group `{group}`"));
+            let refusal = UserError::new(format!("the project has no kind `{kind}` of its own in the group `{group}`"));
             Err(own().fold(refusal, |refusal, Resource { group, kind, .. }| {
                 let help = format!("it has `--group {group} --kind {kind}`");
                 if refusal.help.contains(&help) { refusal } else { refusal.help(help) }
             }))
         }
         Target::Group { group, .. } if !is_known => {
-            let refusal = Refusal::new(format!("the project has no kinds of its own in the group `{group}`"));
+            let refusal = UserError::new(format!("the project has no kinds of its own in the group `{group}`"));
             Err(match own().next() {
                 Some(_) => {
                     refusal.help(format!("its groups are {}", list(own().map(|resource| resource.group.as_str()))))
@@ -112,12 +116,16 @@ fn refuse_unknown(target: &Target, file: &ProjectFile, is_renamed: &dyn Fn(&Reso
 }
 
 /// Refuses a name that another kind has: both would be one kind.
-fn refuse_taken(file: &ProjectFile, new: &ProjectFile, is_renamed: &dyn Fn(&Resource) -> bool) -> Result<(), Refusal> {
+fn refuse_taken(
+    file: &ProjectFile,
+    new: &ProjectFile,
+    is_renamed: &dyn Fn(&Resource) -> bool,
+) -> Result<(), UserError> {
     let pairs = || file.resources.iter().zip(&new.resources);
     for (_, new) in pairs().filter(|(old, _)| is_renamed(old)) {
         if pairs().any(|(old, other)| !is_renamed(old) && other.is_same_kind(new)) {
             let message = format!("the project has a kind `{}` in the group `{}` already", new.kind, new.full_group());
-            return Err(Refusal::new(message).help("choose another name"));
+            return Err(UserError::new(message).help("choose another name"));
         }
     }
     Ok(())

@@ -5,8 +5,8 @@ pub mod validate;
 
 use clap::Subcommand;
 
-use super::error::Diagnosed;
 use super::{Console, Outcome};
+use crate::error::SourceErrors;
 use opctl_model::diagnostic::Diagnostic;
 use opctl_olm::bundle::{self, Findings, Folder};
 
@@ -34,6 +34,6 @@ pub fn valid(folder: Folder, help: &str) -> anyhow::Result<bundle::Bundle> {
         findings.sorted().into_iter().map(|finding| finding.diagnostic).filter(Diagnostic::is_error).collect();
     match bundle {
         Some(bundle) if diagnostics.is_empty() => Ok(bundle),
-        _ => Err(Diagnosed { diagnostics, help: vec![help.into()] }.into()),
+        _ => Err(SourceErrors { diagnostics, help: vec![help.into()] }.into()),
     }
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 use clap::Args;
 use serde_json::Value;
 
-use super::super::error::{Refusal, Refusals};
 use super::super::{Console, Outcome, recover};
+use crate::error::{UserError, UserErrors};
 use opctl_model::names::Namespace;
 use opctl_model::project::Tree;
 use opctl_olm::render::{Installation, render};
@@ -56,7 +56,7 @@ pub fn run(args: &RenderArgs, console: &Console) -> anyhow::Result<Outcome> {
 
 /// The objects of the bundle in a folder.
 pub fn rendered(dir: &str, target: &TargetArgs, console: &Console) -> anyhow::Result<Vec<Value>> {
-    let mut refusals = Refusals::default();
+    let mut refusals = UserErrors::default();
     let namespace = refusals.check(Namespace::parse(&target.namespace));
     let watched = target.watch_namespace.iter().filter_map(|name| refusals.check(Namespace::parse(name)));
     let watched: BTreeSet<String> = watched.map(|name| name.to_string()).collect();
@@ -64,7 +64,7 @@ pub fn rendered(dir: &str, target: &TargetArgs, console: &Console) -> anyhow::Re
     let namespace = namespace.map(|name| name.to_string()).unwrap_or_default();
     let manifests = manifests(dir, console)?;
     let installation = Installation { manifests: &manifests, namespace: &namespace, watched: &watched };
-    Ok(render(&installation).map_err(|error| Refusal::new(format!("`{dir}`: {error}")).help(error.help))?)
+    Ok(render(&installation).map_err(|error| UserError::new(format!("`{dir}`: {error}")).help(error.help))?)
 }
 
 /// The objects in `manifests/`.
@@ -73,7 +73,7 @@ fn manifests(dir: &str, console: &Console) -> anyhow::Result<Vec<Value>> {
     let tree = Tree::of_others(dir);
     let files = tree.files_below("manifests")?;
     if files.is_empty() {
-        return Err(Refusal::new(format!("`{dir}` is not a bundle: it has no files in `manifests`"))
+        return Err(UserError::new(format!("`{dir}` is not a bundle: it has no files in `manifests`"))
             .help("`opctl generate bundle` generates the bundle of a project")
             .into());
     }
@@ -81,7 +81,7 @@ fn manifests(dir: &str, console: &Console) -> anyhow::Result<Vec<Value>> {
     for path in files {
         let text = tree.read(&path)?.unwrap_or_default();
         let read = opctl_olm::parse::<Value>(&text).map_err(|error| {
-            Refusal::new(format!("cannot read `{dir}/{path}`: {error}"))
+            UserError::new(format!("cannot read `{dir}/{path}`: {error}"))
                 .help("`opctl generate bundle` generates it again")
         })?;
         objects.extend(read.into_iter().filter(|object| !object.is_null()));

@@ -7,9 +7,9 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
-use super::super::error::Refusal;
 use super::super::message_format::MessageArgs;
 use super::super::{Console, Outcome, counted, environment, recover};
+use crate::error::UserError;
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
 use opctl_model::names::nearest;
 use opctl_model::project::Tree;
@@ -89,7 +89,7 @@ pub fn run(args: &ValidateArgs, console: &Console) -> anyhow::Result<Outcome> {
     let passed = !findings.iter().any(is_bad);
     if args.output != Output::Text {
         console.print(&format!("{:#}\n", report(&findings, passed, args.output)));
-        return Ok(if passed { Outcome::Done } else { Outcome::Refused });
+        return Ok(if passed { Outcome::Done } else { Outcome::Problems });
     }
     args.messages.run(&current, console, |console| {
         let is_shown = |finding: &&Finding| console.verbosity > super::super::Verbosity::Quiet || is_bad(finding);
@@ -97,7 +97,7 @@ pub fn run(args: &ValidateArgs, console: &Console) -> anyhow::Result<Outcome> {
             findings.iter().filter(is_shown).map(|finding| finding.diagnostic.clone()).collect();
         console.diagnose(&diagnostics);
         console.info(&summary(&shown, &findings, passed));
-        Ok(if passed { Outcome::Done } else { Outcome::Refused })
+        Ok(if passed { Outcome::Done } else { Outcome::Problems })
     })
 }
 
@@ -105,7 +105,7 @@ pub fn run(args: &ValidateArgs, console: &Console) -> anyhow::Result<Outcome> {
 pub fn folder(dir: Option<&Path>, console: &Console) -> anyhow::Result<(PathBuf, String)> {
     let dir = dir.unwrap_or(Path::new("bundle"));
     if !dir.is_dir() {
-        let refusal = Refusal::new(format!("there is no folder `{}`", dir.display()));
+        let refusal = UserError::new(format!("there is no folder `{}`", dir.display()));
         let shown = dir.to_string_lossy();
         return Err(match shown.contains([':', '@']) {
             true => refusal
@@ -169,7 +169,7 @@ fn list() -> String {
 fn options(args: &ValidateArgs) -> anyhow::Result<Options> {
     let mut validators = BTreeSet::new();
     if let Some(text) = &args.select_optional {
-        let selector = LabelSelector::parse(text).map_err(Refusal::new)?;
+        let selector = LabelSelector::parse(text).map_err(UserError::new)?;
         let label = |validator: &Validator, key: &str| match key {
             "name" => Some(validator.name()),
             "suite" => validator.suite(),
@@ -179,14 +179,14 @@ fn options(args: &ValidateArgs) -> anyhow::Result<Options> {
         let is_selected = |validator: &Validator| !selector.is_empty() && selector.selects(|key| label(validator, key));
         validators.extend(Validator::ALL.into_iter().filter(is_selected));
         if validators.is_empty() && !selector.is_empty() {
-            let refusal = Refusal::new(format!("no optional validator has the labels `{text}`"));
+            let refusal = UserError::new(format!("no optional validator has the labels `{text}`"));
             return Err(refusal.help("`opctl bundle validate --list-optional` lists them").into());
         }
     }
     for name in &args.select {
         let Some(validator) = Validator::ALL.into_iter().find(|validator| validator.name() == name) else {
             let near = nearest(name, Validator::ALL.iter().map(|validator| validator.name()));
-            let refusal = Refusal::new(format!("there is no validator `{name}`"));
+            let refusal = UserError::new(format!("there is no validator `{name}`"));
             return Err(match near {
                 Some(near) => refusal.help(format!("did you mean `{near}`?")),
                 None => refusal.help("`opctl bundle validate --list-optional` lists them"),
@@ -201,13 +201,13 @@ fn options(args: &ValidateArgs) -> anyhow::Result<Options> {
             Some(("k8s-version", version)) => options.kubernetes = Some(version.to_owned()),
             Some(("index-path", path)) => {
                 let text = std::fs::read_to_string(path).map_err(|error| {
-                    Refusal::new(format!("cannot read `{path}`: {error}"))
+                    UserError::new(format!("cannot read `{path}`: {error}"))
                         .help("`index-path` names the Dockerfile of the bundle")
                 })?;
                 options.dockerfile = Some(SourceFile::new(path, text));
             }
             _ => {
-                let refusal = Refusal::new(format!("`{value}` is not a setting of an optional validator"));
+                let refusal = UserError::new(format!("`{value}` is not a setting of an optional validator"));
                 return Err(refusal.help("the settings are `k8s-version=VERSION` and `index-path=DOCKERFILE`").into());
             }
         }
@@ -221,7 +221,7 @@ fn options(args: &ValidateArgs) -> anyhow::Result<Options> {
 /// `{"categories": ["…"]}`
 fn categories(path: &Path) -> anyhow::Result<Vec<String>> {
     let refuse = |problem: String| {
-        Refusal::new(format!("cannot read `{}`: {problem}", path.display()))
+        UserError::new(format!("cannot read `{}`: {problem}", path.display()))
             .help("OPERATOR_BUNDLE_CATEGORIES names a file such as `{\"categories\": [\"Database\"]}`")
     };
     let text = std::fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::super::error::{Diagnosed, Refusal};
 use super::super::{Console, Next, Outcome, Task, carry_out_of, lock};
 use super::{catalog, valid_bundle};
+use crate::error::{SourceErrors, UserError};
 use opctl_edit::Edit;
 use opctl_edit::plan::Plan;
 use opctl_model::project::Tree;
@@ -62,7 +62,7 @@ pub struct AddArgs {
 pub fn run(args: &AddArgs, console: &Console) -> anyhow::Result<Outcome> {
     let read = valid_bundle(&args.bundle, console)?;
     if !is_reference(&args.image) {
-        let refusal = Refusal::new(format!("`{}` is not a reference of an image", args.image));
+        let refusal = UserError::new(format!("`{}` is not a reference of an image", args.image));
         return Err(refusal.help("write `HOST/PATH:TAG` or `HOST/PATH@sha256:…`").into());
     }
     let root = root(&args.catalog)?;
@@ -96,7 +96,7 @@ pub fn run(args: &AddArgs, console: &Console) -> anyhow::Result<Outcome> {
         skips,
         skip_range: args.skip_range.as_deref().or(of_bundle).map(str::to_owned),
     };
-    let changes = add(&old, &addition).map_err(|[problem, help]| Refusal::new(problem).help(help))?;
+    let changes = add(&old, &addition).map_err(|[problem, help]| UserError::new(problem).help(help))?;
     let tree = Tree::at(&root);
     let mut plan = Plan::default();
     let mut new = Tree::at(&root);
@@ -114,11 +114,11 @@ pub fn run(args: &AddArgs, console: &Console) -> anyhow::Result<Outcome> {
         }
     }
     let shown = args.catalog.to_string_lossy();
-    let new = Catalog::read(Folder { tree: &new, shown: shown.trim_end_matches('/') }).map_err(Diagnosed::from)?;
+    let new = Catalog::read(Folder { tree: &new, shown: shown.trim_end_matches('/') }).map_err(SourceErrors::from)?;
     let problems = validate::check(&new);
     if !problems.is_empty() {
         let help = "the catalog would not be valid with this bundle; `--replaces`, `--skips` and `--channels` set its upgrades".into();
-        return Err(Diagnosed { diagnostics: problems, help: vec![help] }.into());
+        return Err(SourceErrors { diagnostics: problems, help: vec![help] }.into());
     }
     let next = vec![Next::new(format!("opctl catalog graph {shown}"), "show the upgrades")];
     carry_out_of(
@@ -131,7 +131,7 @@ pub fn run(args: &AddArgs, console: &Console) -> anyhow::Result<Outcome> {
 /// The plan writes below a folder that exists.
 fn root(catalog: &Path) -> anyhow::Result<PathBuf> {
     if !catalog.is_dir() {
-        let refusal = Refusal::new(format!("there is no folder `{}`", catalog.display()));
+        let refusal = UserError::new(format!("there is no folder `{}`", catalog.display()));
         return Err(refusal.help(format!("create it: `mkdir -p {}`", catalog.display())).into());
     }
     Ok(catalog.to_owned())

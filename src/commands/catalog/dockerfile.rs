@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use super::super::error::Refusal;
 use super::super::{Console, Outcome};
+use crate::error::UserError;
 use opctl_olm::bundle::image::is_reference;
 
 /// Print a Dockerfile for the image of a catalog
@@ -22,7 +22,7 @@ pub struct DockerfileArgs {
 pub fn run(args: &DockerfileArgs, console: &Console) -> anyhow::Result<Outcome> {
     let base = &args.base;
     if !is_reference(base) {
-        let refusal = Refusal::new(format!("`{base}` is not a reference of an image"));
+        let refusal = UserError::new(format!("`{base}` is not a reference of an image"));
         return Err(refusal.help("write `HOST/PATH:TAG` or `HOST/PATH@sha256:…`").into());
     }
     console.print(&format!(

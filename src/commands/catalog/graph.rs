@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::super::error::Refusal;
 use super::super::{Console, Outcome};
 use super::catalog;
+use crate::error::UserError;
 use opctl_olm::catalog::graph;
 
 /// Show the upgrade graph of a file-based catalog
@@ -44,7 +44,7 @@ pub fn run(args: &GraphArgs, console: &Console) -> anyhow::Result<Outcome> {
     let selected: Vec<&str> = all.iter().copied().filter(is_selected).collect();
     if selected.is_empty() {
         let what = args.package.as_ref().map_or_else(String::new, |name| format!(" `{name}`"));
-        let refusal = Refusal::new(format!("the catalog has no package{what}"));
+        let refusal = UserError::new(format!("the catalog has no package{what}"));
         return Err(refusal.help(format!("its packages: {}", all.join(", "))).into());
     }
     match args.output {
@@ -54,7 +54,7 @@ pub fn run(args: &GraphArgs, console: &Console) -> anyhow::Result<Outcome> {
         }
         Format::Svg => {
             let [package] = selected[..] else {
-                let refusal = Refusal::new("a picture shows one package, and the catalog has several");
+                let refusal = UserError::new("a picture shows one package, and the catalog has several");
                 return Err(refusal.help(format!("name one with `--package`: {}", all.join(", "))).into());
             };
             console.print(&graph::svg(&catalog, package));

@@ -11,8 +11,8 @@ use std::path::Path;
 use clap::Subcommand;
 
 use super::bundle::validate::folder;
-use super::error::{Diagnosed, Refusal};
 use super::{Console, Outcome};
+use crate::error::{SourceErrors, UserError};
 use opctl_model::project::Tree;
 use opctl_olm::bundle::{Bundle, Folder};
 use opctl_olm::catalog::Catalog;
@@ -40,12 +40,12 @@ pub fn run(command: &CatalogCommand, console: &Console) -> anyhow::Result<Outcom
 fn catalog(dir: Option<&Path>, console: &Console) -> anyhow::Result<Catalog> {
     let dir = dir.unwrap_or(Path::new("catalog"));
     if !dir.is_dir() {
-        let refusal = Refusal::new(format!("there is no folder `{}`", dir.display()));
+        let refusal = UserError::new(format!("there is no folder `{}`", dir.display()));
         return Err(refusal.help("name the folder of a catalog; `opctl catalog add` creates one").into());
     }
     let (root, shown) = folder(Some(dir), console)?;
     let tree = Tree::of_others(root);
-    Ok(Catalog::read(Folder { tree: &tree, shown: &shown }).map_err(Diagnosed::from)?)
+    Ok(Catalog::read(Folder { tree: &tree, shown: &shown }).map_err(SourceErrors::from)?)
 }
 
 /// Reads the bundle in a folder; its errors are in the way.

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
-use super::super::error::{Diagnosed, Refusal};
 use super::super::{Console, Outcome};
 use super::{catalog, valid_bundle};
+use crate::error::{SourceErrors, UserError};
 use opctl_kustomize::yaml::{Dialect, Node, documents};
 use opctl_model::diagnostic::SourceFile;
 use opctl_olm::bundle::Bundle;
@@ -63,7 +63,7 @@ pub fn run(args: &RenderArgs, console: &Console) -> anyhow::Result<Outcome> {
     for source in &args.sources {
         if source.join("manifests").is_dir() && source.join("metadata").is_dir() {
             let Some(image) = &args.image else {
-                let refusal = Refusal::new(format!("the bundle `{}` needs the name of its image", source.display()));
+                let refusal = UserError::new(format!("the bundle `{}` needs the name of its image", source.display()));
                 return Err(refusal.help("OLM pulls it: `--image IMAGE`").into());
             };
             documents.push(bundle(&valid_bundle(source, console)?, image, content));
@@ -83,19 +83,19 @@ pub fn run(args: &RenderArgs, console: &Console) -> anyhow::Result<Outcome> {
 fn template(path: &Path, bundles: &[String], content: Content, console: &Console) -> anyhow::Result<Vec<Value>> {
     let shown = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| {
-        Refusal::new(format!("cannot read `{shown}`: {error}"))
+        UserError::new(format!("cannot read `{shown}`: {error}"))
             .help("name the folder of a bundle or a catalog, or a template")
     })?;
     let mut folders: BTreeMap<&str, PathBuf> = BTreeMap::new();
     for entry in bundles {
         let Some((image, dir)) = entry.rsplit_once('=') else {
-            let refusal = Refusal::new(format!("`{entry}` is not an image and the folder of its bundle"));
+            let refusal = UserError::new(format!("`{entry}` is not an image and the folder of its bundle"));
             return Err(refusal.help("write `--bundle IMAGE=DIR`").into());
         };
         folders.insert(image, dir.into());
     }
     let file = SourceFile::new(shown, text);
-    let nodes = documents(&file, Dialect::Kubectl).map_err(|problem| Diagnosed::from(vec![*problem]))?;
+    let nodes = documents(&file, Dialect::Kubectl).map_err(|problem| SourceErrors::from(vec![*problem]))?;
     let problem = RefCell::new(None);
     let render = |image: &str| match valid_bundle(folders.get(image)?, console) {
         Ok(read) => Some(rendered(&read, image, content)),
@@ -110,7 +110,7 @@ fn template(path: &Path, bundles: &[String], content: Content, console: &Console
         if let Some(error) = problem.take() {
             return Err(error);
         }
-        rendered.extend(expanded.map_err(Diagnosed::from)?);
+        rendered.extend(expanded.map_err(SourceErrors::from)?);
     }
     Ok(rendered)
 }

@@ -38,6 +38,6 @@ pub fn run(args: &ValidateArgs, console: &Console) -> anyhow::Result<Outcome> {
         }
         console.diagnose(&problems);
         console.info(&format!("the catalog is not valid: {}; {all}", counted(problems.len(), "error")));
-        Ok(Outcome::Refused)
+        Ok(Outcome::Problems)
     })
 }

@@ -12,7 +12,7 @@ use super::DevArgs;
 use crate::commands::on_cluster::Cluster;
 use crate::commands::testenv::failed;
 use crate::commands::{Console, kubectl};
-use crate::error::Refusal;
+use crate::error::UserError;
 use opctl_cluster::{self as cluster, Kubectl, Object};
 use opctl_model::names::ProjectName;
 
@@ -66,7 +66,7 @@ impl Account {
             Some(Self { namespace: object.namespace.clone(), name })
         };
         objects.iter().find_map(account).ok_or_else(|| {
-            Refusal::new("no Deployment in `config/default` sets a service account for the operator")
+            UserError::new("no Deployment in `config/default` sets a service account for the operator")
                 .help("`serviceAccountName` in `config/manager/manager.yaml` names it")
                 .into()
         })

@@ -15,12 +15,12 @@ use std::time::{Duration, SystemTime};
 use clap::Args;
 use opctl_testenv::Scratch;
 
-use super::error::{Failed, Refusal};
 use super::on_cluster::Cluster;
 use super::{Console, Outcome, check, counted, environment, manifests, project_folder, report, testenv, tree};
 use crate::commands::kubectl::KubectlArgs;
 use crate::commands::testenv::TestenvServersArgs;
 use crate::compiled;
+use crate::error::{ExternalError, UserError};
 use crate::rendered::{self, ImageSubstitution};
 use dev_cluster::{Account, DevCluster};
 use opctl_cluster::{self as cluster, Object};
@@ -73,7 +73,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 pub fn run(args: &DevArgs, console: &Console) -> anyhow::Result<Outcome> {
     if console.mode != Mode::Apply {
-        let refusal = Refusal::new("`opctl dev` runs the operator, and brings the manifests up to date");
+        let refusal = UserError::new("`opctl dev` runs the operator, and brings the manifests up to date");
         return Err(refusal.help("`opctl manifests` has `--dry-run`, `--diff` and `--check`").into());
     }
     let root = project_folder()?;
@@ -209,7 +209,7 @@ impl Dev<'_> {
     /// In place of the one that runs, if it is another.
     fn start(&mut self, built: Option<PathBuf>) -> anyhow::Result<()> {
         let Some(path) = built else {
-            return Err(Failed(Refusal::new("the operator does not compile")).into());
+            return Err(ExternalError(UserError::new("the operator does not compile")).into());
         };
         let changed = path.metadata().and_then(|metadata| metadata.modified()).ok();
         let binary = (path, changed);

@@ -7,10 +7,10 @@ use clap::Args;
 use serde_json::Value;
 
 use super::super::allow::without_allowed;
-use super::super::error::{Diagnosed, Refusal};
 use super::super::{Console, Next, Outcome, Task, carry_out, lock, project_folder, tree};
 use super::bundle_base::{self, Base};
 use crate::commands::console::Verbosity;
+use crate::error::{SourceErrors, UserError};
 use crate::rendered::PLACEHOLDER;
 use opctl_edit::plan::{Mode, Plan};
 use opctl_kustomize::Renderer;
@@ -143,7 +143,7 @@ pub fn run(args: &BundleArgs, console: &Console) -> anyhow::Result<Outcome> {
     bundle.findings.extend(source);
     let (errors, warnings) = findings(&bundle, &tree, args.strict);
     if !errors.is_empty() {
-        return Err(Diagnosed::from([errors, warnings].concat()).into());
+        return Err(SourceErrors::from([errors, warnings].concat()).into());
     }
     if console.verbosity > Verbosity::Quiet {
         console.diagnose(&warnings);
@@ -173,11 +173,11 @@ fn version(args: &BundleArgs, tree: &Tree) -> anyhow::Result<String> {
     let version = match &args.version {
         Some(version) => version.clone(),
         None => bundle_base::package(tree)?.version.ok_or_else(|| {
-            Refusal::new("Cargo.toml has no version").help("specify it: `opctl generate bundle --version 0.1.0`")
+            UserError::new("Cargo.toml has no version").help("specify it: `opctl generate bundle --version 0.1.0`")
         })?,
     };
     if version.contains('+') || olm::bundle::semver::parse(&version).is_err() {
-        return Err(Refusal::new(format!("`{version}` is not a semantic version"))
+        return Err(UserError::new(format!("`{version}` is not a semantic version"))
             .help("write it as `1.2.3` or `1.2.3-rc.1`; `+` is not allowed in the name of a CSV")
             .into());
     }
@@ -190,10 +190,10 @@ fn objects(tree: &Tree, folder: &str) -> anyhow::Result<Vec<Node>> {
     let render = renderer.render(folder, &[]);
     let errors: Vec<Diagnostic> = renderer.problems.into_iter().filter(Diagnostic::is_error).collect();
     if !errors.is_empty() {
-        return Err(Diagnosed::from(errors).into());
+        return Err(SourceErrors::from(errors).into());
     }
     if !render.is_closed {
-        return Err(Refusal::new(format!("opctl cannot render `{folder}` by itself, which a bundle requires"))
+        return Err(UserError::new(format!("opctl cannot render `{folder}` by itself, which a bundle requires"))
             .help("there must be a `kustomization.yaml`; resources from the network, plugins and kustomize's own charts are not supported")
             .into());
     }
@@ -210,7 +210,7 @@ fn base(tree: &Tree, package: &str, overlay: &str, objects: &[Node]) -> anyhow::
     };
     match &found[..] {
         [base] => Ok(base.clone()),
-        [] => Err(Refusal::new(format!("there is no base CSV: neither in `{overlay}` nor `{path}`"))
+        [] => Err(UserError::new(format!("there is no base CSV: neither in `{overlay}` nor `{path}`"))
             .help("`opctl generate kustomize manifests` writes one")
             .into()),
         [first, second, ..] => {
@@ -218,7 +218,7 @@ fn base(tree: &Tree, package: &str, overlay: &str, objects: &[Node]) -> anyhow::
                 .error("there are two base CSVs")
                 .at(second.span.clone(), "")
                 .help(format!("keep this one or the one in `{}`", first.span.file.path));
-            Err(Diagnosed::from(vec![error]).into())
+            Err(SourceErrors::from(vec![error]).into())
         }
     }
 }
@@ -242,7 +242,7 @@ impl Existing {
         let value = |path: String| -> anyhow::Result<Value> {
             let text = tree.read(&path)?.unwrap_or_default();
             let objects: Vec<Value> = olm::parse(&text).map_err(|error| {
-                Refusal::new(format!("cannot read `{path}`: {error}"))
+                UserError::new(format!("cannot read `{path}`: {error}"))
                     .help("fix it, or remove it: opctl generates it again")
             })?;
             Ok(objects.into_iter().next().unwrap_or_default())
@@ -289,12 +289,12 @@ fn digests(tree: &Tree, path: &str) -> anyhow::Result<Digests> {
     let text = match tree.read(path)? {
         Some(text) => text,
         None => std::fs::read_to_string(path).map_err(|error| {
-            Refusal::new(format!("cannot read `{path}`: {error}"))
+            UserError::new(format!("cannot read `{path}`: {error}"))
                 .help("`--digests FILE` has lines such as `IMAGE: sha256:…`")
         })?,
     };
     let digests: Vec<Digests> = olm::parse(&text).map_err(|error| {
-        Refusal::new(format!("`{path}`: {error}"))
+        UserError::new(format!("`{path}`: {error}"))
             .help("write a line such as `registry.example.com/operator:v1: sha256:…` for each image")
     })?;
     let digests = digests.into_iter().next().unwrap_or_default();
@@ -303,7 +303,7 @@ fn digests(tree: &Tree, path: &str) -> anyhow::Result<Digests> {
         hex.len() == 64 && hex.chars().all(|c| c.is_ascii_hexdigit() && !c.is_ascii_uppercase())
     };
     match digests.iter().find(|(_, digest)| !is_digest(digest)) {
-        Some((image, digest)) => Err(Refusal::new(format!("`{path}`: `{digest}` is not the digest of `{image}`"))
+        Some((image, digest)) => Err(UserError::new(format!("`{path}`: `{digest}` is not the digest of `{image}`"))
             .help("a digest is `sha256:` and 64 hexadecimal digits")
             .into()),
         None => Ok(digests),
@@ -318,7 +318,7 @@ fn with_image(
     console: &Console,
 ) -> anyhow::Result<Vec<Node>> {
     let image =
-        args.image.as_deref().map(Image::parse).transpose().map_err(Refusal::from)?.map(|image| image.to_string());
+        args.image.as_deref().map(Image::parse).transpose().map_err(UserError::from)?.map(|image| image.to_string());
     // What the Makefile passes where the user sets none.
     let image = image.filter(|image| image != "controller:latest");
     let (mut placed, mut left) = (0, 0);
@@ -350,7 +350,7 @@ fn with_image(
         && left == 0
         && let Some(image) = image
     {
-        return Err(Refusal::new(format!("no container has the image `{PLACEHOLDER}`, to be replaced by `{image}`"))
+        return Err(UserError::new(format!("no container has the image `{PLACEHOLDER}`, to be replaced by `{image}`"))
             .help("leave `--image` out to take the manifests as they are")
             .into());
     }

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::super::error::Refusal;
 use super::super::{Console, Next, Outcome, Task, carry_out, lock, project_folder, tree};
 use super::bundle::MANIFESTS;
 use crate::diagnostics::OP510;
+use crate::error::UserError;
 use opctl_edit::plan::{Mode, Plan};
 use opctl_model::diagnostic::{Chapter, Diagnostic, Span};
 use opctl_model::project::{Manifest, Origin, Package, ProjectFile, Resource, Tree, builtin, is_unreadable};
@@ -180,7 +180,7 @@ pub fn required(project: &ProjectFile) -> anyhow::Result<Vec<Value>> {
         .collect();
     required.sort_by_key(ToString::to_string);
     if required.is_empty() {
-        return Err(Refusal::new("PROJECT has no API of another project")
+        return Err(UserError::new("PROJECT has no API of another project")
             .help("leave out `--require-external-apis`, or write `spec.customresourcedefinitions.required` in the base CSV")
             .into());
     }

@@ -10,11 +10,11 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::super::edit::{self, EditArgs};
-use super::super::error::{Diagnosed, Refusal};
 use super::super::kubectl::{self, KubectlArgs};
 use super::super::{Console, Next, Outcome, Task, carry_out, is_unreadable, lock, project_folder, resolve, tree};
 use crate::api::components::{KUSTOMIZATION, is_listed, listed};
 use crate::compiled::helm::{self, HelmError, Workspace};
+use crate::error::{SourceErrors, UserError};
 use crate::rendered::{self, ImageSubstitution};
 use opctl_charts::chart::{LIMIT, record_size};
 use opctl_charts::operator_chart::{self, Chart, Combination, Operator, Switch};
@@ -68,7 +68,7 @@ pub fn run(args: &ChartArgs, console: &Console) -> anyhow::Result<Outcome> {
     let _lock = lock(&root, console)?;
     let tree = tree(&root);
     let folder = join(args.output_dir.trim_end_matches('/'), "chart");
-    let image = args.image.as_deref().map(Image::parse).transpose().map_err(Refusal::from)?;
+    let image = args.image.as_deref().map(Image::parse).transpose().map_err(UserError::from)?;
     let mut operator = operator(&tree, console)?;
     let own_image = operator.image.clone();
     if let Some(image) = image {
@@ -104,7 +104,7 @@ pub fn run(args: &ChartArgs, console: &Console) -> anyhow::Result<Outcome> {
 }
 
 /// helm keeps each release, with all templates and all objects, in one Secret.
-fn refuse_too_large(chart: &Chart, operator: &Operator, header: &str) -> Result<(), Refusal> {
+fn refuse_too_large(chart: &Chart, operator: &Operator, header: &str) -> Result<(), UserError> {
     let objects: String =
         operator.renderings[&operator.by_default()].iter().map(|object| format!("{object}\n")).collect();
     let size = record_size(std::iter::once(&chart.files(header)), &objects);
@@ -112,14 +112,14 @@ fn refuse_too_large(chart: &Chart, operator: &Operator, header: &str) -> Result<
         return Ok(());
     }
     let (size, limit) = (size >> 10, LIMIT >> 10);
-    Err(Refusal::new(format!("`helm install` would fail: its record of a release has {size} KiB, and a Secret at most {limit}"))
+    Err(UserError::new(format!("`helm install` would fail: its record of a release has {size} KiB, and a Secret at most {limit}"))
         .help("shorten the descriptions in the CRDs, in PROJECT: `manifests: {foreignDescriptions: false}` leaves out those of \
                Kubernetes' own types, `maxDescription: 200` the rest of long ones; then `opctl manifests`")
         .help("or install without helm: `opctl build-installer`"))
 }
 
-fn made(operator: &Operator, header: &str) -> Result<Chart, Refusal> {
-    operator_chart::chart(operator, header).map_err(|error| Refusal::new(error.message).help(error.help))
+fn made(operator: &Operator, header: &str) -> Result<Chart, UserError> {
+    operator_chart::chart(operator, header).map_err(|error| UserError::new(error.message).help(error.help))
 }
 
 /// The operator with the combinations of its parts that a chart needs.
@@ -267,7 +267,7 @@ impl Variants<'_> {
         for (path, edit) in edits {
             let Some(text) = tree.read(path)? else { continue };
             let text = edit.apply(&text).map_err(|error| {
-                Refusal::new(format!("`{path}`: {}", error.reason)).help("`opctl edit` shows which parts are on")
+                UserError::new(format!("`{path}`: {}", error.reason)).help("`opctl edit` shows which parts are on")
             })?;
             tree.lay_over(path, text);
         }
@@ -280,10 +280,10 @@ impl Variants<'_> {
         let render = renderer.render("config/default", &[]);
         let errors: Vec<Diagnostic> = renderer.problems.into_iter().filter(Diagnostic::is_error).collect();
         if !errors.is_empty() {
-            return Err(Diagnosed::from(errors).into());
+            return Err(SourceErrors::from(errors).into());
         }
         if !render.is_closed {
-            return Err(Refusal::new("opctl cannot render `config/default` by itself, which a chart requires")
+            return Err(UserError::new("opctl cannot render `config/default` by itself, which a chart requires")
                 .help("resources from the network, plugins and kustomize's own charts are not supported")
                 .into());
         }
@@ -324,7 +324,7 @@ fn plan(chart: &Chart, tree: &Tree, folder: &str, header: &str, overwrite: &[Str
         }
     }
     if tree.has(&at("Chart.yaml")) && ours.is_empty() {
-        return Err(Refusal::new(format!("`{folder}` has a chart that `opctl generate chart` did not make"))
+        return Err(UserError::new(format!("`{folder}` has a chart that `opctl generate chart` did not make"))
             .help("`--output-dir DIR` chooses another folder")
             .into());
     }
@@ -350,7 +350,7 @@ fn plan(chart: &Chart, tree: &Tree, folder: &str, header: &str, overwrite: &[Str
             Ok(None) => {}
             Ok(Some(after)) => plan.edit(path, Edit::Lines { before, after }),
             Err(lines) => {
-                return Err(Refusal::new(format!("`{path}`: there is no place for new values"))
+                return Err(UserError::new(format!("`{path}`: there is no place for new values"))
                     .help(format!("add these:\n{lines}"))
                     .into());
             }
@@ -364,7 +364,7 @@ const IGNORED: &str = ".git/\n.gitignore\n*.swp\n*.bak\n*.tmp\n*.orig\n*~\n.DS_S
 /// Whether helm renders with the chart what kustomize does: as it is, with each of the parts changed, and with all and none of them. The
 /// user's values and templates are left out: they may be others.
 fn compare(operator: &Operator, header: &str, tree: &Tree, args: &ChartArgs, console: &Console) -> anyhow::Result<()> {
-    let refused = |error: HelmError| Refusal::new(error.message).help(error.help);
+    let refused = |error: HelmError| UserError::new(error.message).help(error.help);
     let workspace = Workspace::create().map_err(refused)?;
     workspace.write("chart", &made(operator, header)?.files(header)).map_err(refused)?;
     let kubectl = kubectl::find(args.program.kubectl.as_deref(), None);
@@ -383,16 +383,16 @@ fn compare(operator: &Operator, header: &str, tree: &Tree, args: &ChartArgs, con
             parts.push(format!("{} {}", switch.name(), if is_on { "on" } else { "off" }));
         }
         let text = helm::template_in(operator.release(), &operator.namespace, &workspace.chart(), &values);
-        let found = operator_chart::objects(&text.map_err(refused)?).map_err(Refusal::new)?;
+        let found = operator_chart::objects(&text.map_err(refused)?).map_err(UserError::new)?;
         let wanted = match *combination == base {
             // What people apply, not what opctl takes it for.
             true => operator_chart::objects(&rendered::text(tree, &kubectl, ImageSubstitution::Skip)?)
-                .map_err(Refusal::new)?,
+                .map_err(UserError::new)?,
             false => operator.renderings[combination].iter().map(|object| Value::clone(object)).collect(),
         };
         let [wanted, found] = [&wanted, &found].map(|objects| operator_chart::normal(objects, &operator.namespace));
         if let Some(difference) = operator_chart::difference(&wanted, &found) {
-            return Err(Refusal::new(format!("the chart does not install what `config/default` does: {difference}"))
+            return Err(UserError::new(format!("the chart does not install what `config/default` does: {difference}"))
                 .help(format!("compared with {}", parts.join(", ")))
                 .help("please report this as a defect of opctl, with the objects")
                 .into());

@@ -3,8 +3,8 @@
 use clap::Args;
 use serde_json::Value;
 
-use super::super::error::Refusal;
 use super::super::{Console, Outcome, Task, carry_out, lock, project_folder, tree};
+use crate::error::UserError;
 use crate::reference::{self, Sample};
 use opctl_edit::plan::Plan;
 use opctl_model::project::{ProjectFile, Tree, join};
@@ -37,7 +37,7 @@ pub fn run(args: &DocsArgs, console: &Console) -> anyhow::Result<Outcome> {
     let name = ProjectFile::read(&tree)?.name.to_string();
     let apis = reference::apis(&crds(&tree)?);
     if apis.is_empty() {
-        return Err(Refusal::new("there is no CRD in `config/crd/bases`")
+        return Err(UserError::new("there is no CRD in `config/crd/bases`")
             .help("`opctl create api` adds a kind, `opctl manifests` regenerates the CRDs")
             .into());
     }
@@ -65,7 +65,7 @@ fn crds(tree: &Tree) -> anyhow::Result<Vec<Value>> {
     for path in tree.files_below("config/crd/bases")? {
         let text = tree.read(&path)?.unwrap_or_default();
         let read = reference::crds(&text).map_err(|error| {
-            Refusal::new(format!("cannot read `{path}`: {error}")).help("`opctl manifests` regenerates it")
+            UserError::new(format!("cannot read `{path}`: {error}")).help("`opctl manifests` regenerates it")
         })?;
         crds.extend(read);
     }
@@ -78,7 +78,7 @@ fn samples(tree: &Tree) -> anyhow::Result<Vec<Sample>> {
     for path in tree.files_below("config/samples")?.into_iter().filter(is_yaml) {
         let read = reference::samples(&tree.read(&path)?.unwrap_or_default());
         samples
-            .extend(read.map_err(|error| Refusal::new(format!("cannot read `{path}`: {error}")).help("correct it"))?);
+            .extend(read.map_err(|error| UserError::new(format!("cannot read `{path}`: {error}")).help("correct it"))?);
     }
     Ok(samples)
 }

@@ -6,7 +6,7 @@ use super::release::ReleaseArgs;
 use crate::commands::on_cluster::{Cluster, ConnectionArgs};
 use crate::commands::run::OlmVersion;
 use crate::commands::{Console, Outcome};
-use crate::error::{Failed, Refusal};
+use crate::error::{ExternalError, UserError};
 use opctl_cluster::{Crd, Deadline};
 
 /// Install OLM in the cluster
@@ -42,12 +42,12 @@ pub fn run(args: &InstallArgs, console: &Console) -> anyhow::Result<Outcome> {
     let names: Vec<String> = [Some(crd), needed].into_iter().flatten().map(String::from).collect();
     let found = Crd::all(&cluster.kubectl, &names).map_err(|error| cluster.failure("read the CRDs", &error))?;
     if found.iter().any(|found| found.name == crd) {
-        let refusal = Refusal::new(format!("the cluster has {shown} already: there is the CRD `{crd}`"));
-        return Err(Failed(refusal.help("`opctl olm status` shows it, `opctl olm uninstall` removes it")).into());
+        let refusal = UserError::new(format!("the cluster has {shown} already: there is the CRD `{crd}`"));
+        return Err(ExternalError(refusal.help("`opctl olm status` shows it, `opctl olm uninstall` removes it")).into());
     }
     if needed.is_some() && found.is_empty() {
-        let refusal = Refusal::new("OLM v1 gets its certificates from cert-manager, which the cluster does not have");
-        return Err(Failed(refusal.help("install it: https://cert-manager.io/docs/installation/")).into());
+        let refusal = UserError::new("OLM v1 gets its certificates from cert-manager, which the cluster does not have");
+        return Err(ExternalError(refusal.help("install it: https://cert-manager.io/docs/installation/")).into());
     }
     let objects = args.release.objects(None, console)?;
     let rest = cluster.apply_in_order(&objects)?;

@@ -5,7 +5,7 @@ use clap::Args;
 use crate::commands::Console;
 use crate::commands::environment;
 use crate::commands::run::OlmVersion;
-use crate::error::{Failed, Refusal};
+use crate::error::{ExternalError, UserError};
 use opctl_cluster::{self as cluster, Object};
 
 #[derive(Args, Clone, Debug)]
@@ -34,7 +34,7 @@ impl ReleaseArgs {
         for source in sources {
             let text = text(&source, console)?;
             let read = cluster::objects(&text).map_err(|error| {
-                Refusal::new(format!("`{source}` is no manifest: {error}")).help("name a YAML file with objects")
+                UserError::new(format!("`{source}` is no manifest: {error}")).help("name a YAML file with objects")
             });
             objects.extend(read?);
         }
@@ -59,14 +59,14 @@ fn urls(olm: OlmVersion, release: Option<&str>) -> Vec<String> {
 fn text(source: &str, console: &Console) -> anyhow::Result<String> {
     if !source.contains("://") {
         return Ok(std::fs::read_to_string(source).map_err(|error| {
-            Refusal::new(format!("cannot read `{source}`: {error}")).help("name a file, or a URL with `https://`")
+            UserError::new(format!("cannot read `{source}`: {error}")).help("name a file, or a URL with `https://`")
         })?);
     }
     console.status("Downloading", source);
     let network = environment::search(None, None).network;
     Ok(network.text(source, &mut |_| {}).map_err(|error| {
-        Failed(
-            Refusal::new(error.to_string())
+        ExternalError(
+            UserError::new(error.to_string())
                 .help("`--version RELEASE` names a release: https://github.com/operator-framework")
                 .help("without a network, `--manifests FILE` names files that were downloaded before"),
         )

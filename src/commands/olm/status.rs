@@ -30,7 +30,7 @@ pub fn run(args: &StatusArgs, console: &Console) -> anyhow::Result<Outcome> {
     if !status.is_good {
         console.print("OLM is not installed\n");
         console.hint("`opctl olm install` installs it");
-        return Ok(Outcome::Refused);
+        return Ok(Outcome::Problems);
     }
     if has(SUBSCRIPTIONS) {
         let version = version(&cluster)?.map_or_else(String::new, |version| format!(" {version}"));
@@ -72,7 +72,7 @@ pub fn run(args: &StatusArgs, console: &Console) -> anyhow::Result<Outcome> {
         }
     }
     console.print(&status.text);
-    Ok(if status.is_good { Outcome::Done } else { Outcome::Refused })
+    Ok(if status.is_good { Outcome::Done } else { Outcome::Problems })
 }
 
 /// The release of OLM v0, as its package server says.

@@ -7,7 +7,7 @@ use super::status;
 use crate::commands::on_cluster::{Cluster, ConnectionArgs};
 use crate::commands::run::{EXTENSIONS, OlmVersion, SUBSCRIPTIONS, at};
 use crate::commands::{Console, Outcome};
-use crate::error::{Failed, Refusal};
+use crate::error::{ExternalError, UserError};
 use opctl_cluster::{self as cluster, Crd, Object};
 
 /// Remove OLM from the cluster
@@ -48,8 +48,8 @@ pub fn run(args: &UninstallArgs, console: &Console) -> anyhow::Result<Outcome> {
     let operators = operators(&cluster, crd)?;
     if !operators.is_empty() && !args.yes {
         let list: String = operators.iter().map(|name| format!("\n  {name}")).collect();
-        let refusal = Refusal::new(format!("{shown} has installed operators, which would be lost with it:{list}"));
-        return Err(Failed(
+        let refusal = UserError::new(format!("{shown} has installed operators, which would be lost with it:{list}"));
+        return Err(ExternalError(
             refusal.help("remove them first: `opctl cleanup PACKAGE -n NAMESPACE`").help("or remove all: `--yes`"),
         )
         .into());
@@ -69,7 +69,7 @@ pub fn run(args: &UninstallArgs, console: &Console) -> anyhow::Result<Outcome> {
     let holder = "a controller of OLM takes its finalizers away: it still runs, see its logs";
     cluster.delete(&own)?;
     if !cluster.delete_crds(&crds, args.yes, holder)? {
-        return Ok(Outcome::Refused);
+        return Ok(Outcome::Problems);
     }
     cluster.delete(&others)?;
     console.info(&format!("{shown} is removed"));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Cluster;
 use crate::commands::console::Verbosity;
 use crate::commands::counted;
-use crate::error::{Failed, Refusal};
+use crate::error::{ExternalError, UserError};
 use opctl_cluster::{Crd, Deadline, KubectlError, NotServed, Object, Obstacle, RemainingObject};
 
 /// The maximum number of objects in a message.
@@ -24,19 +24,19 @@ impl Cluster<'_> {
         drop(progress);
         match served {
             Ok(()) => self.console.info(&format!("{} served", are(names.len(), "CRD"))),
-            Err(NotServed::Refused(refused)) => return Err(Failed(self.names_taken(&refused)?).into()),
-            Err(NotServed::Waiting(waiting)) => return Err(Failed(self.not_served(&waiting)).into()),
+            Err(NotServed::Refused(refused)) => return Err(ExternalError(self.names_taken(&refused)?).into()),
+            Err(NotServed::Waiting(waiting)) => return Err(ExternalError(self.not_served(&waiting)).into()),
             Err(NotServed::Kubectl(error)) => return Err(self.failure("read the CRDs", &error).into()),
         }
         Ok(())
     }
 
     /// Which names of these CRDs the API server does not accept, and which CRDs have them.
-    fn names_taken(&self, refused: &[String]) -> Result<Refusal, Failed> {
+    fn names_taken(&self, refused: &[String]) -> Result<UserError, ExternalError> {
         let obstacles =
             Obstacle::of_each(&self.kubectl, refused).map_err(|error| self.failure("read the CRDs", &error))?;
         let lines: String = obstacles.iter().map(|(name, obstacle)| format!("\n  `{name}` {obstacle}")).collect();
-        let mut refusal = Refusal::new(format!("the API server does not accept all names{lines}"));
+        let mut refusal = UserError::new(format!("the API server does not accept all names{lines}"));
         for help in obstacles.into_iter().flat_map(|(_, obstacle)| obstacle.help) {
             if !refusal.help.contains(&help) {
                 refusal = refusal.help(help);
@@ -45,9 +45,9 @@ impl Cluster<'_> {
         Ok(refusal)
     }
 
-    fn not_served(&self, waiting: &[(String, String)]) -> Refusal {
+    fn not_served(&self, waiting: &[(String, String)]) -> UserError {
         let lines: String = waiting.iter().map(|(name, why)| format!("\n  `{name}`: {why}")).collect();
-        let refusal = Refusal::new(format!("not every CRD is served after {}{lines}", self.timeout_argument));
+        let refusal = UserError::new(format!("not every CRD is served after {}{lines}", self.timeout_argument));
         if waiting.iter().any(|(_, why)| why.contains("being deleted")) {
             return refusal.help("a CRD is deleted after its last object: check which finalizers block these");
         }
@@ -75,8 +75,8 @@ impl Cluster<'_> {
     pub fn may_delete_crds(&self, there: &[Crd], yes: bool) -> anyhow::Result<bool> {
         self.console.eprint(&self.losses(there)?);
         if !yes && !self.console.can_ask() {
-            return Err(Failed(
-                Refusal::new("refusing to delete without confirmation: not a terminal")
+            return Err(ExternalError(
+                UserError::new("refusing to delete without confirmation: not a terminal")
                     .help("`--yes` deletes them; with make: `YES=1`"),
             )
             .into());
@@ -95,8 +95,8 @@ impl Cluster<'_> {
             return Ok(true);
         }
         let read = |error: KubectlError| {
-            let Failed(refusal) = self.failure("find the objects that have finalizers", &error);
-            Failed(refusal.help("`--yes` deletes the operator without looking for them"))
+            let ExternalError(refusal) = self.failure("find the objects that have finalizers", &error);
+            ExternalError(refusal.help("`--yes` deletes the operator without looking for them"))
         };
         let mut text = String::new();
         for crd in Crd::all(&self.kubectl, &names).map_err(read)? {
@@ -113,8 +113,8 @@ impl Cluster<'_> {
         }
         self.console.eprint(&format!("{text}Without the operator, they are not cleaned up, and cannot be deleted.\n"));
         if !self.console.can_ask() {
-            return Err(Failed(
-                Refusal::new("refusing to delete the operator without confirmation: not a terminal")
+            return Err(ExternalError(
+                UserError::new("refusing to delete the operator without confirmation: not a terminal")
                     .help("first delete these objects, or the CRDs with them: `--delete-crds`")
                     .help("`--yes` deletes only the operator; with make: `YES=1`"),
             )
@@ -149,8 +149,8 @@ impl Cluster<'_> {
         let width = crds.iter().map(|crd| crd.name.len()).max().unwrap_or_default();
         for crd in crds {
             let held = crd.objects(&self.kubectl).map_err(|error| {
-                let Failed(refusal) = self.failure(&format!("count the objects of `{}`", crd.name), &error);
-                Failed(refusal.help("nothing was deleted, since what would go is not known"))
+                let ExternalError(refusal) = self.failure(&format!("count the objects of `{}`", crd.name), &error);
+                ExternalError(refusal.help("nothing was deleted, since what would go is not known"))
             })?;
             let namespaces: BTreeSet<&str> = held.iter().map(|object| object.namespace.as_str()).collect();
             let spread = match namespaces.len() {
@@ -173,11 +173,11 @@ impl Cluster<'_> {
         let left = Crd::await_gone(&self.kubectl, &names, Deadline::after(self.timeout), waiting);
         drop(progress);
         let left = left.map_err(|error| self.failure("read the CRDs", &error))?;
-        if left.is_empty() { Ok(()) } else { Err(Failed(self.deletion_blocked(&left, holder)?).into()) }
+        if left.is_empty() { Ok(()) } else { Err(ExternalError(self.deletion_blocked(&left, holder)?).into()) }
     }
 
     /// Which objects hold the CRDs, and by which finalizer.
-    fn deletion_blocked(&self, crds: &[Crd], holder: &str) -> Result<Refusal, Failed> {
+    fn deletion_blocked(&self, crds: &[Crd], holder: &str) -> Result<UserError, ExternalError> {
         let mut lines = String::new();
         let mut example = None;
         for crd in crds {
@@ -193,7 +193,7 @@ impl Cluster<'_> {
             }
         }
         let refusal =
-            Refusal::new(format!("not every CRD is gone after {}{lines}", self.timeout_argument)).help(holder);
+            UserError::new(format!("not every CRD is gone after {}{lines}", self.timeout_argument)).help(holder);
         Ok(match example {
             Some(patch) => refusal.help(format!(
                 "to give up what they wait for, take their finalizers away: `{patch} --type=merge -p '{{\"metadata\":{{\"finalizers\":null}}}}'`"

@@ -1,42 +1,42 @@
 //! Turns errors of kubectl and kustomize into messages with help.
 
 use super::Cluster;
-use crate::error::{Failed, Refusal};
+use crate::error::{ExternalError, UserError};
 use crate::rendered::{PLACEHOLDER_TAGGED, RenderError};
 use opctl_cluster::connection::ConnectionError;
 use opctl_cluster::{FailureCause, KubectlError};
 
 impl Cluster<'_> {
     /// The error for a user when the cluster cannot be used.
-    pub fn connection_failure(&self, error: &ConnectionError) -> Failed {
+    pub fn connection_failure(&self, error: &ConnectionError) -> ExternalError {
         match error {
             ConnectionError::UnknownContext(_) => {
-                let refusal = Refusal::new(error.to_string());
-                Failed(refusal.help("`kubectl config get-contexts` lists those that it has"))
+                let refusal = UserError::new(error.to_string());
+                ExternalError(refusal.help("`kubectl config get-contexts` lists those that it has"))
             }
             ConnectionError::Unreachable { error, has_context } => {
-                Failed(unreachable(error, *has_context, self.prints))
+                ExternalError(unreachable(error, *has_context, self.prints))
             }
             ConnectionError::Failed { purpose, error } => self.failure(purpose, error),
         }
     }
 
     /// The error for a user when kubectl cannot `purpose`.
-    pub fn failure(&self, purpose: &str, error: &KubectlError) -> Failed {
-        Failed(match error.cause() {
+    pub fn failure(&self, purpose: &str, error: &KubectlError) -> ExternalError {
+        ExternalError(match error.cause() {
             FailureCause::NoKubectl => no_kubectl(error),
             FailureCause::Unreachable => unreachable(error, true, self.prints),
-            FailureCause::Unauthorized => Refusal::new(format!(
+            FailureCause::Unauthorized => UserError::new(format!(
                 "cannot {purpose}: the cluster does not accept this user: {}",
                 message(error)
             ))
             .help("log in again, or choose another one with `--context`; `kubectl config get-contexts` lists them"),
             FailureCause::Credentials => {
-                Refusal::new(format!("cannot {purpose}: kubectl gets no credentials: {}", error.reason()))
+                UserError::new(format!("cannot {purpose}: kubectl gets no credentials: {}", error.reason()))
                     .help("install or repair the program that `exec` names in the kubeconfig, or choose another context with `--context`")
             }
             FailureCause::Kubeconfig => {
-                Refusal::new(format!("cannot {purpose}: kubectl cannot use the kubeconfig: {}", error.reason()))
+                UserError::new(format!("cannot {purpose}: kubectl cannot use the kubeconfig: {}", error.reason()))
                     .help("repair the kubeconfig, or choose another one with `--kubeconfig` or another context with `--context`")
             }
             FailureCause::Forbidden(denials) => {
@@ -52,21 +52,21 @@ impl Cluster<'_> {
                     denials[0].resource,
                     namespace.unwrap_or_default()
                 );
-                Refusal::new(message)
+                UserError::new(message)
                     .help("ask somebody who administers the cluster for these rights, or to run this")
                     .help(format!("`opctl doctor` lists the rights of this user; for one: `{check}`"))
             }
-            FailureCause::Escalation => Refusal::new(format!("cannot {purpose}: {}", message(error))).help(
+            FailureCause::Escalation => UserError::new(format!("cannot {purpose}: {}", message(error))).help(
                 "whoever makes a role must have all of its rights: let somebody run this who administers the cluster",
             ),
             FailureCause::NoContext | FailureCause::Other => {
-                Refusal::new(format!("cannot {purpose}: {}", message(error)))
+                UserError::new(format!("cannot {purpose}: {}", message(error)))
             }
         })
     }
 }
 
-impl From<&RenderError> for Refusal {
+impl From<&RenderError> for UserError {
     fn from(error: &RenderError) -> Self {
         let refusal = Self::new(error.to_string());
         match error {
@@ -104,20 +104,20 @@ fn message(error: &KubectlError) -> String {
     }
 }
 
-fn no_kubectl(error: &KubectlError) -> Refusal {
+fn no_kubectl(error: &KubectlError) -> UserError {
     let refusal = match error {
         KubectlError::Missing(program) if program == "kubectl" => {
-            Refusal::new("there is no `kubectl` on PATH or in KUBEBUILDER_ASSETS")
+            UserError::new("there is no `kubectl` on PATH or in KUBEBUILDER_ASSETS")
         }
-        error => Refusal::new(error.to_string()),
+        error => UserError::new(error.to_string()),
     };
     refusal
         .help("`opctl testenv setup` brings one; others: https://kubernetes.io/docs/tasks/tools/")
         .help("`--kubectl PROGRAM` names one that is elsewhere")
 }
 
-fn unreachable(error: &KubectlError, has_context: bool, prints: bool) -> Refusal {
-    let refusal = Refusal::new(format!("cannot reach the cluster: {}", message(error)));
+fn unreachable(error: &KubectlError, has_context: bool, prints: bool) -> UserError {
+    let refusal = UserError::new(format!("cannot reach the cluster: {}", message(error)));
     if !has_context {
         return refusal
             .help("set KUBECONFIG to the file of a cluster, or choose one: `kubectl config use-context NAME`");

@@ -9,8 +9,8 @@ use std::time::Duration;
 use clap::Args;
 
 use super::Console;
-use super::error::{Failed, Refusal};
 use crate::commands::kubectl::ContextArgs;
+use crate::error::{ExternalError, UserError};
 use opctl_cluster::connection::{self, VERSION, VIEW};
 use opctl_cluster::{self as cluster, FIELD_MANAGER, Kubectl, Object};
 use opctl_edit::plan::Mode;
@@ -61,16 +61,17 @@ impl<'a> Cluster<'a> {
         };
         if let Some(flag) = flag {
             let refusal =
-                Refusal::new(format!("`{flag}` is for commands that write files, and `opctl {command}` writes none"));
+                UserError::new(format!("`{flag}` is for commands that write files, and `opctl {command}` writes none"));
             let print =
                 prints.then(|| format!("`opctl {command} --print` prints the manifests without using a cluster"));
             let diff = format!("kubectl diff --server-side --force-conflicts --field-manager {FIELD_MANAGER} -f -");
             let applies = matches!(command, "install" | "deploy");
             let compare = applies.then(|| format!("`… --print | {diff}` compares them with a cluster"));
-            return Err(print.into_iter().chain(compare).fold(refusal, Refusal::help).into());
+            return Err(print.into_iter().chain(compare).fold(refusal, UserError::help).into());
         }
         let timeout = duration(&args.timeout).ok_or_else(|| {
-            Refusal::new(format!("invalid timeout `{}`", args.timeout)).help("write it as `90s`, `2m`, `1m30s` or `1h`")
+            UserError::new(format!("invalid timeout `{}`", args.timeout))
+                .help("write it as `90s`, `2m`, `1m30s` or `1h`")
         })?;
         let kubectl = args.context.kubectl();
         Ok(Self { kubectl, timeout, timeout_argument: &args.timeout, prints, console })
@@ -82,7 +83,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// Prints which cluster is used, and checks that its API server answers.
-    pub fn connect(&self) -> Result<(), Failed> {
+    pub fn connect(&self) -> Result<(), ExternalError> {
         let view = self.kubectl.output(&VIEW, "");
         let has_context = view.is_ok();
         let failure = |error| self.connection_failure(&error);
@@ -117,8 +118,8 @@ impl<'a> Cluster<'a> {
             return Ok(());
         }
         let applied = cluster::apply(&self.kubectl, objects).map_err(|error| {
-            let Failed(refusal) = self.failure("apply the manifests", &error);
-            Failed(refusal.help("earlier changes are kept; fix this and run the command again"))
+            let ExternalError(refusal) = self.failure("apply the manifests", &error);
+            ExternalError(refusal.help("earlier changes are kept; fix this and run the command again"))
         })?;
         self.list("apply", &applied.stdout);
         applied.warnings.iter().for_each(|warning| self.console.warn(warning));

@@ -15,10 +15,10 @@ use serde_json::Value;
 pub use self::plain::{is_crd, lines};
 pub use self::session::{EXTENSIONS, Olm, SUBSCRIPTIONS, Session};
 use self::source::Source;
-use super::error::{Failed, Refusal};
 use super::kubebuilder_syntax::RUN;
 use super::on_cluster::ConnectionArgs;
 use super::{Console, Outcome};
+use crate::error::{ExternalError, UserError};
 use opctl_olm as olm;
 use opctl_olm::install::{self, Mode};
 
@@ -165,18 +165,18 @@ pub fn run(args: &RunCommandArgs, console: &Console) -> anyhow::Result<Outcome> 
         Some(Run::Bundle(args)) => bundle(args, console),
         Some(Run::BundleUpgrade(args)) => upgrade(args, console),
         None => {
-            let refusal = Refusal::new("`opctl run` runs bundles: `opctl run bundle`, `opctl run bundle-upgrade`");
+            let refusal = UserError::new("`opctl run` runs bundles: `opctl run bundle`, `opctl run bundle-upgrade`");
             let namespace = args.namespace.as_ref();
             let one =
                 namespace.map(|name| format!("`WATCH_NAMESPACE={name} make install run` watches that namespace only"));
-            Err(one.into_iter().fold(refusal.help(RUN), Refusal::help).into())
+            Err(one.into_iter().fold(refusal.help(RUN), UserError::help).into())
         }
     }
 }
 
 fn bundle(args: &BundleArgs, console: &Console) -> anyhow::Result<Outcome> {
     let given = args.install_mode.as_deref().map(|text| {
-        Mode::parse(text).map_err(|rule| Refusal::new(format!("invalid install mode `{text}`")).help(rule))
+        Mode::parse(text).map_err(|rule| UserError::new(format!("invalid install mode `{text}`")).help(rule))
     });
     let given = given.transpose()?;
     let source = source::load(&args.bundle, args.run.skip_tls_verify, console)?;
@@ -188,8 +188,8 @@ fn bundle(args: &BundleArgs, console: &Console) -> anyhow::Result<Outcome> {
     }
     let session = Session::start(&args.run.connection, args.run.namespace.as_deref(), "run bundle", console)?;
     if let Some(installed) = Installed::all(&session, &source.package)?.first() {
-        let refusal = Refusal::new(format!("`{}` is installed already: {installed}", source.package));
-        return Err(Failed(
+        let refusal = UserError::new(format!("`{}` is installed already: {installed}", source.package));
+        return Err(ExternalError(
             refusal
                 .help("`opctl run bundle-upgrade` updates it to another version")
                 .help(format!("or remove it: `{}`", session.cleanup(&source.package))),
@@ -244,12 +244,14 @@ fn target(session: &Session, args: &BundleArgs) -> anyhow::Result<Target> {
     let refusal = match wanted {
         Target::V0 if v0 => return Ok(wanted),
         Target::V1 if v1 => return Ok(wanted),
-        _ if !v0 && !v1 => Refusal::new("the cluster has no OLM"),
-        Target::V0 => Refusal::new("the cluster has OLM v1, and not OLM v0"),
-        _ => Refusal::new("the cluster has OLM v0, and not OLM v1").help("leave out `--catalog-image` and `--olm`"),
+        _ if !v0 && !v1 => UserError::new("the cluster has no OLM"),
+        Target::V0 => UserError::new("the cluster has OLM v1, and not OLM v0"),
+        _ => UserError::new("the cluster has OLM v0, and not OLM v1").help("leave out `--catalog-image` and `--olm`"),
     };
-    Err(Failed(refusal.help("`opctl olm install` installs it").help("`--without-olm` installs the bundle without it"))
-        .into())
+    Err(ExternalError(
+        refusal.help("`opctl olm install` installs it").help("`--without-olm` installs the bundle without it"),
+    )
+    .into())
 }
 
 /// The mode to use, which the bundle supports.
@@ -258,7 +260,7 @@ fn mode(source: &Source, given: Option<&Mode>) -> anyhow::Result<Mode> {
         Some(mode) => check(source, mode).map(|()| mode.clone()),
         None => Ok(Mode::default_of(&source.csv).ok_or_else(|| {
             let modes = install::supported(&source.csv).join(", ");
-            Refusal::new(format!("the bundle supports the install modes {modes}, for which namespaces must be named"))
+            UserError::new(format!("the bundle supports the install modes {modes}, for which namespaces must be named"))
                 .help("`--install-mode SingleNamespace=NAME`")
         })?),
     }
@@ -269,7 +271,7 @@ fn check(source: &Source, mode: &Mode) -> anyhow::Result<()> {
         return Ok(());
     }
     let modes = install::supported(&source.csv).join(", ");
-    let refusal = Refusal::new(format!("the bundle supports the install modes {modes}, and not {mode}"));
+    let refusal = UserError::new(format!("the bundle supports the install modes {modes}, and not {mode}"));
     Err(refusal.help("`installModes` of the base CSV lists them").into())
 }
 
@@ -277,10 +279,10 @@ fn check(source: &Source, mode: &Mode) -> anyhow::Result<()> {
 fn explained(done: anyhow::Result<()>, session: &Session, package: &str) -> anyhow::Result<Outcome> {
     match done {
         Ok(()) => Ok(Outcome::Done),
-        Err(error) => Err(match error.downcast::<Failed>() {
-            Ok(Failed(refusal)) => {
+        Err(error) => Err(match error.downcast::<ExternalError>() {
+            Ok(ExternalError(refusal)) => {
                 let status = format!("kubectl get pods,events -n {}", session.namespace);
-                Failed(
+                ExternalError(
                     refusal
                         .help(format!("look further: `{status}`"))
                         .help(format!("what was created is kept; `{}` removes it", session.cleanup(package))),
@@ -330,13 +332,13 @@ impl Installed {
         }
         let namespace = &session.namespace;
         let refusal = if all.is_empty() {
-            Refusal::new(format!("`{package}` is not installed in the namespace `{namespace}`"))
+            UserError::new(format!("`{package}` is not installed in the namespace `{namespace}`"))
                 .help("`--namespace NAME` names another one; `kubectl get subscriptions,clusterextensions -A` lists what OLM has installed")
         } else {
-            Refusal::new(format!("`{package}` is installed several times in the namespace `{namespace}`"))
+            UserError::new(format!("`{package}` is installed several times in the namespace `{namespace}`"))
                 .help("delete all but one, e.g. with `kubectl delete subscription NAME`")
         };
-        Err(Failed(refusal).into())
+        Err(ExternalError(refusal).into())
     }
 }
 

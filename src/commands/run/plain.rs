@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::at;
 use super::session::{Session, objects};
 use super::source::Source;
-use crate::error::{Failed, Refusal};
+use crate::error::{ExternalError, UserError};
 use opctl_cluster::Crd;
 use opctl_olm::install::{self, Mode, Package};
 use opctl_olm::render::{Installation, render};
@@ -18,7 +18,7 @@ pub fn rendered(source: &Source, namespace: &str, mode: &Mode) -> anyhow::Result
     let watched = mode.watched(namespace);
     let installation = Installation { manifests: &source.manifests, namespace, watched: &watched };
     Ok(render(&installation)
-        .map_err(|error| Refusal::new(format!("`{}`: {error}", source.reference)).help(error.help))?)
+        .map_err(|error| UserError::new(format!("`{}`: {error}", source.reference)).help(error.help))?)
 }
 
 /// Installs a package, or updates it: then `before` is its inventory.
@@ -80,8 +80,9 @@ fn certificates(session: &Session, values: &[Value]) -> anyhow::Result<()> {
     let found = Crd::all(&session.cluster.kubectl, &[crd.to_owned()])
         .map_err(|error| session.cluster.failure("read the CRDs of cert-manager", &error))?;
     if found.is_empty() {
-        let refusal = Refusal::new("the webhooks of the bundle need certificates, and the cluster has no cert-manager");
-        return Err(Failed(refusal.help("install it: https://cert-manager.io/docs/installation/")).into());
+        let refusal =
+            UserError::new("the webhooks of the bundle need certificates, and the cluster has no cert-manager");
+        return Err(ExternalError(refusal.help("install it: https://cert-manager.io/docs/installation/")).into());
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::source::Source;
 use crate::commands::Console;
 use crate::commands::on_cluster::{Cluster, ConnectionArgs};
-use crate::error::{Failed, Refusal};
+use crate::error::{ExternalError, UserError};
 use opctl_cluster::{self as cluster, Crd, Deadline, KubectlError, Object, Rollout, State};
 use opctl_model::names::Namespace;
 use opctl_olm as olm;
@@ -38,7 +38,7 @@ impl<'a> Session<'a> {
         command: &str,
         console: &'a Console,
     ) -> anyhow::Result<Self> {
-        let namespace = namespace.map(Namespace::parse).transpose().map_err(Refusal::from)?;
+        let namespace = namespace.map(Namespace::parse).transpose().map_err(UserError::from)?;
         let cluster = Cluster::of(connection, command, console)?;
         cluster.connect()?;
         let namespace = match namespace {
@@ -49,8 +49,10 @@ impl<'a> Session<'a> {
         let session = Self { cluster, namespace, deadline, timeout: &connection.timeout };
         if session.get("namespace", &session.namespace)?.is_none() {
             let namespace = &session.namespace;
-            let refusal = Refusal::new(format!("there is no namespace `{namespace}`"));
-            return Err(Failed(refusal.help(format!("create it: `kubectl create namespace {namespace}`"))).into());
+            let refusal = UserError::new(format!("there is no namespace `{namespace}`"));
+            return Err(
+                ExternalError(refusal.help(format!("create it: `kubectl create namespace {namespace}`"))).into()
+            );
         }
         Ok(session)
     }
@@ -135,7 +137,7 @@ impl<'a> Session<'a> {
         };
         drop(progress);
         let lines: String = explain().iter().map(|line| format!("\n  {line}")).collect();
-        Err(Failed(Refusal::new(why + &lines)).into())
+        Err(ExternalError(UserError::new(why + &lines)).into())
     }
 
     /// What the Deployments of a bundle say, for an error.

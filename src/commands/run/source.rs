@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::commands::Console;
 use crate::commands::bundle::{valid, validate};
 use crate::compiled::pull;
-use crate::error::{Failed, Refusal};
+use crate::error::{ExternalError, UserError};
 use opctl_model::names::Image;
 use opctl_model::project::Tree;
 use opctl_olm::bundle::Folder;
@@ -77,8 +77,8 @@ fn is_path(reference: &str) -> bool {
 fn pulled(image: &str, insecure: bool) -> anyhow::Result<Tree> {
     let files = pull::files(image, insecure).map_err(|error| {
         let reasons = error.reasons.iter().map(|(program, reason)| format!("\n  {program}: {reason}"));
-        Failed(
-            Refusal::new(format!("cannot get the image `{image}`{}", reasons.collect::<String>()))
+        ExternalError(
+            UserError::new(format!("cannot get the image `{image}`{}", reasons.collect::<String>()))
                 .help(format!(
                     "opctl runs the first of {} that gets it; log in to the registry with it",
                     pull::programs().join(", ")
@@ -91,7 +91,7 @@ fn pulled(image: &str, insecure: bool) -> anyhow::Result<Tree> {
         match String::from_utf8(content) {
             Ok(text) => tree.lay_over(path, text),
             Err(_) if path.starts_with("manifests/") || path.starts_with("metadata/") => {
-                let refusal = Refusal::new(format!("`{path}` in the image `{image}` is not UTF-8"));
+                let refusal = UserError::new(format!("`{path}` in the image `{image}` is not UTF-8"));
                 return Err(refusal.help("a bundle has YAML files only").into());
             }
             Err(_) => {}

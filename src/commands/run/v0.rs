@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::session::Session;
 use super::source::Source;
 use super::{RunArgs, at};
-use crate::error::{Failed, Refusal};
+use crate::error::{ExternalError, UserError};
 use opctl_cluster::{self as cluster, Rollout};
 use opctl_olm::install::{self, DOCUMENT, Mode, Package, Serving};
 
@@ -34,11 +34,11 @@ pub fn upgrade(session: &Session, source: &Source, args: &RunArgs, subscription:
     let package = Package { name: &source.package, namespace: &session.namespace };
     let is_own = at(subscription, "/spec/channel") == install::CHANNEL && catalog == package.catalog();
     if !is_own {
-        let refusal = Refusal::new(format!(
+        let refusal = UserError::new(format!(
             "`{}` is subscribed to the catalog `{catalog}`, which opctl has not made",
             source.package
         ));
-        return Err(Failed(
+        return Err(ExternalError(
             refusal.help("add the bundle to this catalog, and OLM updates the operator: `opctl catalog add`").help(
                 format!("or replace the installation: `opctl cleanup {}`, then `opctl run bundle`", source.package),
             ),
@@ -49,8 +49,8 @@ pub fn upgrade(session: &Session, source: &Source, args: &RunArgs, subscription:
     let installed = at(subscription, "/status/installedCSV").to_owned();
     let is_known = bundles.iter().any(|bundle| at(bundle, "/name") == source.name());
     if installed == source.name() {
-        let refusal = Refusal::new(format!("`{}` is installed already", source.name()));
-        return Err(Failed(
+        let refusal = UserError::new(format!("`{}` is installed already", source.name()));
+        return Err(ExternalError(
             refusal.help("OLM updates to another version only: `opctl generate bundle --version VERSION`"),
         )
         .into());
@@ -75,8 +75,8 @@ fn bundles(session: &Session, package: &str) -> anyhow::Result<Vec<Value>> {
     let mut bundles = Vec::new();
     for map in maps {
         let document = serde_json::from_str(map["data"][DOCUMENT].as_str().unwrap_or_default()).map_err(|error| {
-            let refusal = Refusal::new(format!("the ConfigMap `{}` is not a part of a catalog: {error}", name(&map)));
-            Failed(
+            let refusal = UserError::new(format!("the ConfigMap `{}` is not a part of a catalog: {error}", name(&map)));
+            ExternalError(
                 refusal.help(format!("replace the installation: `opctl cleanup {package}`, then `opctl run bundle`")),
             )
         })?;
@@ -89,7 +89,7 @@ fn bundles(session: &Session, package: &str) -> anyhow::Result<Vec<Value>> {
 fn operator_group(session: &Session, source: &Source, mode: Option<&Mode>) -> anyhow::Result<Option<Value>> {
     let namespace = &session.namespace;
     let groups = session.items(&["operatorgroups.operators.coreos.com"])?;
-    let refuse = |message: String, help: String| Err(Failed(Refusal::new(message).help(help)).into());
+    let refuse = |message: String, help: String| Err(ExternalError(UserError::new(message).help(help)).into());
     let mode = match &groups[..] {
         [] => super::mode(source, mode)?,
         [group] => {
@@ -134,10 +134,10 @@ fn serve(session: &Session, source: &Source, args: &RunArgs, bundles: &[Value]) 
     for map in &config_maps {
         let size = map["data"][DOCUMENT].as_str().map_or(0, str::len);
         if size > MOST {
-            let refusal = Refusal::new(format!(
+            let refusal = UserError::new(format!(
                 "the bundle is too large for a ConfigMap: {size} bytes of at most {MOST}, and a folder is served from one"
             ));
-            return Err(Failed(
+            return Err(ExternalError(
                 refusal.help("push its image, and run that: `make bundle-build bundle-push`, `opctl run bundle IMAGE`"),
             )
             .into());

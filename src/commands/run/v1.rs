@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::session::{EXTENSIONS, Session};
 use super::source::Source;
 use super::{RunArgs, at};
-use crate::error::{Failed, Refusal};
+use crate::error::{ExternalError, UserError};
 use opctl_cluster as cluster;
 use opctl_olm::install::{Mode, Package};
 
@@ -14,12 +14,12 @@ pub fn install(session: &Session, source: &Source, args: &RunArgs, mode: Option<
     let package = Package { name: &source.package, namespace: &session.namespace };
     let mode = super::mode(source, mode)?;
     if matches!(mode, Mode::Multi(_)) {
-        let refusal = Refusal::new(format!("OLM v1 installs nothing for several namespaces ({mode})"));
-        return Err(Failed(refusal.help("use another install mode, or `--without-olm`")).into());
+        let refusal = UserError::new(format!("OLM v1 installs nothing for several namespaces ({mode})"));
+        return Err(ExternalError(refusal.help("use another install mode, or `--without-olm`")).into());
     }
     let Some(image) = &args.catalog_image else {
-        let refusal = Refusal::new("OLM v1 installs bundles from the image of a catalog only");
-        return Err(Failed(
+        let refusal = UserError::new("OLM v1 installs bundles from the image of a catalog only");
+        return Err(ExternalError(
             refusal
                 .help("add the bundle to a catalog, build and push its image: `opctl catalog add --help`")
                 .help("then name it: `--catalog-image IMAGE`")
@@ -28,9 +28,9 @@ pub fn install(session: &Session, source: &Source, args: &RunArgs, mode: Option<
         .into());
     };
     if args.service_account.is_none() && needs_service_account(session)? {
-        let refusal = Refusal::new("this release of OLM v1 installs operators with the rights of a service account");
+        let refusal = UserError::new("this release of OLM v1 installs operators with the rights of a service account");
         let namespace = &session.namespace;
-        return Err(Failed(
+        return Err(ExternalError(
             refusal
                 .help("name one in the namespace that may create all that is in the bundle: `--service-account NAME`")
                 .help(format!(
@@ -61,8 +61,8 @@ pub fn install(session: &Session, source: &Source, args: &RunArgs, mode: Option<
 pub fn upgrade(session: &Session, source: &Source, args: &RunArgs, extension: &Value) -> anyhow::Result<()> {
     let namespace = at(extension, "/spec/namespace");
     if namespace != session.namespace {
-        let refusal = Refusal::new(format!("`{}` is installed in the namespace `{namespace}`", source.package));
-        return Err(Failed(refusal.help(format!("add `--namespace {namespace}`"))).into());
+        let refusal = UserError::new(format!("`{}` is installed in the namespace `{namespace}`", source.package));
+        return Err(ExternalError(refusal.help(format!("add `--namespace {namespace}`"))).into());
     }
     let watched = at(extension, "/spec/config/inline/watchNamespace");
     let mode = match watched {

@@ -13,8 +13,8 @@ use opctl_testenv::{Crd, Environment, Settings, TestenvError};
 use self::run::TestenvRunArgs;
 use self::setup::TestenvSetupArgs;
 use self::up::{TestenvDownArgs, TestenvUpArgs};
-use super::error::{Failed, Refusal};
 use super::{Console, Outcome, counted, environment};
+use crate::error::{ExternalError, UserError};
 use opctl_model::project::root_above;
 pub use programs::{Interrupted, assets};
 
@@ -89,6 +89,6 @@ pub fn start(args: &TestenvServersArgs, name: &str, crds: &[Crd], console: &Cons
 }
 
 pub fn failed(error: TestenvError) -> anyhow::Error {
-    let refusal = Refusal { message: error.to_string(), help: error.help().into_iter().collect() };
-    Failed(refusal).into()
+    let refusal = UserError { message: error.to_string(), help: error.help().into_iter().collect() };
+    ExternalError(refusal).into()
 }

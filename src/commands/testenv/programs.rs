@@ -4,7 +4,7 @@ use opctl_testenv::assets::{self, Assets, AssetsError, Event, OLDEST, Search, Wa
 
 use crate::commands::Console;
 use crate::commands::environment;
-use crate::error::{Failed, Refusal};
+use crate::error::{ExternalError, UserError};
 use opctl_process::Shield;
 
 /// Finds or downloads the programs of this version, or of any version if none is given.
@@ -84,8 +84,8 @@ fn megabytes(bytes: u64) -> String {
 }
 
 fn failed(error: AssetsError, search: &Search) -> anyhow::Error {
-    let refusal = Refusal { message: error.to_string(), help: error.help(search) };
-    Failed(refusal).into()
+    let refusal = UserError { message: error.to_string(), help: error.help(search) };
+    ExternalError(refusal).into()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use clap::Args;
 use super::TestenvServersArgs;
 use super::{crds, start};
 use crate::commands::{Console, Outcome, environment};
-use crate::error::{Failed, Refusal};
+use crate::error::{ExternalError, UserError};
 
 /// Run a command with a new API server, and stop the server afterwards
 ///
@@ -49,8 +49,8 @@ pub fn run(args: &TestenvRunArgs, console: &Console) -> anyhow::Result<Outcome> 
         command.env("PATH", path);
     }
     let status = opctl_process::run_foreground(&mut command).map_err(|error| {
-        let refusal = Refusal::new(format!("cannot run `{}`: {error}", program.display()));
-        Failed(refusal.help("put a command and its arguments after `--`: `opctl testenv run -- cargo test`"))
+        let refusal = UserError::new(format!("cannot run `{}`: {error}", program.display()));
+        ExternalError(refusal.help("put a command and its arguments after `--`: `opctl testenv run -- cargo test`"))
     })?;
     Ok(Outcome::Exit(code(status)))
 }

@@ -8,7 +8,7 @@ use opctl_testenv::assets::{Search, Version, find, unpack};
 use super::assets;
 use super::programs::{search, watched};
 use crate::commands::{Console, Outcome};
-use crate::error::Refusal;
+use crate::error::UserError;
 use opctl_edit::plan::Mode;
 
 /// Find or download etcd and kube-apiserver, and print their folder
@@ -77,7 +77,7 @@ fn look(search: &Search, console: &Console) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     if console.mode == Mode::Check {
-        let refusal = Refusal::new("there is no `etcd` and `kube-apiserver` yet");
+        let refusal = UserError::new("there is no `etcd` and `kube-apiserver` yet");
         console.error(&refusal.help("`opctl testenv setup` downloads them"));
         return Ok(Outcome::Drift);
     }

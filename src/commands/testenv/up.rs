@@ -7,7 +7,7 @@ use super::TestenvServersArgs;
 use super::{crds, failed, start};
 use crate::commands::environment::environments;
 use crate::commands::{Console, Outcome};
-use crate::error::{Failed, Refusal};
+use crate::error::{ExternalError, UserError};
 
 /// Start an API server in the background and print the path of its kubeconfig
 #[derive(Args, Debug)]
@@ -49,15 +49,15 @@ pub struct TestenvDownArgs {
 pub fn up(args: &TestenvUpArgs, console: &Console) -> anyhow::Result<Outcome> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     if !args.name.starts_with(|letter: char| letter.is_ascii_alphanumeric()) || !args.name.chars().all(plain) {
-        let refusal = Refusal::new(format!("invalid name `{}`", args.name));
-        return Err(Failed(refusal.help("letters, digits, `-`, `_` and `.`, a letter or digit first")).into());
+        let refusal = UserError::new(format!("invalid name `{}`", args.name));
+        return Err(ExternalError(refusal.help("letters, digits, `-`, `_` and `.`, a letter or digit first")).into());
     }
     let crds = crds(&args.servers.crds)?;
     let kubeconfig = match kept()?.into_iter().find(|kept| kept.name == args.name) {
         Some(kept) => {
             if args.servers.nodes.is_some() || args.servers.kubernetes.is_some() {
-                let refusal = Refusal::new(format!("`{}` is up already, with what it was started with", kept.name));
-                return Err(Failed(refusal.help(format!("`opctl testenv down {}` stops it", kept.name))).into());
+                let refusal = UserError::new(format!("`{}` is up already, with what it was started with", kept.name));
+                return Err(ExternalError(refusal.help(format!("`opctl testenv down {}` stops it", kept.name))).into());
             }
             kept.install(&crds).map_err(failed)?;
             let installed = if crds.is_empty() { "" } else { "; its CRDs are up to date" };
