@@ -12,7 +12,7 @@ use super::Switch;
 pub type Combination = BTreeSet<Switch>;
 
 /// A set of renderings, by their index.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Set {
     In(BTreeSet<usize>),
     NotIn(BTreeSet<usize>),

@@ -145,13 +145,20 @@ impl Operator {
         let mut wanted = self.single_changes();
         let renderings = self.rendered();
         for variants in collected(self).values() {
-            let tables = variants.iter().map(|(set, _)| renderings.table(set, &Set::ALL).0);
-            let switches: Combination = tables.flat_map(|table| table.into_keys().flatten()).collect();
-            wanted.extend(switches.iter().flat_map(|one| switches.iter().map(|other| [*one, *other].into())));
             let all = present(variants);
-            wanted.extend(renderings.table(&all, &Set::ALL).1);
             let variants: Vec<_> = variants.iter().map(|(set, object)| (set.clone(), &**object)).collect();
-            merge(&variants).parts(&all, &mut |set, within| wanted.extend(renderings.table(set, within).1));
+            // Many parts are in the same renderings.
+            let mut parts = BTreeSet::from([(all.clone(), Set::ALL)]);
+            merge(&variants).parts(&all, &mut |set, within| {
+                parts.insert((set.clone(), within.clone()));
+            });
+            let mut switches = Combination::new();
+            for (set, within) in &parts {
+                let (table, missing) = renderings.table(set, within);
+                switches.extend(table.into_keys().flatten());
+                wanted.extend(missing);
+            }
+            wanted.extend(switches.iter().flat_map(|one| switches.iter().map(|other| [*one, *other].into())));
         }
         wanted.retain(|combination| !self.renderings.contains_key(combination));
         wanted
