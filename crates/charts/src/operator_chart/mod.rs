@@ -141,6 +141,9 @@ impl Operator {
 
     /// The combinations that must be rendered before there is a [`chart`]: single changes, each two switches that change the same
     /// object, and what shows on which of the switches a part of an object depends. Render these, and ask again until there are none.
+    ///
+    /// Every setting of any four switches that change the same object is among them. So only what depends on five switches at once
+    /// can be missed, if it differs with three of them on and two off alone.
     pub fn missing(&self) -> BTreeSet<Combination> {
         let mut wanted = self.single_changes();
         let renderings = self.rendered();
