@@ -28,8 +28,9 @@
 //! let new = crd(json!({ "height": { "type": "integer", "maximum": 42 } }));
 //!
 //! let changes = compare(&[old], &[new.clone()]);
+//! // Fields that are gone are reported at the object around them.
 //! let paths: Vec<_> = changes.iter().map(|change| (change.path.as_str(), change.impact)).collect();
-//! assert_eq!(paths, [("height", Impact::Breaking), ("room", Impact::Loss)]);
+//! assert_eq!(paths, [("height", Impact::Breaking), ("", Impact::Loss)]);
 //!
 //! let new: CustomResourceDefinition = serde_json::from_value(new)?;
 //! assert_eq!(check(&new), []);
