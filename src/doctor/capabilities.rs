@@ -1,6 +1,6 @@
 //! The capability level of the Operator Framework that an operator reaches, as far as its source and manifests show.
 //!
-//! [`Facts`] are gathered first; [`questions`] is pure. A question that only people can answer is open, and never counts.
+//! Facts are gathered first; the answers are functions of them. A question that only people can answer is open, and never counts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

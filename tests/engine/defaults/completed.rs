@@ -87,13 +87,13 @@ fn shadowed() -> u32 {
 }
 
 fn found() -> Option<u8> {
-    let list = [3u8, 8, 12];
+    let list = [3u8, 8u8, 12u8];
     let first = list.first()?;
-    let Some(found) = list.iter().find(|n| *n % 4 == 0) else {
+    let Some(fourth) = list.iter().find(|n| *n % 4 == 0) else {
         return None;
     };
-    if found > first {
-        return Some(found - first);
+    if fourth > first {
+        return Some(fourth - first);
     }
     None
 }
