@@ -11,6 +11,13 @@
 //! - `account`, `ownership`: which kinds were found, and which belong to other projects
 //! - `source`: the entry points, which combine these
 //! - `emit`, `grants`: the manifests that are made of an operator, and the permissions that it has
+//!
+//! The guarantee is: equal to kube's `crd()`, or an error. Only the first stage of `crd()`, type → raw schema, is reimplemented
+//! (`derive`); `emit` runs the code of schemars, kube-core and k8s-openapi for the others.
+//! `docs/decisions/2026-11-21-manifests-without-compiling.md` has the reasons.
+//!
+//! Nothing here starts a program or reads the disk other than through a `Tree`, and nothing knows PROJECT's options or the
+//! command line.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 

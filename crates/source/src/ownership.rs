@@ -4,6 +4,11 @@
 //! A marker decides, then PROJECT, then evidence in the code: calls of `crd()`, and the groups. Evidence for another project is
 //! a warning (OP030). Kinds without evidence are the crate's own, unless the crate has kinds of several domains: those, and
 //! kinds with contradictory evidence, are errors (OP049).
+//!
+//! Evidence is only collected if there is a reason to doubt, because `crd_calls` reads the tokens of all files, of tests and
+//! examples, too. The code that calls `crd()` is better evidence than the requests: controllers also watch and change kinds of
+//! other projects. A kind for which the evidence does not decide is refused like one with an error, so an existing CRD is neither
+//! rewritten nor removed.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,6 +3,26 @@
 //!
 //! Code counts whether it is called or not, but for tests. What a generic function asks counts where it is called with
 //! a kind, once for each.
+//!
+//! - `signatures.rs` declares kube, futures, tokio, std and opctl-runtime, with `#[asks(…)]` for the requests that a call makes.
+//!   For `resolve` it is a crate like any other. `table` reads its attributes.
+//! - `world` has all declarations, functions and impls; `lower` turns syntax into types, and finds fields and methods. `types`
+//!   unifies types as rustc does, but without errors: an unknown type remains a variable, and nothing is inferred from it.
+//! - `body`, `calls` and `macros` infer the types of expressions; `function` analyses a function for given types of its
+//!   parameters.
+//! - A function is analysed once with its generic parameters, and once for each list of types that it is called with. A request
+//!   that does not depend on the parameters is reported where it is made, any other at the call that determines its kind.
+//! - `blocks` and `made` expand calls of the project's own `macro_rules!` before anything is inferred.
+//! - `dynamic` and `raw` read kinds and paths that code names by texts. Where code chooses among several, a request is about each
+//!   of them.
+//! - `unseen` and `report`: only code that certainly makes no request, or is not part of the project, is ignored. A request whose
+//!   kind cannot be determined is OP401, and so is a call that may make requests.
+//!
+//! **Phantoms** are implicit type parameters: the namespace of an `Api`, or the kind of a `DynamicObject`. A type has the
+//! phantoms of its fields, a function those of its arguments; those of the result are inferred from the body.
+//!
+//! `tests/quick/inference.rs` has a case for each way in which code can pass on an `Api`.
+//! `docs/decisions/2026-11-23-own-type-inference.md` has the reasons.
 
 mod blocks;
 mod body;

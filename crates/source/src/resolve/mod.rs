@@ -2,6 +2,18 @@
 //!
 //! It follows `use`, `cfg` and calls of `macro_rules!`, and reads other crates where cargo has downloaded them. It knows the names
 //! of types and functions, but no schema and no value.
+//!
+//! A file that does not mention `CustomResource` is only parsed if a path leads into it; in the others, `skim` leaves out tests
+//! and the bodies that no manifest needs. Both follow from the tokens of the file, which also have the markers. Other crates are
+//! read module by module, so a project that names none has no cost. `lock` finds the package, `opctl_model::project` the place
+//! where cargo has put it, `features` what cargo's resolver enables, considering only the packages that can affect it; `foreign`
+//! caches the result.
+//!
+//! A `cfg` that only a build script sets is undecided, and so are the items behind it. The exception is the build script of
+//! k8s-openapi, which `kubernetes_version` follows. Macros are not expanded, except the project's own `macro_rules!` for
+//! `requests`. `macro_output` finds the names that the calls of such macros may declare, and the traits that they may implement;
+//! any other macro may declare any name, except for a list of common ones. Whatever leads to a file, a custom resource in it gets
+//! a CRD, or is reported (OP021, OP029).
 
 pub mod cfg;
 pub mod dependencies;

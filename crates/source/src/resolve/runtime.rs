@@ -4,6 +4,11 @@
 //! of the runtime: in a `use`, in an expression, in the tokens of a macro. Both are found on tokens, because manifests are made
 //! without parsing function bodies. A false match grants a permission too many, a missed one lets the operator fail in the
 //! cluster, so the search errs on the side of matches: paths through re-exports, renames and globs count as well.
+//!
+//! Even if the runtime's source is in the project's tree, it does not count as the project's code. Cargo.toml or Cargo.lock
+//! locates it; until cargo has fetched it, the built-in copy is used if it has the same version (`Tree::with_runtime`). A missing
+//! source is an error (OP113), because the operator would lack permissions. `tests/quick/runtime.rs` compares the markers with
+//! the requests in the runtime's source.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
