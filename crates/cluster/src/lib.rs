@@ -3,7 +3,7 @@
 //! A [`Kubectl`] and manifests come in; states, reasons and [findings](findings::Finding) go out:
 //!
 //! - [`connection`]: which cluster is used, and whether its API server answers
-//! - [`manifest`](Object): splits rendered manifests into objects; [`apply`] and [`delete`] change the cluster
+//! - [`manifest`](Object): splits rendered manifests into objects; [`apply()`] and [`delete()`] change the cluster
 //! - [`Crd`], [`Rollout`], [`Obstacle`], [`olm`]: the state of what was applied, and why it is not reached
 //! - [`Storage`], [`Migration`]: the stored versions of a CRD, and how objects are rewritten
 //! - [`rights`]: what roles grant, and what the current user may do

@@ -3,7 +3,7 @@
 //! A bundle has a ClusterServiceVersion (CSV), which holds Deployments, permissions and webhooks, and files for the other objects.
 //! [`generate`] splits what kustomize renders of an operator into these parts, and reports each object and each field that a bundle
 //! cannot hold. [`render`](render::render) is the inverse. [`validate`] checks a bundle in a folder, by the rules in [`bundle::RULES`].
-//! [`catalog`] and [`scorecard`] take bundles. No program is started, and no cluster or registry is known.
+//! [`mod@catalog`] and [`mod@scorecard`] take bundles. No program is started, and no cluster or registry is known.
 //!
 //! ```
 //! use opctl_olm::bundle::Options;

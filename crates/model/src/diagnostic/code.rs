@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::{Diagnostic, Severity};
 
-/// A problem that opctl can report, declared with [`diagnostics!`](crate::diagnostics).
+/// A problem that opctl can report, declared with [`diagnostics!`](macro@crate::diagnostics).
 #[derive(Debug, PartialEq, Eq)]
 pub struct Code {
     /// `OP` and three digits. It is stable, so that users can search for it.

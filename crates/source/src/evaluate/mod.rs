@@ -1,8 +1,8 @@
 //! Evaluates expressions whose value follows from the source by the rules below; all else is OP014, "only a compiler knows".
 //!
 //! - **Types.** Each value carries its type: integers and floats by name, collections by kind. A number without a suffix
-//!   takes its type from where it stands ([`Hint`]): a field, parameter, constant, result, or the other operand. Where certainly
-//!   nothing else can say it, it is an `i32` or `f64` ([`Hint::Free`]). If nothing says it yet, an integer is of *any* type as
+//!   takes its type from where it stands ([`Hint`](values::Hint)): a field, parameter, constant, result, or the other operand. Where certainly
+//!   nothing else can say it, it is an `i32` or `f64` ([`Hint::Free`](values::Hint::Free)). If nothing says it yet, an integer is of *any* type as
 //!   long as all types that it may have agree on it (`numbers::ANY`); else, and if it is a float, it is refused.
 //! - **Names.** A name is a `let`, a parameter, a constant, a function or a constructor that resolution finds, also in a
 //!   pattern. Behind a glob, it is refused if a macro of the module could make it.
