@@ -8,33 +8,39 @@ use opctl_source::{grants, markers};
 
 use crate::compiled;
 
+const ALL: [&[&Code]; 13] = [
+    opctl_model::diagnostics::CODES,
+    opctl_source::diagnostics::CODES,
+    markers::diagnostics::CODES,
+    grants::diagnostics::CODES,
+    apiserver::diagnostics::CODES,
+    compat::diagnostics::CODES,
+    opctl_kustomize::diagnostics::CODES,
+    ansible::diagnostics::CODES,
+    operator_sdk::diagnostics::CODES,
+    opctl_olm::diagnostics::CODES,
+    bundle::diagnostics::CODES,
+    compiled::diagnostics::CODES,
+    CODES,
+];
+
 /// In the order of the reference.
 pub fn all() -> Vec<&'static Code> {
-    let mut codes = [
-        opctl_model::diagnostics::CODES,
-        opctl_source::diagnostics::CODES,
-        markers::diagnostics::CODES,
-        grants::diagnostics::CODES,
-        apiserver::diagnostics::CODES,
-        compat::diagnostics::CODES,
-        opctl_kustomize::diagnostics::CODES,
-        ansible::diagnostics::CODES,
-        operator_sdk::diagnostics::CODES,
-        opctl_olm::diagnostics::CODES,
-        bundle::diagnostics::CODES,
-        compiled::diagnostics::CODES,
-        CODES,
-    ]
-    .concat();
+    let mut codes = ALL.concat();
     codes.sort_by_key(|code| (code.chapter, code.name));
     codes
 }
 
 pub fn find(name: &str) -> Option<&'static Code> {
-    all().into_iter().find(|code| code.name == name)
+    ALL.into_iter().flatten().copied().find(|code| code.name == name)
 }
 
 opctl_model::diagnostics! {
+    /// A marker `+operator-sdk:csv:customresourcedefinitions` describes nothing. It belongs right above the type with
+    /// `#[derive(CustomResource)]`, or, with `type=spec` or `type=status`, above a field of that part. Only comments and attributes may be
+    /// between the marker and the type or field.
+    OP116: Markers, Mistake;
+
     /// a CRD is removed from the manifests, because no kind in the source declares it anymore. A kind with another plural or group
     /// is another CRD. `kubectl apply` keeps what is no longer in the manifests, but where they are applied with pruning (Argo CD, Flux,
     /// `kubectl apply --prune`), the cluster deletes the CRD, and with it all objects of the kind. If the CRD should stay, restore the kind.
@@ -57,11 +63,6 @@ opctl_model::diagnostics! {
     /// The permissions of a kind do not match the tasks of its role or playbook, which have changed since they were derived.
     /// `opctl check --fix` derives them again.
     OP485: Ansible, Mistake;
-
-    /// A marker `+operator-sdk:csv:customresourcedefinitions` describes nothing. It belongs right above the type with
-    /// `#[derive(CustomResource)]`, or, with `type=spec` or `type=status`, above a field of that part. Only comments and attributes may be
-    /// between the marker and the type or field.
-    OP510: BundleGeneration, Mistake;
 
     /// Objects in the cluster would be refused by the new CRD. With `--against cluster`, opctl checks the objects of each CRD whose change
     /// concerns objects, by the rules of the API server. Change these objects before you deploy, or the CRD.

@@ -2,6 +2,7 @@
 //!
 //! `SNAPSHOTS=overwrite cargo test --test quick diagnostics_reference` writes it anew.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -15,6 +16,8 @@ const PATH: &str = "docs/reference/diagnostics.md";
 #[test]
 fn the_reference_of_diagnostics_is_up_to_date() {
     let codes = diagnostics::all();
+    let names: BTreeSet<_> = codes.iter().map(|code| code.name).collect();
+    assert_eq!(names.len(), codes.len(), "two diagnostics have the same code");
     let mut text = HEAD.to_owned();
     for chapter in codes.chunk_by(|a, b| a.chapter == b.chapter) {
         write!(text, "\n## {}\n", heading(chapter[0].chapter)).unwrap();

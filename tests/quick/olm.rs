@@ -665,7 +665,7 @@ fn markers_of_operator_sdk_say_how_fields_are_shown() {
 
     // A marker that describes nothing is an error, and so is a typo.
     for (from, to, code) in
-        [("type=spec,displayName", "type=status,displayName", "OP510"), ("displayName=\"A", "displayname=\"A", "OP105")]
+        [("type=spec,displayName", "type=status,displayName", "OP116"), ("displayName=\"A", "displayname=\"A", "OP105")]
     {
         fs::write(&path, changed.replacen(from, to, 1)).unwrap();
         let output = sandbox.command("opctl").args(["generate", "bundle"]).output().unwrap();

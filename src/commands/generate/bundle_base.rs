@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::{Console, Next, Outcome, Task, carry_out, lock, project_folder, tree};
 use super::bundle::MANIFESTS;
-use crate::diagnostics::OP510;
+use crate::diagnostics::OP116;
 use crate::error::UserError;
 use opctl_edit::plan::{Mode, Plan};
 use opctl_model::diagnostic::{Chapter, Diagnostic, Span};
@@ -245,7 +245,7 @@ pub fn hints(tree: &Tree, project: &ProjectFile) -> (Hints, Vec<Diagnostic>) {
         }
     }
     let unused = displayed.iter().zip(used).filter(|(_, used)| !used).map(|(marker, _)| {
-        OP510.error("this marker is about no kind and no field of one")
+        OP116.error("this marker is about no kind and no field of one")
             .at(marker.span.clone(), "")
             .help("write it right above the type with `#[derive(CustomResource)]`, or with `type=spec` or `type=status` above a field of it")
     });
