@@ -3,11 +3,11 @@
 //!
 //! In reading order, each layer on those before it:
 //!
-//! - `resolve`: packages, modules and names, `cfg`, macros by example, the sources of other crates
 //! - `attributes`, `known`, `markers`: the syntax of attributes, the types of std and Kubernetes, markers in comments
+//! - `resolve`: packages, modules and names, `cfg`, macros by example, the sources of other crates
 //! - `evaluate`: what type expressions mean, and the values of defaults, bounds and constants
 //! - `derive`: types → schemas, and the kinds that they make
-//! - `requests`, `metrics`, `mentions`: what the code asks of the API server, registers and names; on names alone
+//! - `requests`, `metrics`, `mentions`: the requests to the API server, the metrics and the kinds that the code names; on `resolve` alone
 //! - `account`, `ownership`: which kinds were found, and which belong to other projects
 //! - `source`: the entry points, which combine these
 //! - `emit`, `grants`: the manifests that are made of an operator, and the permissions that it has
