@@ -12,7 +12,7 @@ fn main() -> io::Result<()> {
     fs::write(out.join("kubernetes.rs"), format!("{:?}", starts(&fs::read_to_string(TYPES)?)))
 }
 
-/// Where the blocks begin that have an empty line before them.
+/// The positions of the blocks that follow an empty line.
 fn starts(table: &str) -> Vec<usize> {
     const BETWEEN: &str = "\n\n";
     table.match_indices(BETWEEN).map(|(at, _)| at + BETWEEN.len()).collect()

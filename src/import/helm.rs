@@ -1,6 +1,5 @@
 //! Requests for the kinds of a Helm operator: each installs the same chart for its objects.
 
-use opctl_charts::operator_sdk::diagnostics::OP482;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -12,6 +11,7 @@ use crate::api::chart::{self, Imported};
 use crate::error::{UserError, UserErrors};
 use crate::scaffold;
 use opctl_charts::operator_sdk::Project;
+use opctl_charts::operator_sdk::diagnostics::OP482;
 use opctl_charts::operator_sdk::helm::{self, Watch};
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::project::{ProjectFile, Resource};

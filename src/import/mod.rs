@@ -5,7 +5,6 @@
 pub mod ansible;
 pub mod helm;
 
-use opctl_charts::operator_sdk::diagnostics::OP482;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
@@ -13,6 +12,7 @@ use serde_json::Value;
 use crate::api::{self, Request};
 use crate::error::{SourceErrors, UserError, UserErrors};
 use crate::scaffold::api_of_resource;
+use opctl_charts::operator_sdk::diagnostics::OP482;
 use opctl_charts::operator_sdk::{Crd, Gvk, Project};
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::names::{Domain, ProjectName};

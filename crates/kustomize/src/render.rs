@@ -55,7 +55,7 @@ pub struct Renderer<'a> {
     files: Rc<RefCell<BTreeMap<File, Documents>>>,
     /// The files that cannot be read.
     unread: BTreeSet<String>,
-    /// What kustomize would refuse, in the order in which it was found.
+    /// The errors that kustomize would report, in the order in which they were found.
     pub problems: Vec<Diagnostic>,
     /// The folders of the kustomizations that were read.
     pub(crate) folders: BTreeSet<String>,

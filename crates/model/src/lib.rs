@@ -33,6 +33,20 @@ pub fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
+/// A schema without descriptions and titles, at any depth.
+pub fn without_texts(schema: &serde_json::Value) -> serde_json::Value {
+    use serde_json::Value;
+    match schema {
+        Value::Object(map) => {
+            let is_text = |key: &str, value: &Value| matches!(key, "description" | "title") && value.is_string();
+            let kept = map.iter().filter(|(key, value)| !is_text(key, value));
+            kept.map(|(key, value)| (key.clone(), without_texts(value))).collect()
+        }
+        Value::Array(items) => items.iter().map(without_texts).collect(),
+        other => other.clone(),
+    }
+}
+
 /// Everything that manifests are made from.
 #[derive(Debug, Default)]
 pub struct Operator {

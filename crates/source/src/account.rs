@@ -200,7 +200,7 @@ fn unread_kind(file: &Arc<SourceFile>, range: Range<usize>, modules: &Modules) -
 pub fn made_kinds(tree: &Tree, modules: &Modules) -> Vec<Diagnostic> {
     let dependencies = modules.local_packages().iter().flat_map(|package| package.dependencies.values());
     let folders = dependencies.filter_map(|dependency| dependency.folder.as_ref());
-    // What was read as a package of modules is none of procedural macros.
+    // A package with modules that were read has no procedural macros.
     let is_new = |folder: &&String| !modules.local_packages().iter().any(|package| package.folder == **folder);
     let folders: BTreeSet<&String> = folders.filter(is_new).collect();
     let packages = folders.into_iter().filter_map(|folder| Package::at(tree, folder).ok());

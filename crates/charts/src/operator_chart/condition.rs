@@ -74,8 +74,8 @@ impl Not for &Set {
     }
 }
 
-/// Whether a part exists, for each setting of the switches on which it depends. Settings that exclude what is around the part are left
-/// out.
+/// The existence of a part for each setting of the switches on which it depends, without the settings that exclude what contains the
+/// part.
 type Table = BTreeMap<Combination, bool>;
 
 /// The combinations that are rendered, by their indices in a [`Set`].
@@ -108,8 +108,8 @@ impl Renderings<'_> {
                 let rows = rows.into_iter().map(|row| (row, true));
                 break rows.chain(others.into_iter().map(|row| (row, false))).collect::<Table>();
             }
-            // Two renderings that several switches tell apart. What is between them shows which of these matter; if that excludes what
-            // is around the part, any does.
+            // Two renderings differ in several switches. A rendering with one of these toggled shows whether it matters; if that
+            // excludes what contains the part, any of them will do.
             let pairs = with.iter().flat_map(|one| without.iter().map(move |other| (*one, *other)));
             let pairs = pairs.filter(|(one, other)| *one & &relevant == *other & &relevant);
             let closest = pairs.min_by_key(|(one, other)| (*one ^ *other).len());
@@ -267,7 +267,7 @@ mod tests {
             of(|on| on[2] && (on[0] == on[1])).unwrap(),
             "and (gt .c 1) (or (and .a .b) (and (not .a) (not .b)))"
         );
-        // What holds around it need not be repeated.
+        // The condition of what contains the part is not repeated.
         assert_eq!(condition(&[A, B], |on| on[0] && on[1], |on| on[0]).unwrap(), ".b");
     }
 

@@ -1,11 +1,11 @@
 //! `watches.yaml` of operator-sdk's Ansible operators → [`Watch`], and the roles, playbooks and permissions of the project.
 
-use super::diagnostics::{OP482, OP483};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json, json};
 
+use super::diagnostics::{OP482, OP483};
 use super::watches::{self, Gvk, Reader};
 use super::{Project, below};
 use crate::ansible::{Rules, Source, is_in_collection, role_path};
@@ -55,18 +55,13 @@ pub struct Finalizer {
 
 /// The watches of a file. Adds errors to `found`, and warnings about settings that have no counterpart.
 pub fn read(file: &Arc<SourceFile>, found: &mut Vec<Diagnostic>) -> Vec<Watch> {
-    let entries = watches::entries(file, found);
-    let mut reader = Reader { found };
-    let watches: Vec<Watch> = entries.iter().filter_map(|entry| watch(&mut reader, entry)).collect();
-    reader.reject_duplicates(watches.iter().map(|watch| &watch.gvk));
-    watches
+    watches::read(file, found, watch, |watch| &watch.gvk)
 }
 
 fn watch(reader: &mut Reader, node: &Node) -> Option<Watch> {
     const KEYS: &str = "`group`, `version`, `kind`, `role`, `playbook`, `vars`, `finalizer`, `reconcilePeriod`, `manageStatus`, \
                         `watchDependentResources`, `watchClusterScopedResources`, `watchAnnotationsChanges`, `snakeCaseParameters`, \
                         `markUnsafe`, `maxRunnerArtifacts`, `blacklist` and `selector`";
-    let mut gvk = Gvk::at(node);
     let (mut role, mut playbook, mut finalizer) = (None, None, None);
     let mut watch = Watch {
         gvk: Gvk::at(node),
@@ -86,7 +81,7 @@ fn watch(reader: &mut Reader, node: &Node) -> Option<Watch> {
     };
     for Entry { key, key_span, value } in node.entries() {
         match key.as_str() {
-            "group" | "version" | "kind" => reader.name(&mut gvk, key, value),
+            "group" | "version" | "kind" => reader.name(&mut watch.gvk, key, value),
             _ if value.is_null() => {}
             "role" => role = runs(reader, key, value),
             "playbook" => playbook = runs(reader, key, value),
@@ -117,22 +112,22 @@ fn watch(reader: &mut Reader, node: &Node) -> Option<Watch> {
             "remove `.mark_unsafe(false)` from the controller, unless objects have to contain templates",
         );
     }
-    if gvk.group.is_empty() && node.get("group").is_some_and(|group| group.as_text() == Some("")) {
+    if watch.gvk.group.is_empty() && node.get("group").is_some_and(|group| group.as_text() == Some("")) {
         reader.wrong(
-            &gvk.group_span,
+            &watch.gvk.group_span,
             "a kind of Kubernetes cannot be imported",
             "write a controller for it: `opctl create api --group core --resource=false`",
         );
         return None;
     }
-    if !reader.has_names(&gvk, []) {
+    if !reader.has_names(&watch.gvk, []) {
         return None;
     }
     let Some(runs) = playbook.or(role) else {
         reader.wrong(&node.span, "this watch has neither a `role` nor a `playbook`", "add one of the two");
         return None;
     };
-    Some(Watch { gvk, runs, finalizer, ..watch })
+    Some(Watch { runs, finalizer, ..watch })
 }
 
 fn flag(reader: &mut Reader, key: &str, node: &Node) -> bool {

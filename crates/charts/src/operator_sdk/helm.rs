@@ -1,11 +1,11 @@
 //! `watches.yaml` of operator-sdk's Helm operators → [`Watch`], and the charts that it names.
 
-use super::diagnostics::OP482;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Project;
+use super::diagnostics::OP482;
 use super::watches::{self, Gvk, Reader};
 use opctl_kustomize::yaml::{Entry, Node, Value};
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
@@ -27,11 +27,7 @@ pub struct Watch {
 
 /// The watches of a file. Adds errors to `found`, and warnings about settings that have no counterpart.
 pub fn read(file: &Arc<SourceFile>, found: &mut Vec<Diagnostic>) -> Vec<Watch> {
-    let entries = watches::entries(file, found);
-    let mut reader = Reader { found };
-    let watches: Vec<Watch> = entries.iter().filter_map(|entry| watch(&mut reader, entry)).collect();
-    reader.reject_duplicates(watches.iter().map(|watch| &watch.gvk));
-    watches
+    watches::read(file, found, watch, |watch| &watch.gvk)
 }
 
 fn watch(reader: &mut Reader, node: &Node) -> Option<Watch> {

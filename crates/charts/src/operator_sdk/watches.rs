@@ -26,8 +26,22 @@ impl Gvk {
     }
 }
 
+/// Reads each entry of `watches.yaml` by `watch`. Adds errors to `found`, and warnings about settings that have no counterpart.
+pub fn read<W>(
+    file: &Arc<SourceFile>,
+    found: &mut Vec<Diagnostic>,
+    watch: impl Fn(&mut Reader, &Node) -> Option<W>,
+    gvk: impl Fn(&W) -> &Gvk,
+) -> Vec<W> {
+    let entries = entries(file, found);
+    let mut reader = Reader { found };
+    let watches: Vec<W> = entries.iter().filter_map(|entry| watch(&mut reader, entry)).collect();
+    reader.reject_duplicates(watches.iter().map(gvk));
+    watches
+}
+
 /// The entries of `watches.yaml`.
-pub fn entries(file: &Arc<SourceFile>, found: &mut Vec<Diagnostic>) -> Vec<Node> {
+fn entries(file: &Arc<SourceFile>, found: &mut Vec<Diagnostic>) -> Vec<Node> {
     // operator-sdk reads it like kubectl.
     let documents = match yaml::documents(file, Dialect::Kubectl) {
         Ok(documents) => documents,
@@ -59,7 +73,7 @@ pub struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    pub fn reject_duplicates<'a>(&mut self, watched: impl Iterator<Item = &'a Gvk>) {
+    fn reject_duplicates<'a>(&mut self, watched: impl Iterator<Item = &'a Gvk>) {
         let mut known: Vec<&Gvk> = Vec::new();
         for gvk in watched {
             if known.iter().any(|other| other.group == gvk.group && other.kind == gvk.kind) {

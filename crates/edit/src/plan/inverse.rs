@@ -69,7 +69,7 @@ impl Plan {
                     edits.extend(more);
                     Change::Edit { base, edits }
                 }
-                // What is removed is as the first plan leaves it, which is not written.
+                // `text` is the result of the first plan, which is never written: the file on disk is removed.
                 (Some(Change::Edit { .. }), Change::Remove(text)) if between(&path)?.as_ref() == Some(&text) => {
                     Change::Remove(read(&path)?.unwrap_or_default())
                 }

@@ -8,8 +8,7 @@ use opctl_model::project::{Tree, join};
 
 use super::is_yaml;
 
-/// What the manifests allow by `# +opctl:allow:CODE reason`, on the line that it is about or above it. Files that cannot be read
-/// allow nothing.
+/// The markers `# +opctl:allow:CODE reason` in the manifests, at the end of a line or above it. Files that cannot be read have none.
 pub fn allows(tree: &Tree, folder: &str) -> Vec<Allow> {
     let mut allows = Vec::new();
     let files = tree.files_below(&join(folder, "config")).unwrap_or_default();

@@ -33,7 +33,7 @@ pub enum Chapter {
     Changes,
 }
 
-/// What a code usually stands for. A few are reported as errors in some cases and as warnings in others.
+/// The usual kind of problem. A few codes are errors in some cases and warnings in others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// An error that a compiler, kube, the API server or another tool would report as well.

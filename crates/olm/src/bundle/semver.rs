@@ -121,7 +121,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// What a sign and a version say; a wildcard is two comparisons.
+/// The comparisons that an operator and a version mean: two for a wildcard.
 fn comparisons(sign: &str, text: &str) -> Result<Vec<(Comparison, Version)>, String> {
     use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
     if !text.contains('x') {

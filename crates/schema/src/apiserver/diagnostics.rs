@@ -1,4 +1,4 @@
-//! What the API server would reject or warn about: CRDs, their objects, and webhook configurations.
+//! CRDs, objects and webhook configurations that the API server would reject or warn about.
 
 opctl_model::diagnostics! {
     /// A field of a webhook is missing or has an invalid value. `sideEffects` must be `None` or `NoneOnDryRun`; the API server calls no

@@ -9,6 +9,7 @@ use super::{Change, Impact, Victim, list, shown, text};
 use crate::apiserver::is_same_rule;
 use crate::compat::diagnostics::{OP601, OP602, OP603, OP604, OP605, OP608, OP610};
 use opctl_model::diagnostic::Code;
+use opctl_model::without_texts;
 use opctl_model::{CrdLocation, Step};
 
 /// The changes of a schema and of all schemas in it; name and version of the CRD are left empty.
@@ -531,18 +532,4 @@ fn values_of(schema: &Value) -> Option<&Value> {
 
 fn properties(schema: &Value) -> Vec<(&String, &Value)> {
     schema["properties"].as_object().into_iter().flatten().collect()
-}
-
-/// Without descriptions, at any depth of a branch.
-fn without_texts(schema: &Value) -> Value {
-    match schema {
-        Value::Object(map) => {
-            let kept = map
-                .iter()
-                .filter(|(key, value)| !(matches!(key.as_str(), "description" | "title") && value.is_string()));
-            kept.map(|(key, value)| (key.clone(), without_texts(value))).collect()
-        }
-        Value::Array(items) => items.iter().map(without_texts).collect(),
-        other => other.clone(),
-    }
 }

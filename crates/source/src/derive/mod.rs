@@ -15,8 +15,6 @@ pub mod types;
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value};
-
 use crate::Options;
 use crate::diagnostics::{OP021, OP022};
 use crate::evaluate::context::Context;
@@ -26,6 +24,7 @@ use crate::resolve::operators;
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::project::Tree;
 use opctl_model::threads;
+use opctl_model::without_texts;
 use opctl_model::{Api, Conversion, Enumeration, Underivable};
 
 use types::{Deriver, State};
@@ -47,7 +46,7 @@ pub fn derive_all(tree: &Tree, folder: &str, modules: &Modules, options: &Option
         [own].into_iter().chain(others.into_iter().map(threads::join)).collect()
     });
     if !parts.iter().all(Part::is_sound) {
-        // What is wrong is told once, and in the order of the files.
+        // Reports each problem once, in the order of the files.
         return Part::derive(&read_again(tree, folder), options, 0, 1);
     }
     let mut whole = Part::default();
@@ -67,11 +66,11 @@ fn read_again(tree: &Tree, folder: &str) -> Modules {
     modules
 }
 
-/// What some of the files declare.
+/// The kinds that some of the files declare.
 #[derive(Default)]
 pub struct Part {
     pub apis: Vec<Api>,
-    /// What is wrong with the files themselves.
+    /// The problems of the files themselves.
     pub unread: Vec<Diagnostic>,
     pub diagnostics: Vec<Diagnostic>,
     pub underivable: Vec<Underivable>,
@@ -140,17 +139,4 @@ pub fn different_versions(pair: &[Api], conversions: &[Conversion]) -> Option<Di
             .help("keep their fields equal, or serve only one: `#[kube(served = false)]`")
             .help("where a webhook converts: `// +opctl:conversion:group=…,kind=…`; `opctl create webhook --conversion` makes one"),
     )
-}
-
-fn without_texts(schema: &Value) -> Value {
-    match schema {
-        Value::Object(map) => {
-            let kept = map
-                .iter()
-                .filter(|(key, value)| !(matches!(key.as_str(), "description" | "title") && value.is_string()));
-            kept.map(|(key, value)| (key.clone(), without_texts(value))).collect::<Map<_, _>>().into()
-        }
-        Value::Array(list) => list.iter().map(without_texts).collect::<Vec<_>>().into(),
-        value => value.clone(),
-    }
 }

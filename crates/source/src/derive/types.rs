@@ -434,7 +434,7 @@ impl Deriver<'_, '_> {
     }
 }
 
-/// Whether JSON has at most so many values; `left` is what is left of them.
+/// Returns true if JSON has at most `left` values; subtracts those that it has.
 fn is_at_most(left: &mut usize, value: &Value) -> bool {
     if *left == 0 {
         return false;

@@ -11,6 +11,7 @@ use super::world::{Function, World};
 use crate::diagnostics::{OP401, OP402, OP403};
 use crate::mentions;
 use crate::resolve::modules;
+use opctl_model::counted;
 use opctl_model::diagnostic::{Diagnostic, Span};
 
 pub fn unresolved(unresolved: Unresolved) -> Vec<Diagnostic> {
@@ -104,7 +105,6 @@ pub fn nothing_found(world: &World, functions: usize) -> Option<Diagnostic> {
     }
     let files = world.modules.files().len();
     let names = packages.iter().map(|package| format!("`{}`", package.name)).collect::<Vec<_>>().join(", ");
-    let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let message = format!(
         "no request to the API server was found in {} and {} of {names}",
         counted(files, "file"),
