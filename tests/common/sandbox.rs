@@ -1,10 +1,14 @@
 //! An empty folder with a shell in it that knows `opctl`.
 
+use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use tempfile::TempDir;
 
 pub struct Sandbox {
-    root: tempfile::TempDir,
+    root: TempDir,
     /// Where the shell is.
     pub folder: PathBuf,
     /// The folder of the `opctl` on its path.
@@ -13,7 +17,7 @@ pub struct Sandbox {
 
 impl Sandbox {
     pub fn new() -> Self {
-        let root = tempfile::tempdir().unwrap();
+        let root = temporary();
         let folder = root.path().canonicalize().unwrap();
         let programs = Path::new(env!("CARGO_BIN_EXE_opctl")).parent().unwrap().to_owned();
         Self { root, folder, programs }
@@ -26,8 +30,8 @@ impl Sandbox {
 
     /// A program in the shell's folder, without a terminal and with `opctl` on its path.
     pub fn command(&self, program: &str) -> Command {
-        let inherited = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::env::join_paths([self.programs.clone()].into_iter().chain(std::env::split_paths(&inherited)));
+        let inherited = env::var_os("PATH").unwrap_or_default();
+        let path = env::join_paths([self.programs.clone()].into_iter().chain(env::split_paths(&inherited)));
         let mut command = Command::new(program);
         command
             .current_dir(&self.folder)
@@ -45,4 +49,21 @@ impl Sandbox {
             .stdin(Stdio::null());
         command
     }
+}
+
+/// A folder in memory, unless `TMPDIR` is set or little memory is free: tests make a great many small files, and some disks take a
+/// millisecond for each.
+fn temporary() -> TempDir {
+    const MEMORY: &str = "/dev/shm";
+    const FREE_MIB: u64 = 1024;
+    static IS_IN_MEMORY: OnceLock<bool> = OnceLock::new();
+    let is_in_memory = || {
+        let mut df = Command::new("df");
+        let output = df.args(["--output=avail", "--block-size=1M", MEMORY]).stderr(Stdio::null()).output();
+        let free =
+            output.ok().and_then(|output| String::from_utf8(output.stdout).ok()?.lines().nth(1)?.trim().parse().ok());
+        env::var_os("TMPDIR").is_none() && free.is_some_and(|free: u64| free >= FREE_MIB)
+    };
+    let folder = IS_IN_MEMORY.get_or_init(is_in_memory).then(|| tempfile::tempdir_in(MEMORY).ok()).flatten();
+    folder.unwrap_or_else(|| tempfile::tempdir().unwrap())
 }
