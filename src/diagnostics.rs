@@ -67,4 +67,17 @@ opctl_model::diagnostics! {
     /// Objects in the cluster would be refused by the new CRD. With `--against cluster`, opctl checks the objects of each CRD whose change
     /// concerns objects, by the rules of the API server. Change these objects before you deploy, or the CRD.
     OP611: Changes, Mistake;
+
+    /// A CRD that a repository keeps differs from the one that the source declares: it was not generated again after a change, was edited, or
+    /// another tool made it. [`opctl manifests --compare PATH`](cli.md#opctl-manifests) reports each value, and one line for all descriptions.
+    /// Comments, the order of fields, and values that are the default make no difference. Generate the CRD again, or change the source.
+    OP612: Changes, Mistake;
+
+    /// A repository keeps no CRD of a kind of the source. Whoever installs the operator from these files gets no such kind. Generate the CRD, or
+    /// give `--compare` the folder that contains it.
+    OP613: Changes, Mistake;
+
+    /// a repository keeps a CRD that no kind of the source declares, in a group of the source. The kind may have been removed, renamed, or be
+    /// behind a feature of cargo (`--features`).
+    OP614: Changes, Warning;
 }

@@ -18,6 +18,7 @@ pub mod compiled;
 mod custom_objects;
 pub mod dashboards;
 pub mod diagnostics;
+mod drift;
 pub mod error;
 mod import;
 pub mod reference;

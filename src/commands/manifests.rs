@@ -18,6 +18,7 @@ use super::{
 use crate::compatibility::{self, Baseline, Comparison};
 use crate::compiled;
 use crate::diagnostics::OP350;
+use crate::drift::{self, Copies};
 use crate::error::{SourceErrors, UserError, UserErrors};
 use opctl_edit::Edit;
 use opctl_edit::plan::{Change, Plan, Step, Verdict};
@@ -57,6 +58,9 @@ Examples:
 
   # Before a deployment: also check the objects in the cluster
   opctl manifests --against cluster
+
+  # In CI of any kube-rs crate: fail if the CRDs in a folder or chart are stale
+  opctl manifests --compare charts/operator
 
   # A CRD that contains a PodTemplateSpec, in a third of the size
   opctl manifests --no-foreign-descriptions")]
@@ -110,6 +114,13 @@ pub struct ManifestsArgs {
     #[arg(long, requires = "against")]
     pub strict: bool,
 
+    /// Report where the CRDs in a file, a folder or a Helm chart differ from the source, instead of writing
+    ///
+    /// Works in any kube-rs crate. Comments, the order of fields, and values that are the default make no difference. Exits 1 if a CRD differs
+    /// or is missing.
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["against", "only", "all_or_nothing"])]
+    pub compare: Option<PathBuf>,
+
     #[command(flatten)]
     pub features: FeatureArgs,
 
@@ -145,14 +156,19 @@ impl<'a> ManifestOptions<'a> {
 }
 
 pub fn run(args: &ManifestsArgs, console: &Console) -> anyhow::Result<Outcome> {
-    let root = crate_at(args.path.as_deref(), "manifests")?;
+    // A comparison writes nothing, so it needs no project.
+    let is_alone =
+        || args.compare.is_some() && std::env::current_dir().is_ok_and(|current| root_above(&current).is_err());
+    let path = args.path.as_deref().or_else(|| is_alone().then(|| Path::new(".")));
+    let root = crate_at(path, "manifests")?;
     recover(&root, console)?;
     args.messages.run(&root, console, |console| run_in(args, &root, console))
 }
 
 fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Result<Outcome> {
     let output = Output::of(&args.output, root)?;
-    let _lock = if args.against.is_none() { lock(&output.root, console)? } else { None };
+    let writes = args.against.is_none() && args.compare.is_none();
+    let _lock = if writes { lock(&output.root, console)? } else { None };
     let tree = super::tree(root).with_features(args.features.chosen());
     let project = match ProjectFile::read(&tree) {
         Ok(project) => Some(project),
@@ -173,6 +189,9 @@ fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Resul
     };
     if let Some(what) = &args.against {
         return compare(what, args, (&tree, &output), &options, &choice, console);
+    }
+    if let Some(path) = &args.compare {
+        return compare_copies(path, &tree, &options, &choice, console);
     }
     let mut plan = Plan::default();
     let Added { warnings, refused } = add(&mut plan, &tree, &target, &options, &choice, console)?;
@@ -225,6 +244,46 @@ fn compare(
     }
     let comparison = compatibility::compare(&baseline, &found.source, &found.crds, args.strict)?;
     Ok(report(comparison, &baseline, &found.source, found.crds.len(), console))
+}
+
+/// Reports where the CRDs that a repository keeps differ from the source.
+fn compare_copies(
+    path: &Path,
+    tree: &Tree,
+    options: &ManifestOptions,
+    choice: &Choice,
+    console: &Console,
+) -> anyhow::Result<Outcome> {
+    let copies = Copies::read(path)?;
+    let mut found = engine::find(tree, options, choice, console)?;
+    if let Some(max) = options.descriptions.max {
+        emit::shorten_descriptions(&mut found.crds, max);
+    }
+    let mut diagnostics = check(&mut found, choice);
+    diagnostics.retain(Diagnostic::is_error);
+    let is_sound = diagnostics.is_empty() && found.refused.is_none();
+    let why = found.refused.as_ref().map(|refused| &refused.why);
+    diagnostics.extend(why.iter().flat_map(|why| why.diagnostics.clone()));
+    let may_be_refused = |group: &str, kind: &str| {
+        found.refused.as_ref().is_some_and(|refused| refused.may_be((group.to_owned(), kind.to_owned())))
+    };
+    let drift = drift::compare(&found.crds, &copies, may_be_refused);
+    diagnostics.extend(drift.diagnostics);
+    diagnostics.retain(|it| it.is_error() || console.verbosity > Verbosity::Quiet);
+    console.diagnose(&diagnostics);
+    why.iter().flat_map(|why| &why.help).for_each(|help| console.hint(help));
+    let others = match drift.others {
+        0 => String::new(),
+        others => format!("; {} of other groups", counted(others, "CRD")),
+    };
+    console.info(&format!(
+        "compared {} with `{}`: {} equal, {} different or missing{others}",
+        counted(found.crds.len(), "CRD"),
+        copies.name(),
+        drift.equal,
+        drift.different,
+    ));
+    Ok(if is_sound && drift.different == 0 { Outcome::Done } else { Outcome::Problems })
 }
 
 /// Reports the changes of the CRDs since the baseline.

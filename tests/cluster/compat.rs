@@ -64,7 +64,7 @@ fn what_is_said_of_a_change_is_what_an_api_server_does() {
     assert!(tried / 10 < broken && broken < tried * 9 / 10);
 }
 
-/// Which values an API server accepts for each type and format. `SNAPSHOTS=overwrite` records them for `cargo test --test quick compat`.
+/// Which values an API server accepts for each type and format. `SNAPSHOTS=overwrite` records them for `cargo test --test thorough compat`.
 #[test]
 fn formats_accept_the_values_that_are_recorded() {
     let Some(cluster) = ControlPlane::start("formats", 0) else { return };

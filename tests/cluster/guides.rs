@@ -13,7 +13,7 @@ use std::thread::scope;
 use walkdir::WalkDir;
 
 use crate::control_plane::ControlPlane;
-use crate::golden::has_helm;
+use crate::helm::has_helm;
 use crate::sandbox::Sandbox;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");

@@ -20,6 +20,8 @@ mod extent;
 mod formats;
 #[path = "../common/golden.rs"]
 mod golden;
+#[path = "../common/helm.rs"]
+mod helm;
 #[path = "../common/kustomizations.rs"]
 mod kustomizations;
 #[path = "../common/naming.rs"]

@@ -4,8 +4,7 @@
 use std::fs;
 
 use crate::control_plane::ControlPlane;
-use crate::golden::shell;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, shell};
 
 /// The kinds of others that a bundle renders to, known by name only.
 const OTHERS: [(&str, &str, &str); 4] = [

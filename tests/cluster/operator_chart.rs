@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use crate::control_plane::ControlPlane;
 use crate::extent::takes_all;
-use crate::golden::{self, Golden, has_helm, shell};
-use crate::sandbox::Sandbox;
+use crate::golden::{self, Golden};
+use crate::helm::has_helm;
+use crate::sandbox::{Sandbox, shell};
 
 #[test]
 fn the_chart_and_the_reference_of_an_example_are_up_to_date() {

@@ -5,8 +5,7 @@ use std::env;
 use std::fs;
 use std::path::Path;
 
-use crate::golden::shell;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, shell};
 use crate::skipped::skipped;
 
 #[test]

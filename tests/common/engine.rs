@@ -1,8 +1,8 @@
 //! The engine's cases: each `tests/engine/<topic>/<case>.rs` holds one construct. All of them are one crate, the oracle.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use opctl_model::Api;
 use opctl_model::diagnostic::{self, Diagnostic};
@@ -23,22 +23,22 @@ pub type Derived = BTreeMap<String, Result<Vec<Value>, Vec<Diagnostic>>>;
 
 /// The text of every case that compiles with the releases, by its path, e.g. `scalars/bool`.
 pub fn cases(oracle: &Oracle) -> BTreeMap<String, String> {
-    let without = oracle.without();
+    let without = without(oracle);
     let mut cases = every_case();
     assert!(without.iter().all(|case| cases.contains_key(case)), "{} is without a case that is gone", oracle.name());
     cases.retain(|case, _| !without.contains(case));
     cases
 }
 
-/// The topics whose schemas some release of kube or schemars treats in its own way.
-const TOPICS: &[&str] = &["enums", "flatten", "kube", "kube_schema", "kubernetes", "maps", "panics", "structs"];
+/// The file with the CRDs that the compiled types printed.
+pub fn recorded(oracle: &Oracle) -> PathBuf {
+    oracle.file("recorded.txt")
+}
 
-/// The cases that are compared with an earlier release: those of some topics, or all of them if OPCTL_VERSIONS is `all` or the
-/// results are recorded.
-pub fn cases_of_earlier(oracle: &Oracle) -> BTreeMap<String, String> {
-    let mut cases = cases(oracle);
-    cases.retain(|case, _| takes_all_releases() || TOPICS.contains(&case.split('/').next().unwrap()));
-    cases
+/// The cases that do not compile with these releases.
+pub fn without(oracle: &Oracle) -> BTreeSet<String> {
+    let text = std::fs::read_to_string(oracle.file("without.txt")).unwrap_or_default();
+    text.lines().filter(|line| !line.starts_with('#')).map(String::from).collect()
 }
 
 pub fn is_recording() -> bool {

@@ -2,10 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use crate::sandbox::Sandbox;
-use crate::skipped::skipped;
+use crate::helm::has_helm;
+use crate::sandbox::{Sandbox, shell};
 
 pub struct Golden {
     pub name: String,
@@ -65,16 +64,6 @@ pub fn has_what_it_needs(tested: &str, recipe: &str) -> bool {
     !recipe.contains("It needs helm 4.") || has_helm(tested)
 }
 
-/// Whether there is a helm that renders charts; says that something is not tested if not.
-pub fn has_helm(tested: &str) -> bool {
-    let version = Command::new("helm").args(["version", "--template", "{{.Version}}"]).output();
-    let has = version.is_ok_and(|output| output.stdout.starts_with(b"v4"));
-    if !has {
-        skipped(tested, "there is no helm 4 on the PATH");
-    }
-    has
-}
-
 /// Their names, sorted.
 pub fn names() -> Vec<String> {
     names_in(&folder())
@@ -85,10 +74,4 @@ pub fn names_in(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = names.filter_map(|name| name.strip_suffix(".txt").map(String::from)).collect();
     names.sort();
     names
-}
-
-/// It must go well.
-pub fn shell(sandbox: &Sandbox, line: &str) {
-    let output = sandbox.command("sh").args(["-c", line]).output().unwrap();
-    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
 }

@@ -1,6 +1,5 @@
 //! The oracles of each release of kube: see `oracle.rs`.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -33,17 +32,11 @@ impl Oracle {
     }
 
     pub fn lock(&self) -> String {
-        fs::read_to_string(self.folder.join("Cargo.lock")).unwrap()
+        fs::read_to_string(self.file("Cargo.lock")).unwrap()
     }
 
-    /// The CRDs that the compiled types print, as they were last recorded.
-    pub fn recorded(&self) -> PathBuf {
-        self.folder.join("recorded.txt")
-    }
-
-    /// The cases that do not compile with these releases.
-    pub fn without(&self) -> BTreeSet<String> {
-        let text = fs::read_to_string(self.folder.join("without.txt")).unwrap_or_default();
-        text.lines().filter(|line| !line.starts_with('#')).map(String::from).collect()
+    /// A file beside its manifest.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
     }
 }

@@ -51,6 +51,12 @@ impl Sandbox {
     }
 }
 
+/// Runs a line of a shell. Panics if it fails.
+pub fn shell(sandbox: &Sandbox, line: &str) {
+    let output = sandbox.command("sh").args(["-c", line]).output().unwrap();
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
 /// A folder in memory, unless `TMPDIR` is set or little memory is free: tests make a great many small files, and some disks take a
 /// millisecond for each.
 fn temporary() -> TempDir {

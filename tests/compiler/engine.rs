@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::common;
-use crate::engine_cases::{cases, checksum, derive, differences, files, is_recording, parse, render};
+use crate::engine_cases::{cases, checksum, derive, differences, files, is_recording, parse, recorded, render};
 use crate::nightly::is_run;
 use crate::oracles::Oracle;
 use crate::write::write;
@@ -46,9 +46,9 @@ fn compare(oracle: &Oracle, cases: &BTreeMap<String, String>, target: PathBuf, l
     }
     let text = render(&compiled);
     if is_recording() {
-        fs::write(oracle.recorded(), &text).unwrap();
+        fs::write(recorded(oracle), &text).unwrap();
     }
-    let mut before = parse(&fs::read_to_string(oracle.recorded()).unwrap_or_default());
+    let mut before = parse(&fs::read_to_string(recorded(oracle)).unwrap_or_default());
     before.retain(|case, _| cases.contains_key(case));
     if render(&before) != text {
         differences.push("SNAPSHOTS=overwrite records what the compiled types print".into());

@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::golden::shell;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, shell};
 use crate::tree::tree;
 use crate::workdir::{cargo_lock, lock_cargo, sync};
 use crate::{common, guide};

@@ -13,6 +13,8 @@ mod extent;
 mod golden;
 #[path = "../common/guide.rs"]
 mod guide;
+#[path = "../common/helm.rs"]
+mod helm;
 #[path = "../common/manager.rs"]
 mod manager;
 #[path = "../common/mutants.rs"]

@@ -5,9 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::fs;
 use std::path::Path;
 
 use proc_macro2::{TokenStream, TokenTree};
+use walkdir::WalkDir;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -22,6 +24,7 @@ const OPCTL: &[(&str, &[&str])] = &[
     ("reference", &[]),
     ("diagnostics", &["compiled"]),
     ("compatibility", &["error", "compiled", "diagnostics"]),
+    ("drift", &["error", "compiled", "diagnostics"]),
     ("api", &["error", "compiled", "scaffold", "diagnostics"]),
     ("rename", &["error", "scaffold", "api"]),
     ("import", &["error", "scaffold", "api"]),
@@ -38,6 +41,7 @@ const OPCTL: &[(&str, &[&str])] = &[
             "reference",
             "diagnostics",
             "compatibility",
+            "drift",
             "api",
             "rename",
             "import",
@@ -87,6 +91,34 @@ const SOURCE: &[(&str, &[&str])] = &[
 fn modules_use_only_the_modules_before_them() {
     assert_eq!(wrong("src", OPCTL), "");
     assert_eq!(wrong("crates/source/src", SOURCE), "");
+}
+
+/// Else they would not be tested. The examples in explanations of diagnostics are for `opctl explain`.
+#[test]
+fn crates_without_doctests_have_no_examples() {
+    let mut count = 0;
+    for manifest in ["Cargo.toml".into()].into_iter().chain(crates().map(|name| format!("crates/{name}/Cargo.toml"))) {
+        if !fs::read_to_string(&manifest).unwrap().contains("\ndoctest = false\n") {
+            continue;
+        }
+        count += 1;
+        let sources = WalkDir::new(manifest.replace("Cargo.toml", "src")).into_iter().map(Result::unwrap);
+        let is_source =
+            |path: &Path| path.extension().is_some_and(|ending| ending == "rs") && !path.ends_with("diagnostics.rs");
+        for path in sources.map(|entry| entry.into_path()).filter(|path| is_source(path)) {
+            let text = fs::read_to_string(&path).unwrap();
+            let docs = text.lines().filter_map(|line| line.trim_start().strip_prefix("//")?.strip_prefix(['/', '!']));
+            let mut fences = docs.map(str::trim).filter(|line| line.starts_with("```"));
+            while let (Some(begin), _) = (fences.next(), fences.next()) {
+                assert_eq!(begin, "```text", "{}", path.display());
+            }
+        }
+    }
+    assert!(count > 4, "{count}");
+}
+
+fn crates() -> impl Iterator<Item = String> {
+    fs::read_dir("crates").unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap())
 }
 
 /// The uses in a folder that the table does not have.

@@ -18,7 +18,7 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 fn project() -> Sandbox {
     let mut sandbox = Sandbox::new();
     let init = "opctl -q init memcached-operator --domain example.com --license none --api cache/v1/Memcached";
-    crate::golden::shell(&sandbox, init);
+    crate::sandbox::shell(&sandbox, init);
     sandbox.folder.push("memcached-operator");
     let put = |path: &str, text: &str| {
         let path = sandbox.folder.join(path);

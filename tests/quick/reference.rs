@@ -14,7 +14,7 @@ fn folder() -> std::path::PathBuf {
 /// A project with the kind of `tests/reference`.
 fn project() -> Sandbox {
     let mut sandbox = Sandbox::new();
-    crate::golden::shell(&sandbox, "opctl -q init shop --domain example.com --license none --api shop/v1/Widget");
+    crate::sandbox::shell(&sandbox, "opctl -q init shop --domain example.com --license none --api shop/v1/Widget");
     sandbox.folder.push("shop");
     let put = |from: &str, to: &str| fs::copy(folder().join(from), sandbox.folder.join(to)).unwrap();
     put("crd.yaml", "config/crd/bases/shop.example.com_widgets.yaml");

@@ -6,8 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 use walkdir::WalkDir;
 
-use crate::golden::shell;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, shell};
 use crate::skipped::skipped;
 
 fn project() -> Sandbox {

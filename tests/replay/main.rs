@@ -14,6 +14,8 @@ mod dice;
 mod edits;
 #[path = "../common/golden.rs"]
 mod golden;
+#[path = "../common/helm.rs"]
+mod helm;
 #[path = "../common/record.rs"]
 mod record;
 #[path = "../common/sandbox.rs"]

@@ -15,8 +15,7 @@ use serde_json::{Value, json};
 
 use self::controllers::{Controllers, Fault, Registry};
 use crate::control_plane::ControlPlane;
-use crate::golden::shell;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, shell};
 
 const KIND: &str = "racks.depot.example.com";
 const IMAGE: &str = "registry.example.com/shop-bundle";

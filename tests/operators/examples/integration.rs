@@ -9,7 +9,7 @@ use super::example::Example;
 use crate::ansible::has_ansible;
 use crate::common;
 use crate::control_plane::skipped;
-use crate::golden::has_helm;
+use crate::helm::has_helm;
 use crate::workdir;
 
 #[test]

@@ -7,7 +7,7 @@ use super::eventually;
 use super::example::Example;
 use super::namespace::Namespace;
 use crate::control_plane::ControlPlane;
-use crate::golden::has_helm;
+use crate::helm::has_helm;
 use crate::nightly::is_run;
 
 const NGINX: Example = Example { folder: "nginx", name: "nginx-operator" };

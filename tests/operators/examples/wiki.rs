@@ -10,7 +10,7 @@ use super::eventually;
 use super::example::Example;
 use super::namespace::Namespace;
 use crate::control_plane::ControlPlane;
-use crate::golden::has_helm;
+use crate::helm::has_helm;
 use crate::nightly::is_run;
 use crate::tree::tree;
 use crate::workdir;

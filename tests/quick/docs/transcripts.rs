@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use super::{ROOT, files, read};
-use crate::golden::has_helm;
 use crate::guide;
+use crate::helm::has_helm;
 use crate::sandbox::Sandbox;
 
 #[test]

@@ -3,8 +3,6 @@
 #[path = "../../examples/backups/main.rs"]
 #[expect(dead_code, reason = "`main` is for the process")]
 mod backups;
-mod client;
 mod conversions;
 mod mock;
-mod servers;
 mod webhooks;

@@ -1,7 +1,7 @@
 //! The types of each release of k8s-openapi, for each version of Kubernetes that it offers: path → schema and default
 //! value.
 //!
-//! They are read from `kubernetes.txt`, which `tests/quick/kubernetes_types.rs` makes of k8s-openapi's sources and holds
+//! They are read from `kubernetes.txt`, which `tests/thorough/kubernetes_types.rs` makes of k8s-openapi's sources and holds
 //! against its compiled types. A type is a block, blocks are sorted by path and have an empty line between them:
 //!
 //! ```text
@@ -157,7 +157,7 @@ pub fn kinds() -> impl Iterator<Item = Kind> {
 /// The kind in a line `&`, which is the same in all versions.
 fn kind_in(line: &'static str) -> Option<Kind> {
     let fields = serde_json::from_str(line.strip_prefix("& ")?);
-    let (group, version, name, plural, namespaced) = fields.expect("`tests/quick/kubernetes_types.rs` writes these");
+    let (group, version, name, plural, namespaced) = fields.expect("`tests/thorough/kubernetes_types.rs` writes these");
     Some(Kind { group, version, name, plural, namespaced })
 }
 
@@ -186,7 +186,7 @@ struct Line {
 
 impl Line {
     fn value(&self) -> Value {
-        serde_json::from_str(self.json).expect("`tests/quick/kubernetes_types.rs` writes JSON")
+        serde_json::from_str(self.json).expect("`tests/thorough/kubernetes_types.rs` writes JSON")
     }
 }
 
@@ -225,7 +225,7 @@ impl Type {
     fn lines(self) -> impl Iterator<Item = Line> {
         self.lines.lines().filter_map(move |line| {
             let (key, json) =
-                line.split_once(' ').expect("`tests/quick/kubernetes_types.rs` writes a value for each name");
+                line.split_once(' ').expect("`tests/thorough/kubernetes_types.rs` writes a value for each name");
             let (name, exists) = self.minor.of(key);
             let (name, required) = name.strip_suffix('!').map_or((name, false), |name| (name, true));
             exists.then_some(Line { name, required, json })

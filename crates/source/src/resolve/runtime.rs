@@ -7,7 +7,7 @@
 //!
 //! Even if the runtime's source is in the project's tree, it does not count as the project's code. Cargo.toml or Cargo.lock
 //! locates it; until cargo has fetched it, the built-in copy is used if it has the same version (`Tree::with_runtime`). A missing
-//! source is an error (OP113), because the operator would lack permissions. `tests/quick/runtime.rs` compares the markers with
+//! source is an error (OP113), because the operator would lack permissions. `tests/thorough/runtime.rs` compares the markers with
 //! the requests in the runtime's source.
 
 use std::collections::{BTreeMap, BTreeSet};

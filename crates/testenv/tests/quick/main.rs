@@ -1,4 +1,4 @@
-//! Downloads from a server on this machine, as a library. Most of it is tested by opctl's `tests/quick/testenv_setup.rs`.
+//! Downloads from a server on this machine, as a library. Most of it is tested by opctl's `tests/thorough/testenv_setup.rs`.
 #![cfg(unix)]
 
 #[expect(dead_code, reason = "opctl's tests use more of it")]

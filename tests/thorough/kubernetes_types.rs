@@ -1,5 +1,5 @@
 //! The table of Kubernetes' types, `crates/source/src/known/kubernetes.txt`: made of k8s-openapi's sources, and held against
-//! its compiled types. After k8s-openapi is raised, `SNAPSHOTS=overwrite cargo test --test quick kubernetes_types` makes it anew.
+//! its compiled types. After k8s-openapi is raised, `SNAPSHOTS=overwrite cargo test --test thorough kubernetes_types` makes it anew.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -409,7 +409,7 @@ fn table(versions: &[(Minor, BTreeMap<String, Type>)]) -> String {
     let paths: BTreeSet<&String> = versions.iter().flat_map(|(_, types)| types.keys()).collect();
     let mut table = String::from(
         "# The types of k8s-openapi for each version of Kubernetes; see crates/source/src/known/kubernetes.rs.\n\
-         # `SNAPSHOTS=overwrite cargo test --test quick kubernetes_types` makes this file.\n",
+         # `SNAPSHOTS=overwrite cargo test --test thorough kubernetes_types` makes this file.\n",
     );
     for path in paths {
         let having: Vec<(Minor, &Type)> =

@@ -7,8 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Output;
 
-use crate::golden::shell;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, shell};
 
 /// The name of a way to make a file unreadable, the function that does it, and a part of the message.
 type Way = (&'static str, fn(&Path), &'static str);

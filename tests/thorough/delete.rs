@@ -6,9 +6,9 @@ use std::path::Path;
 
 use opctl_model::project::ProjectFile;
 
-use crate::golden::{can_be_made, names, shell};
+use crate::golden::{can_be_made, names};
 use crate::made::{made, third};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, shell};
 use crate::{record, tree};
 
 /// Every file, also those of the record of the scaffold.

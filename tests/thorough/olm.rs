@@ -12,8 +12,7 @@ use opctl_olm::render::{Installation, render};
 use opctl_olm::{self as olm, Bundle, Fate, Input, Metadata, Options};
 use serde_json::{Value, json};
 
-use crate::golden::shell;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, shell};
 
 const CERTIFICATES: &str = "/tmp/k8s-webhook-server/serving-certs";
 

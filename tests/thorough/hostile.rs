@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use opctl_kustomize::yaml::{self, Dialect, Node};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
 
-use crate::golden::has_helm;
+use crate::helm::has_helm;
 use crate::sandbox::Sandbox;
 
 /// Edits a copy of a folder in `tests`, `$FROM`, and runs a command in an empty folder beside it: it fails with this message, before it is

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use snapbox::{Assert, Data};
 
-use crate::golden::has_helm;
+use crate::helm::has_helm;
 use crate::sandbox::Sandbox;
 
 fn projects() -> PathBuf {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use snapbox::{Assert, Data};
 
-use crate::golden::has_helm;
+use crate::helm::has_helm;
 use crate::sandbox::Sandbox;
 
 fn charts() -> PathBuf {

@@ -1,7 +1,7 @@
 //! What users of kubebuilder 4 and operator-sdk 1.42 type: each command and flag of theirs does the same here, is accepted with a
 //! note, or refused with what to do instead. And `opctl edit`, which both have.
 //!
-//! `tests/kubebuilder_syntax.txt` has a line for each, and what opctl answers. `SNAPSHOTS=overwrite cargo test --test quick kubebuilder_syntax` records the answers.
+//! `tests/kubebuilder_syntax.txt` has a line for each, and what opctl answers. `SNAPSHOTS=overwrite cargo test --test thorough kubebuilder_syntax` records the answers.
 #![cfg(unix)]
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! No code makes the reader panic, hang or overflow its stack: every Rust file of the crates in cargo's registry goes
 //! through it, each package as a whole and each file as a crate of its own. What it says of them does not matter here.
 //!
-//! A plain run takes a sample, the same each time; `OPCTL_REGISTRY=all cargo test --test quick registry -- --nocapture` takes
+//! A plain run takes a sample, the same each time; `OPCTL_REGISTRY=all cargo test --test thorough registry -- --nocapture` takes
 //! them all, and tells which packages took longest.
 
 use std::collections::BTreeMap;

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use crate::edits::{files, restore};
-use crate::golden::shell;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, shell};
 
 /// Mistakes and edits, after which commands suggest others.
 const EDITS: &[&str] = &[

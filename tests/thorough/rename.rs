@@ -7,10 +7,11 @@ use std::process::Output;
 
 use opctl_model::project::{Origin, ProjectFile, Resource};
 
-use crate::golden::{can_be_made, has_helm, names, shell};
+use crate::golden::{can_be_made, names};
+use crate::helm::has_helm;
 use crate::made::{Made, made, on_all_cores, third};
 use crate::record::record;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, shell};
 use crate::tree;
 
 fn all(folder: &Path) -> BTreeMap<String, Vec<u8>> {

@@ -16,10 +16,10 @@ use opctl_model::project::{Tree, join};
 use opctl_source as source;
 
 use crate::account;
-use crate::golden::{self, Golden, shell};
+use crate::golden::{self, Golden};
 use crate::made::{on_all_cores, third};
 use crate::olm;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, shell};
 use crate::tree::tree;
 use crate::write::write;
 

@@ -1,6 +1,6 @@
 //! After any commands of one opctl, and any edits by the user between them, there is nothing to update.
 //!
-//! `OPCTL_SEQUENCES=1000 cargo test --test quick sequences` tries as many random sequences. A failure prints its seed.
+//! `OPCTL_SEQUENCES=1000 cargo test --test thorough sequences` tries as many random sequences. A failure prints its seed.
 #![cfg(unix)]
 
 use std::fs;

@@ -10,9 +10,8 @@ use walkdir::WalkDir;
 
 use crate::dice::Dice;
 use crate::edits::{edit, files, restore};
-use crate::golden::shell;
 use crate::made::made;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, shell};
 use crate::{record, tree};
 
 /// A project whose files are all recorded.

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::golden::has_helm;
+use crate::helm::has_helm;
 use crate::mirror::{Request, Server, reply};
 use crate::sandbox::Sandbox;
 use crate::skipped::skipped;

@@ -1,0 +1,566 @@
+//! Compares the CRDs of a source with the copies that a repository keeps: in files, in a folder, or in a Helm chart.
+//!
+//! Two CRDs are equal if an API server treats them alike: comments, the order of fields and of sets such as `required`, empty lists and
+//! values that are the default do not count. Nothing here knows how a copy was made, so this works for any kube-rs crate.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use serde_json::{Map, Value, json};
+
+use crate::compiled::helm;
+use crate::diagnostics::{OP612, OP613, OP614};
+use crate::error::{SourceErrors, UserError};
+use opctl_kustomize::yaml::{Dialect, Node, documents};
+use opctl_model::counted;
+use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
+use opctl_model::project::Tree;
+use opctl_source::emit::CustomResourceDefinition;
+
+/// The CRDs that a repository keeps.
+pub struct Copies {
+    /// Where they are, for messages.
+    name: String,
+    /// Each CRD with its position; of a chart whose templates only helm can read, that in the rendered text.
+    crds: Vec<Node>,
+}
+
+/// The result of a comparison.
+#[derive(Default)]
+pub struct Drift {
+    pub diagnostics: Vec<Diagnostic>,
+    /// The number of CRDs that are equal.
+    pub equal: usize,
+    /// The number of CRDs that differ, or of which there is no copy.
+    pub different: usize,
+    /// The number of copies that are of groups without a kind in the source.
+    pub others: usize,
+}
+
+impl Copies {
+    /// Reads the CRDs in a file, in a folder and the folders below it, or in a chart.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such file or folder, it cannot be read, a file with a CRD is not YAML, or helm does not render the chart.
+    pub fn read(path: &Path) -> anyhow::Result<Self> {
+        let mut copies = Self { name: path.display().to_string(), crds: Vec::new() };
+        let mut charts: BTreeMap<Option<PathBuf>, Vec<(PathBuf, String)>> = BTreeMap::new();
+        for (file, text) in texts(path)?.into_iter().filter(|(_, text)| text.contains(KIND)) {
+            let chart = file.ancestors().skip(1).find(|folder| folder.join("Chart.yaml").is_file());
+            charts.entry(chart.map(Path::to_owned)).or_default().push((file, text));
+        }
+        for (chart, files) in charts {
+            let read: Result<Vec<Node>, Box<Diagnostic>> =
+                files.iter().try_fold(Vec::new(), |read, (file, text)| Ok([read, without_helm(file, text)?].concat()));
+            match (read, chart) {
+                (Ok(read), _) => copies.add(read),
+                (Err(_), Some(chart)) => copies.add(rendered(&chart)?),
+                (Err(error), None) => return Err(SourceErrors::from(vec![*error]).into()),
+            }
+        }
+        if copies.crds.is_empty() {
+            return Err(UserError::new(format!("there is no CRD in `{}`", copies.name)).help(HELP).into());
+        }
+        Ok(copies)
+    }
+
+    fn add(&mut self, documents: Vec<Node>) {
+        for document in documents {
+            match document.text_at(&["kind"]) {
+                Some(KIND) => self.crds.push(document),
+                // Of `kubectl get -o yaml`.
+                Some("List" | "CustomResourceDefinitionList") => self.add(document.items_at(&["items"]).to_vec()),
+                _ => {}
+            }
+        }
+    }
+
+    /// Where they are, for messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+const KIND: &str = "CustomResourceDefinition";
+
+const HELP: &str = "`--compare` takes a file or a folder with CRDs, or a Helm chart";
+
+/// A file, or the YAML and JSON files below a folder.
+fn texts(path: &Path) -> Result<BTreeMap<PathBuf, String>, UserError> {
+    let failed = |path: &Path, error: &io::Error| {
+        UserError::new(format!("cannot read `{}`: {error}", path.display())).help(HELP)
+    };
+    if !path.is_dir() {
+        let text = fs::read_to_string(path).map_err(|error| failed(path, &error))?;
+        return Ok([(path.to_owned(), text)].into());
+    }
+    // A chart may link to files elsewhere in the repository.
+    let tree = Tree::at(path);
+    let files = tree.files_below("").map_err(|error| failed(path, &error.source))?;
+    let is_manifest = |file: &String| [".yaml", ".yml", ".json"].iter().any(|ending| file.ends_with(ending));
+    let read = |file: String| {
+        let text = tree.read(&file).map_err(|error| failed(&path.join(&file), &error.source))?;
+        Ok((path.join(file), text.unwrap_or_default()))
+    };
+    files.into_iter().filter(is_manifest).map(read).collect()
+}
+
+/// The documents of a file. Of a template of a chart, the lines that have nothing but actions, such as `{{- if .Values.crds.install }}`, are
+/// left out.
+///
+/// # Errors
+///
+/// If it is not YAML then.
+fn without_helm(path: &Path, text: &str) -> Result<Vec<Node>, Box<Diagnostic>> {
+    let is_action = |line: &str| {
+        let line = line.trim();
+        let [begins, ends] = ["{{", "}}"].map(|braces| line.matches(braces).count());
+        line.starts_with("{{") && line.ends_with("}}") && begins == ends
+    };
+    let lines = text.split_inclusive('\n').map(|line| if is_action(line) { "\n" } else { line });
+    documents(&SourceFile::new(path.display().to_string(), lines.collect::<String>()), Dialect::Kubectl)
+}
+
+/// The documents that helm renders of a chart. Their positions are those in the rendered text.
+fn rendered(chart: &Path) -> anyhow::Result<Vec<Node>> {
+    let text = helm::template("release", chart, &json!({}), &[])
+        .map_err(|error| UserError::new(error.message).help(error.help))?;
+    let file = SourceFile::new(format!("{} (rendered)", chart.display()), text);
+    documents(&file, Dialect::Kubectl).map_err(|error| SourceErrors::from(vec![*error]).into())
+}
+
+/// Compares the CRDs of a source with the copies. `may_be_refused` tells of kinds that have no CRD because of an error.
+pub fn compare(
+    crds: &[CustomResourceDefinition],
+    copies: &Copies,
+    may_be_refused: impl Fn(&str, &str) -> bool,
+) -> Drift {
+    let mut drift = Drift::default();
+    let mut known = Vec::new();
+    for crd in crds {
+        let name = crd.metadata.name.as_deref().unwrap_or_default();
+        let kind = &crd.spec.names.kind;
+        known.push(name);
+        let mut found = copies.crds.iter().filter(|copy| copy.text_at(&["metadata", "name"]) == Some(name)).peekable();
+        if found.peek().is_none() {
+            drift.different += 1;
+            drift.diagnostics.push(OP613.error(format!("`{}` has no CRD `{name}` of the kind `{kind}`", copies.name)));
+            continue;
+        }
+        let source = serde_json::to_value(&crd.spec).expect("a CRD is JSON");
+        let before = drift.diagnostics.len();
+        for copy in found {
+            drift.diagnostics.extend(differences(kind, &source, copy));
+        }
+        match drift.diagnostics.len() == before {
+            true => drift.equal += 1,
+            false => drift.different += 1,
+        }
+    }
+    for copy in &copies.crds {
+        let name = copy.text_at(&["metadata", "name"]).unwrap_or_default();
+        let [group, kind] = [["spec", "group"].as_slice(), &["spec", "names", "kind"]]
+            .map(|path| copy.text_at(path).unwrap_or_default());
+        if known.contains(&name) || may_be_refused(group, kind) {
+            continue;
+        }
+        if !crds.iter().any(|crd| crd.spec.group == group) {
+            drift.others += 1;
+            continue;
+        }
+        let warning = OP614.warning(format!("the source has no kind `{kind}` in the group `{group}`"));
+        let place = copy.at(&["metadata", "name"]).unwrap_or(copy);
+        drift.diagnostics.push(warning.at(place.span.clone(), "this CRD is kept, but no kind declares it"));
+    }
+    drift
+}
+
+/// The errors of one CRD.
+fn differences(kind: &str, source: &Value, copy: &Node) -> Vec<Diagnostic> {
+    const SHOWN: usize = 10;
+    let Some(spec) = copy.get("spec") else {
+        return vec![OP612.error(format!("`{kind}`: the CRD has no `spec`")).at(copy.span.clone(), "")];
+    };
+    let mut found = Vec::new();
+    let [mut source, mut kept] = [normal(source), normal(&spec.json())];
+    // kube's `crd()` leaves the conversion to others, which add it to the copy.
+    if source.get("conversion").is_none() {
+        remove(&mut kept, "conversion");
+    } else if kept.get("conversion").is_none() {
+        remove(&mut source, "conversion");
+    }
+    differ(&source, &kept, &mut Vec::new(), &mut found);
+    let (descriptions, others): (Vec<_>, Vec<_>) = found.iter().partition(|it| it.is_description());
+    let mut diagnostics: Vec<Diagnostic> = others.iter().take(SHOWN).map(|it| it.diagnostic(kind, spec)).collect();
+    if let (Some(last), 1..) = (diagnostics.last_mut(), others.len().saturating_sub(SHOWN)) {
+        last.help.push(format!("{} of `{kind}` are not shown", counted(others.len() - SHOWN, "further difference")));
+    }
+    match descriptions[..] {
+        [] => {}
+        [first, ..] => {
+            let message = match descriptions.len() {
+                1 => format!("`{kind}`: the description of `{}` differs", first.described()),
+                number => format!("`{kind}`: {number} descriptions differ, first that of `{}`", first.described()),
+            };
+            diagnostics.push(OP612.error(message).at(place(spec, &first.path), ""));
+        }
+    }
+    diagnostics
+}
+
+/// A value that differs, by its path in the spec of the CRD.
+struct Difference {
+    path: Vec<String>,
+    source: Option<Value>,
+    copy: Option<Value>,
+}
+
+impl Difference {
+    /// True for the description of a schema. A property may have this name, too.
+    fn is_description(&self) -> bool {
+        let [.., before, last] = &self.path[..] else { return false };
+        last == "description" && before != "properties"
+    }
+
+    /// The field whose description it is.
+    fn described(&self) -> String {
+        shown(&self.path[..self.path.len() - 1])
+    }
+
+    fn diagnostic(&self, kind: &str, spec: &Node) -> Diagnostic {
+        let [source, copy] = [&self.source, &self.copy].map(|value| value.as_ref().map(short));
+        let message = match (&source, &copy) {
+            (Some(_), None) if self.source.as_ref().is_some_and(Value::is_object) => {
+                "is missing in the copy".to_owned()
+            }
+            (None, Some(_)) if self.copy.as_ref().is_some_and(Value::is_object) => {
+                "is missing in the source".to_owned()
+            }
+            (Some(source), Some(copy)) => format!("is {source} in the source, and {copy} in the copy"),
+            (Some(source), None) => format!("is {source} in the source, and is missing in the copy"),
+            (None, Some(copy)) => format!("is {copy} in the copy, and is missing in the source"),
+            (None, None) => unreachable!("a difference has a value on one side"),
+        };
+        OP612.error(format!("`{kind}`: `{}` {message}", shown(&self.path))).at(place(spec, &self.path), "")
+    }
+}
+
+/// A value for a message, at most 60 characters long.
+fn short(value: &Value) -> String {
+    const LONGEST: usize = 60;
+    let text = value.to_string();
+    match text.chars().count() > LONGEST {
+        true => format!("`{}…`", text.chars().take(LONGEST).collect::<String>()),
+        false => format!("`{text}`"),
+    }
+}
+
+/// The path as in other messages: `v1 spec.pools[].name: minimum` for a schema.
+fn shown(path: &[String]) -> String {
+    let (version, rest) = match path {
+        [versions, version, schema, root, rest @ ..]
+            if versions == "versions" && schema == "schema" && root == "openAPIV3Schema" =>
+        {
+            (version, rest)
+        }
+        [versions, version, rest @ ..] if versions == "versions" => return format!("{version} {}", rest.join(".")),
+        path => return path.join("."),
+    };
+    let (mut field, mut keys) = (String::new(), rest);
+    loop {
+        match keys {
+            [key, name, others @ ..] if key == "properties" => {
+                if !field.is_empty() {
+                    field.push('.');
+                }
+                field.push_str(name);
+                keys = others;
+            }
+            [key, others @ ..] if key == "items" => {
+                field.push_str("[]");
+                keys = others;
+            }
+            [key, others @ ..] if key == "additionalProperties" && !others.is_empty() => {
+                field.push_str("[key]");
+                keys = others;
+            }
+            _ => break,
+        }
+    }
+    let place = [version.as_str(), &field].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+    if keys.is_empty() { place } else { format!("{place}: {}", keys.join(".")) }
+}
+
+/// The position of the value, or of the innermost one that contains it.
+fn place(spec: &Node, path: &[String]) -> Span {
+    let mut node = spec;
+    let mut span = spec.span.clone();
+    for key in path {
+        let by_name = || node.items().iter().find(|item| item.text_at(&["name"]) == Some(key));
+        let entry = node.entries().iter().find(|entry| entry.key == *key);
+        match (entry, by_name()) {
+            (Some(entry), _) => (node, span) = (&entry.value, entry.key_span.clone()),
+            (None, Some(item)) => (node, span) = (item, item.span.clone()),
+            (None, None) => break,
+        }
+    }
+    span
+}
+
+/// Adds the values that differ. Lists are compared as a whole.
+fn differ(source: &Value, copy: &Value, path: &mut Vec<String>, found: &mut Vec<Difference>) {
+    if source == copy {
+        return;
+    }
+    let (Value::Object(one), Value::Object(other)) = (source, copy) else {
+        found.push(Difference { path: path.clone(), source: Some(source.clone()), copy: Some(copy.clone()) });
+        return;
+    };
+    let keys: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+    for key in keys {
+        path.push(key.clone());
+        match (one.get(key), other.get(key)) {
+            (Some(one), Some(other)) => differ(one, other, path, found),
+            (source, copy) => {
+                found.push(Difference { path: path.clone(), source: source.cloned(), copy: copy.cloned() });
+            }
+        }
+        path.pop();
+    }
+}
+
+/// The spec of a CRD without what makes no difference to an API server; its versions by their names.
+fn normal(spec: &Value) -> Value {
+    let mut spec = with_integers(spec);
+    let kind = spec["names"]["kind"].as_str().unwrap_or_default().to_owned();
+    if let Some(names) = spec["names"].as_object_mut() {
+        let defaults = [("singular", kind.to_lowercase()), ("listKind", format!("{kind}List"))];
+        names.retain(|key, value| !defaults.iter().any(|(name, default)| key == name && *value == **default));
+        for set in ["categories", "shortNames"] {
+            names.entry(set).and_modify(sort);
+        }
+    }
+    remove_empty(&mut spec["names"], &["categories", "shortNames"]);
+    if spec["conversion"] == json!({ "strategy": "None" }) {
+        remove(&mut spec, "conversion");
+    }
+    if spec["preserveUnknownFields"] == json!(false) {
+        remove(&mut spec, "preserveUnknownFields");
+    }
+    let versions = spec["versions"].as_array_mut().map(std::mem::take).unwrap_or_default();
+    let named = |mut version: Value| {
+        if version["deprecated"] == json!(false) {
+            remove(&mut version, "deprecated");
+        }
+        remove_empty(&mut version, &["additionalPrinterColumns", "selectableFields", "subresources"]);
+        for column in version["additionalPrinterColumns"].as_array_mut().into_iter().flatten() {
+            if column["priority"] == json!(0) {
+                remove(column, "priority");
+            }
+        }
+        if let Some(schema) = version.pointer_mut("/schema/openAPIV3Schema") {
+            *schema = normal_schema(schema);
+        }
+        let name = version["name"].as_str().unwrap_or_default().to_owned();
+        (name, version)
+    };
+    spec["versions"] = versions.into_iter().map(named).collect::<Map<_, _>>().into();
+    spec
+}
+
+/// JSON in which `1.0` is `1`, as in the answers of an API server.
+fn with_integers(value: &Value) -> Value {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value {
+        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+            #[expect(clippy::cast_possible_truncation, reason = "it is an integer below 2⁵³")]
+            Some(float) if float.fract() == 0.0 && float.abs() < EXACT => json!(float as i64),
+            _ => value.clone(),
+        },
+        Value::Array(items) => items.iter().map(with_integers).collect(),
+        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), with_integers(value))).collect(),
+        value => value.clone(),
+    }
+}
+
+/// A schema in which `required` and `enum` are sorted, and line breaks of descriptions are spaces. What properties, defaults and examples contain are no keywords.
+fn normal_schema(schema: &Value) -> Value {
+    let Value::Object(map) = schema else { return schema.clone() };
+    let value = |(key, value): (&String, &Value)| {
+        let value = match (key.as_str(), value) {
+            ("required" | "enum", list) => {
+                let mut list = list.clone();
+                sort(&mut list);
+                list
+            }
+            ("properties", Value::Object(fields)) => {
+                fields.iter().map(|(name, schema)| (name.clone(), normal_schema(schema))).collect()
+            }
+            ("description", Value::String(text)) => text.split_whitespace().collect::<Vec<_>>().join(" ").into(),
+            ("items" | "additionalProperties" | "not", schema) => normal_schema(schema),
+            ("allOf" | "anyOf" | "oneOf", Value::Array(schemas)) => schemas.iter().map(normal_schema).collect(),
+            (_, value) => value.clone(),
+        };
+        (key.clone(), value)
+    };
+    let is_default = |(key, value): &(&String, &Value)| {
+        (key.as_str() == "nullable" && **value == json!(false)) || (key.as_str() == "required" && **value == json!([]))
+    };
+    map.iter().filter(|entry| !is_default(entry)).map(value).collect()
+}
+
+fn sort(list: &mut Value) {
+    if let Value::Array(items) = list {
+        items.sort_by_key(Value::to_string);
+    }
+}
+
+fn remove_empty(value: &mut Value, keys: &[&str]) {
+    if let Some(map) = value.as_object_mut() {
+        map.retain(|key, value| !(keys.contains(&key.as_str()) && (*value == json!([]) || *value == json!({}))));
+    }
+}
+
+fn remove(value: &mut Value, key: &str) {
+    if let Some(map) = value.as_object_mut() {
+        map.remove(key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CRD: &str = r#"{"metadata": {"name": "shelves.example.com"}, "spec": {
+        "group": "example.com", "scope": "Namespaced",
+        "names": {"kind": "Shelf", "plural": "shelves", "singular": "shelf", "categories": [], "shortNames": ["sh", "s"]},
+        "versions": [{"name": "v1", "served": true, "storage": true, "additionalPrinterColumns": [], "schema": {"openAPIV3Schema": {
+            "type": "object", "required": ["spec", "kind"], "properties": {"spec": {"type": "object", "properties": {
+                "books": {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}},
+                "size": {"type": "integer", "minimum": 1.0, "description": "The size,\nin books."}
+            }}}
+        }}}]
+    }}"#;
+
+    fn crd() -> CustomResourceDefinition {
+        serde_json::from_str(CRD).unwrap()
+    }
+
+    fn compare_with(copy: &str) -> Drift {
+        let mut copies = Copies { name: "deploy".into(), crds: Vec::new() };
+        copies.add(documents(&SourceFile::new("deploy/crd.yaml", copy), Dialect::Kubectl).unwrap());
+        compare(&[crd()], &copies, |_, _| false)
+    }
+
+    fn messages(copy: &str) -> Vec<String> {
+        compare_with(copy).diagnostics.into_iter().map(|it| it.message).collect()
+    }
+
+    const COPY: &str = "\
+# By hand.
+kind: CustomResourceDefinition
+metadata:
+  name: shelves.example.com
+spec:
+  versions:
+  - storage: true
+    served: true
+    name: v1
+    schema:
+      openAPIV3Schema:
+        type: object
+        required: [kind, spec]
+        properties:
+          spec:
+            type: object
+            properties:
+              size: {description: 'The size, in books.', minimum: 1, type: integer}
+              books:
+                type: array
+                items: {enum: [b, a], type: string}
+  names:
+    kind: Shelf
+    listKind: ShelfList
+    plural: shelves
+    shortNames: [s, sh]
+  conversion: {strategy: None}
+  scope: Namespaced
+  group: example.com
+";
+
+    #[test]
+    fn order_comments_and_defaults_make_no_difference() {
+        let drift = compare_with(COPY);
+        assert!(drift.diagnostics.is_empty(), "{:?}", drift.diagnostics);
+        assert_eq!((drift.equal, drift.different, drift.others), (1, 0, 0));
+    }
+
+    #[test]
+    fn each_difference_is_reported_at_its_line() {
+        for (kept, edited, line, message) in [
+            (
+                "minimum: 1,",
+                "minimum: 2,",
+                18,
+                "`Shelf`: `v1 spec.size: minimum` is `1` in the source, and `2` in the copy",
+            ),
+            (
+                "minimum: 1, ",
+                "",
+                18,
+                "`Shelf`: `v1 spec.size: minimum` is `1` in the source, and is missing in the copy",
+            ),
+            (
+                "enum: [b, a]",
+                "enum: [b]",
+                21,
+                r#"`Shelf`: `v1 spec.books[]: enum` is `["a","b"]` in the source, and `["b"]` in the copy"#,
+            ),
+            ("in books.", "in centimeters.", 18, "`Shelf`: the description of `v1 spec.size` differs"),
+            (
+                "scope: Namespaced",
+                "scope: Cluster",
+                28,
+                r#"`Shelf`: `scope` is `"Namespaced"` in the source, and `"Cluster"` in the copy"#,
+            ),
+            (
+                "served: true",
+                "served: false",
+                8,
+                "`Shelf`: `v1 served` is `true` in the source, and `false` in the copy",
+            ),
+        ] {
+            assert!(COPY.contains(kept), "{kept}");
+            let drift = compare_with(&COPY.replacen(kept, edited, 1));
+            let [found] = &drift.diagnostics[..] else { panic!("{kept}: {:?}", drift.diagnostics) };
+            assert_eq!((&*found.message, found.span.as_ref().unwrap().0.line_column().0), (message, line));
+            assert_eq!((drift.equal, drift.different), (0, 1));
+        }
+    }
+
+    #[test]
+    fn kinds_without_a_copy_and_copies_without_a_kind_are_reported() {
+        let other = COPY.replace("shelves", "boxes").replace("Shelf", "Box");
+        assert_eq!(
+            messages(&other),
+            [
+                "`deploy` has no CRD `shelves.example.com` of the kind `Shelf`",
+                "the source has no kind `Box` in the group `example.com`"
+            ]
+        );
+        let both = format!("{COPY}---\n{}", other.replace("example.com", "cert-manager.io"));
+        assert_eq!(compare_with(&both).others, 1);
+        assert_eq!(messages(&both), Vec::<String>::new());
+    }
+
+    #[test]
+    fn templates_are_read_without_their_actions() {
+        let template = format!("{{{{- if .Values.crds.install }}}}\n{COPY}{{{{- end }}}}\n");
+        let read = without_helm(Path::new("templates/crd.yaml"), &template).unwrap();
+        assert_eq!(read[0].text_at(&["metadata", "name"]), Some("shelves.example.com"));
+        assert_eq!(read[0].get("kind").unwrap().span.line_column().0, 3);
+        assert!(without_helm(Path::new("crd.yaml"), "kind: {{ .Values.kind }}").is_err());
+    }
+}

@@ -1,0 +1,68 @@
+//! What needs only opctl itself and takes minutes: properties of all golden projects, hundreds of commands and mutations. Run by name:
+//! `cargo test --test thorough [NAME]`.
+
+// Shared with other test binaries.
+#[path = "../common/attributes.rs"]
+mod attribute_cases;
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../compiler/random/kinds/dice.rs"]
+mod dice;
+#[path = "../common/edits.rs"]
+mod edits;
+#[path = "../common/extent.rs"]
+mod extent;
+#[path = "../common/formats.rs"]
+mod formats;
+#[path = "../common/golden.rs"]
+mod golden;
+#[path = "../common/helm.rs"]
+mod helm;
+#[path = "../common/kustomizations.rs"]
+mod kustomizations;
+#[path = "../common/made.rs"]
+mod made;
+#[path = "../../crates/testenv/tests/mirror/mod.rs"]
+mod mirror;
+#[path = "../common/oracle.rs"]
+mod oracle;
+#[path = "../common/oracles.rs"]
+mod oracles;
+#[path = "../common/record.rs"]
+mod record;
+#[path = "../common/sandbox.rs"]
+mod sandbox;
+#[path = "../common/skipped.rs"]
+mod skipped;
+#[path = "../common/tree.rs"]
+mod tree;
+#[path = "../common/write.rs"]
+mod write;
+
+mod account;
+mod ansible;
+mod attributes;
+mod chart;
+mod chart_sources;
+mod commands;
+mod compat;
+mod config;
+mod delete;
+mod fuzz;
+mod golden_files;
+mod hostile;
+mod import;
+mod kubebuilder_syntax;
+mod kubernetes_types;
+mod limits;
+mod olm;
+mod registry;
+mod release;
+mod rename;
+mod runtime;
+mod scaffold;
+mod sequences;
+mod suggestions;
+mod testenv_setup;
+mod unreadable;
+mod update;
