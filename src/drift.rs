@@ -3,19 +3,17 @@
 //! Two CRDs are equal if an API server treats them alike: comments, the order of fields and of sets such as `required`, empty lists and
 //! values that are the default do not count. Nothing here knows how a copy was made, so this works for any kube-rs crate.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::{fs, io};
+use std::collections::BTreeSet;
+use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::compiled::helm;
 use crate::diagnostics::{OP612, OP613, OP614};
-use crate::error::{SourceErrors, UserError};
-use opctl_kustomize::yaml::{Dialect, Node, documents};
+use crate::error::UserError;
+use crate::kept::{self, Templates};
+use opctl_kustomize::yaml::Node;
 use opctl_model::counted;
-use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
-use opctl_model::project::Tree;
+use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_source::emit::CustomResourceDefinition;
 
 /// The CRDs that a repository keeps.
@@ -43,92 +41,21 @@ impl Copies {
     ///
     /// # Errors
     ///
-    /// If there is no such file or folder, it cannot be read, a file with a CRD is not YAML, or helm does not render the chart.
+    /// If there is no CRD, or see [`kept::objects`].
     pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let mut copies = Self { name: path.display().to_string(), crds: Vec::new() };
-        let mut charts: BTreeMap<Option<PathBuf>, Vec<(PathBuf, String)>> = BTreeMap::new();
-        for (file, text) in texts(path)?.into_iter().filter(|(_, text)| text.contains(KIND)) {
-            let chart = file.ancestors().skip(1).find(|folder| folder.join("Chart.yaml").is_file());
-            charts.entry(chart.map(Path::to_owned)).or_default().push((file, text));
+        let name = path.display().to_string();
+        let crds = kept::objects(path, &["CustomResourceDefinition"], Templates::AsText)?;
+        if crds.is_empty() {
+            let help = "`--compare` takes a file or a folder with CRDs, or a Helm chart";
+            return Err(UserError::new(format!("there is no CRD in `{name}`")).help(help).into());
         }
-        for (chart, files) in charts {
-            let read: Result<Vec<Node>, Box<Diagnostic>> =
-                files.iter().try_fold(Vec::new(), |read, (file, text)| Ok([read, without_helm(file, text)?].concat()));
-            match (read, chart) {
-                (Ok(read), _) => copies.add(read),
-                (Err(_), Some(chart)) => copies.add(rendered(&chart)?),
-                (Err(error), None) => return Err(SourceErrors::from(vec![*error]).into()),
-            }
-        }
-        if copies.crds.is_empty() {
-            return Err(UserError::new(format!("there is no CRD in `{}`", copies.name)).help(HELP).into());
-        }
-        Ok(copies)
-    }
-
-    fn add(&mut self, documents: Vec<Node>) {
-        for document in documents {
-            match document.text_at(&["kind"]) {
-                Some(KIND) => self.crds.push(document),
-                // Of `kubectl get -o yaml`.
-                Some("List" | "CustomResourceDefinitionList") => self.add(document.items_at(&["items"]).to_vec()),
-                _ => {}
-            }
-        }
+        Ok(Self { name, crds })
     }
 
     /// Where they are, for messages.
     pub fn name(&self) -> &str {
         &self.name
     }
-}
-
-const KIND: &str = "CustomResourceDefinition";
-
-const HELP: &str = "`--compare` takes a file or a folder with CRDs, or a Helm chart";
-
-/// A file, or the YAML and JSON files below a folder.
-fn texts(path: &Path) -> Result<BTreeMap<PathBuf, String>, UserError> {
-    let failed = |path: &Path, error: &io::Error| {
-        UserError::new(format!("cannot read `{}`: {error}", path.display())).help(HELP)
-    };
-    if !path.is_dir() {
-        let text = fs::read_to_string(path).map_err(|error| failed(path, &error))?;
-        return Ok([(path.to_owned(), text)].into());
-    }
-    // A chart may link to files elsewhere in the repository.
-    let tree = Tree::at(path);
-    let files = tree.files_below("").map_err(|error| failed(path, &error.source))?;
-    let is_manifest = |file: &String| [".yaml", ".yml", ".json"].iter().any(|ending| file.ends_with(ending));
-    let read = |file: String| {
-        let text = tree.read(&file).map_err(|error| failed(&path.join(&file), &error.source))?;
-        Ok((path.join(file), text.unwrap_or_default()))
-    };
-    files.into_iter().filter(is_manifest).map(read).collect()
-}
-
-/// The documents of a file. Of a template of a chart, the lines that have nothing but actions, such as `{{- if .Values.crds.install }}`, are
-/// left out.
-///
-/// # Errors
-///
-/// If it is not YAML then.
-fn without_helm(path: &Path, text: &str) -> Result<Vec<Node>, Box<Diagnostic>> {
-    let is_action = |line: &str| {
-        let line = line.trim();
-        let [begins, ends] = ["{{", "}}"].map(|braces| line.matches(braces).count());
-        line.starts_with("{{") && line.ends_with("}}") && begins == ends
-    };
-    let lines = text.split_inclusive('\n').map(|line| if is_action(line) { "\n" } else { line });
-    documents(&SourceFile::new(path.display().to_string(), lines.collect::<String>()), Dialect::Kubectl)
-}
-
-/// The documents that helm renders of a chart. Their positions are those in the rendered text.
-fn rendered(chart: &Path) -> anyhow::Result<Vec<Node>> {
-    let text = helm::template("release", chart, &json!({}), &[])
-        .map_err(|error| UserError::new(error.message).help(error.help))?;
-    let file = SourceFile::new(format!("{} (rendered)", chart.display()), text);
-    documents(&file, Dialect::Kubectl).map_err(|error| SourceErrors::from(vec![*error]).into())
 }
 
 /// Compares the CRDs of a source with the copies. `may_be_refused` tells of kinds that have no CRD because of an error.
@@ -431,6 +358,9 @@ fn remove(value: &mut Value, key: &str) {
 
 #[cfg(test)]
 mod tests {
+    use opctl_kustomize::yaml::{Dialect, documents};
+    use opctl_model::diagnostic::SourceFile;
+
     use super::*;
 
     const CRD: &str = r#"{"metadata": {"name": "shelves.example.com"}, "spec": {
@@ -449,8 +379,8 @@ mod tests {
     }
 
     fn compare_with(copy: &str) -> Drift {
-        let mut copies = Copies { name: "deploy".into(), crds: Vec::new() };
-        copies.add(documents(&SourceFile::new("deploy/crd.yaml", copy), Dialect::Kubectl).unwrap());
+        let crds = documents(&SourceFile::new("deploy/crd.yaml", copy), Dialect::Kubectl).unwrap();
+        let copies = Copies { name: "deploy".into(), crds };
         compare(&[crd()], &copies, |_, _| false)
     }
 
@@ -553,14 +483,5 @@ spec:
         let both = format!("{COPY}---\n{}", other.replace("example.com", "cert-manager.io"));
         assert_eq!(compare_with(&both).others, 1);
         assert_eq!(messages(&both), Vec::<String>::new());
-    }
-
-    #[test]
-    fn templates_are_read_without_their_actions() {
-        let template = format!("{{{{- if .Values.crds.install }}}}\n{COPY}{{{{- end }}}}\n");
-        let read = without_helm(Path::new("templates/crd.yaml"), &template).unwrap();
-        assert_eq!(read[0].text_at(&["metadata", "name"]), Some("shelves.example.com"));
-        assert_eq!(read[0].get("kind").unwrap().span.line_column().0, 3);
-        assert!(without_helm(Path::new("crd.yaml"), "kind: {{ .Values.kind }}").is_err());
     }
 }

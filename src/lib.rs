@@ -21,9 +21,11 @@ pub mod diagnostics;
 mod drift;
 pub mod error;
 mod import;
+mod kept;
 pub mod reference;
 mod rename;
 pub mod rendered;
+mod roles;
 pub mod scaffold;
 
 pub mod api;

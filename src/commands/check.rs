@@ -9,12 +9,13 @@ use clap::Args;
 
 use super::allow::without_allowed;
 use super::features::FeatureArgs;
-use super::manifests::{self, ManifestOptions, crate_at};
+use super::manifests::{self, ManifestOptions, crate_for};
 use super::message_format::MessageArgs;
 use super::{Console, Outcome, Task, carry_out, console::Verbosity, counted, lock, recover};
 use crate::api::ansible;
 use crate::api::chart::{self, Stale};
 use crate::custom_objects;
+use crate::roles::{self, Roles};
 use opctl_edit::plan::Plan;
 use opctl_edit::{self as edit, Edit, Function};
 use opctl_kustomize::config;
@@ -27,7 +28,7 @@ use opctl_schema::apiserver::check_decoding;
 use opctl_source::diagnostics::OP049;
 use opctl_source::emit::{self, CustomResourceDefinition};
 use opctl_source::grants::diagnostics::OP417;
-use opctl_source::grants::{self, Decision, Home, Missing};
+use opctl_source::grants::{self, Decision, Grantor, Home, Missing};
 use opctl_source::{self as source, Source};
 
 /// Check that the RBAC markers grant what the code requests from the API server
@@ -50,6 +51,9 @@ Examples:
   # In CI: also fail on unused permissions
   opctl check --deny-warnings
 
+  # In any kube-rs crate: compare the code with the roles that are deployed
+  opctl check --role charts/operator
+
   # For a review: list every request with the marker that grants it
   opctl check -v")]
 pub struct CheckArgs {
@@ -63,6 +67,13 @@ pub struct CheckArgs {
     #[arg(long)]
     pub fix: bool,
 
+    /// Compare the code with the roles in a file, folder, kustomization or Helm chart, instead of with markers
+    ///
+    /// Works in any kube-rs crate. If there are bindings, the roles count that are bound to a service account. A Helm chart is rendered with
+    /// its default values, which needs helm 4.
+    #[arg(long, value_name = "PATH", conflicts_with = "fix")]
+    pub role: Option<PathBuf>,
+
     /// Treat warnings as errors
     #[arg(long)]
     pub deny_warnings: bool,
@@ -75,7 +86,7 @@ pub struct CheckArgs {
 }
 
 pub fn run(args: &CheckArgs, console: &Console) -> anyhow::Result<Outcome> {
-    let root = crate_at(args.path.as_deref(), "check")?;
+    let root = crate_for(args.path.as_deref(), args.role.is_some(), "check")?;
     recover(&root, console)?;
     args.messages.run(&root, console, |console| run_in(args, &root, console))
 }
@@ -88,7 +99,8 @@ fn run_in(args: &CheckArgs, root: &Path, console: &Console) -> anyhow::Result<Ou
         Err(ProjectError::Missing(_)) => None,
         Err(error) => return Err(error.into()),
     };
-    let examined = Examined::of(&tree, project.as_ref());
+    let roles = args.role.as_deref().map(roles::read).transpose()?;
+    let examined = Examined::of(&tree, project.as_ref(), roles.as_ref());
     let Examined { source: Source { operator, .. }, home, functions, objects, .. } = &examined;
     let checked = examined.checked();
     let missing = examined.missing();
@@ -120,7 +132,7 @@ fn run_in(args: &CheckArgs, root: &Path, console: &Console) -> anyhow::Result<Ou
     let passed = report(&found, args.deny_warnings, checked, home, console);
     let outcome = match plan.changes.is_empty() {
         true => {
-            console.info(&summary(&found, operator, objects.len()));
+            console.info(&summary(&found, operator, objects.len(), roles.as_ref()));
             Outcome::Done
         }
         false => carry_out_with_manifests(plan, &tree, project.as_ref(), console)?,
@@ -130,7 +142,7 @@ fn run_in(args: &CheckArgs, root: &Path, console: &Console) -> anyhow::Result<Ou
 
 /// All findings about the permissions and the manifests of a project, as this command reports them.
 pub fn findings(tree: &Tree, project: Option<&ProjectFile>) -> Vec<Diagnostic> {
-    let examined = Examined::of(tree, project);
+    let examined = Examined::of(tree, project, None);
     let mut found = examined.diagnostics(project, &examined.missing());
     found.extend(project.map(|project| chart::changed(tree, project)).unwrap_or_default());
     found.extend(project.into_iter().flat_map(|project| ansible::stale(tree, project)).map(|stale| stale.diagnostic));
@@ -158,14 +170,24 @@ struct Examined {
 }
 
 impl Examined {
-    fn of(tree: &Tree, project: Option<&ProjectFile>) -> Self {
+    /// With the rules of `roles` instead of the markers, if there are any.
+    fn of(tree: &Tree, project: Option<&ProjectFile>, roles: Option<&Roles>) -> Self {
         let config = || (config::read(tree, ""), config::allows(tree, ""));
         let (((objects, config), allows), mut source) = threads::both(config, || source::read_requests(tree, ""));
         let stops_manifests = |it: &Diagnostic| it.needs_compiler() || it.code == OP049;
         source.diagnostics.retain(|diagnostic| !stops_manifests(diagnostic));
+        if let Some(roles) = roles {
+            let markers = std::mem::replace(&mut source.operator.rbac, roles.rules.clone());
+            source.operator.requests.extend(grants::of_runtime(&markers));
+            source.diagnostics.extend(roles.diagnostics.iter().cloned());
+        }
         let is_sound = !source.diagnostics.iter().any(Diagnostic::is_error);
         let empty = Operator::default();
-        let home = home(project, if is_sound { &source.operator } else { &empty });
+        let mut home = home(project, if is_sound { &source.operator } else { &empty });
+        if let Some(roles) = roles {
+            let namespace = roles.namespace.clone();
+            home = Home { namespace, namespaced: false, grantor: Grantor::Roles, ..home };
+        }
         let (crds, _) = emit::crds_and_problems(&source.operator.apis);
         let decoding = check_decoding(&source.reads(), &crds);
         Self { source, is_sound, empty, home, functions: Functions::default(), objects, config, allows, crds, decoding }
@@ -179,7 +201,9 @@ impl Examined {
     fn missing(&self) -> Vec<(Diagnostic, Missing<'_>)> {
         let around = |span: &Span| self.functions.around(span);
         let missing = grants::missing(self.checked(), &self.home, around).into_iter();
-        missing.map(|it| (it.to_diagnostic(&self.checked().rbac, &around(&it.first().span)), it)).collect()
+        missing
+            .map(|it| (it.to_diagnostic(&self.checked().rbac, &around(&it.first().span), self.home.grantor), it))
+            .collect()
     }
 
     /// Everything, but for what is allowed.
@@ -188,7 +212,7 @@ impl Examined {
         let mut diagnostics = self.source.diagnostics.clone();
         diagnostics.extend(missing.iter().map(|(error, _)| error.clone()));
         diagnostics.extend(grants::too_narrow(checked, &self.home));
-        diagnostics.extend(grants::wildcards(checked));
+        diagnostics.extend(grants::wildcards(checked, self.home.grantor));
         let unused = grants::unused(checked, &self.home);
         let is_unused_known = unused.is_some();
         diagnostics.extend(unused.into_iter().flatten());
@@ -215,6 +239,7 @@ fn home(project: Option<&ProjectFile>, operator: &Operator) -> Home {
         namespaced: project.namespaced,
         namespaces: project.namespaces.iter().map(ToString::to_string).collect(),
         cluster_kinds: cluster_kinds.map(|api| (api.group.clone(), api.plural.clone())).collect(),
+        grantor: Grantor::Markers,
     }
 }
 
@@ -274,9 +299,13 @@ fn report(found: &[Diagnostic], deny_warnings: bool, operator: &Operator, home: 
 }
 
 /// What was compared, and the number of problems.
-fn summary(found: &[Diagnostic], operator: &Operator, objects: usize) -> String {
+fn summary(found: &[Diagnostic], operator: &Operator, objects: usize, roles: Option<&Roles>) -> String {
     let requests = operator.requests.iter().filter(|request| !request.optional).count();
-    let (requests, markers) = (counted(requests, "request"), counted(operator.rbac.len(), "marker"));
+    let requests = counted(requests, "request");
+    let markers = match roles {
+        Some(roles) => format!("{} in `{}`", counted(roles.rules.len(), "rule"), roles.name),
+        None => counted(operator.rbac.len(), "marker"),
+    };
     let objects = match objects {
         0 => String::new(),
         objects => format!(", {} under config", counted(objects, "object")),
@@ -289,7 +318,7 @@ fn summary(found: &[Diagnostic], operator: &Operator, objects: usize) -> String 
         problems => format!("{requests} of the code, {markers}{objects}: {}", problems.join(", ")),
     };
     match operator.makes_more_requests && !operator.rbac.is_empty() {
-        true => format!("{summary}; markers are not checked for unused permissions, since there may be other requests"),
+        true => format!("{summary}; unused permissions are not reported, since there may be other requests"),
         false => summary,
     }
 }

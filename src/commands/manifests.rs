@@ -156,11 +156,7 @@ impl<'a> ManifestOptions<'a> {
 }
 
 pub fn run(args: &ManifestsArgs, console: &Console) -> anyhow::Result<Outcome> {
-    // A comparison writes nothing, so it needs no project.
-    let is_alone =
-        || args.compare.is_some() && std::env::current_dir().is_ok_and(|current| root_above(&current).is_err());
-    let path = args.path.as_deref().or_else(|| is_alone().then(|| Path::new(".")));
-    let root = crate_at(path, "manifests")?;
+    let root = crate_for(args.path.as_deref(), args.compare.is_some(), "manifests")?;
     recover(&root, console)?;
     args.messages.run(&root, console, |console| run_in(args, &root, console))
 }
@@ -779,6 +775,13 @@ fn warn(diagnostics: &[Diagnostic], console: &Console) {
     if console.verbosity > Verbosity::Quiet {
         console.diagnose(diagnostics);
     }
+}
+
+/// As [`crate_at`]. A comparison writes nothing, so without a project around the current folder, the crate in this folder is meant.
+pub fn crate_for(path: Option<&Path>, compares: bool, command: &str) -> anyhow::Result<PathBuf> {
+    let is_alone = || compares && std::env::current_dir().is_ok_and(|current| root_above(&current).is_err());
+    let path = path.or_else(|| is_alone().then(|| Path::new(".")));
+    crate_at(path, command)
 }
 
 /// The crate to work on: the one at the path, or that of the project around the current folder.

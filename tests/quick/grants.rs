@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span, render};
 use opctl_model::{Operator, RbacRule, Reach, Request};
 use opctl_source::emit::{self, Options};
-use opctl_source::grants::{self, Decision, Home};
+use opctl_source::grants::{self, Decision, Grantor, Home};
 use opctl_source::markers;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -287,10 +287,12 @@ fn rendered(text: &str, home: &Home) -> String {
     let operator = Operator { rbac: rules(text), requests, ..Operator::default() };
     let around = |span: &Span| opctl_edit::function_at(&span.file.text, span.range.start).unwrap().range;
     let missing = grants::missing(&operator, home, around);
-    let mut diagnostics: Vec<Diagnostic> =
-        missing.iter().map(|missing| missing.to_diagnostic(&operator.rbac, &around(&missing.first().span))).collect();
+    let mut diagnostics: Vec<Diagnostic> = missing
+        .iter()
+        .map(|missing| missing.to_diagnostic(&operator.rbac, &around(&missing.first().span), Grantor::Markers))
+        .collect();
     diagnostics.extend(grants::too_narrow(&operator, home));
-    diagnostics.extend(grants::wildcards(&operator));
+    diagnostics.extend(grants::wildcards(&operator, Grantor::Markers));
     diagnostics.extend(grants::unused(&operator, home).into_iter().flatten());
     render(&diagnostics, false)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use opctl_model::diagnostic::{Diagnostic, Span, render};
 use opctl_model::project::{Carried, Tree};
 use opctl_model::{Operator, Reach, Request};
-use opctl_source::grants::{self, Decision, Home};
+use opctl_source::grants::{self, Decision, Grantor, Home};
 use opctl_source::{self as source, Source};
 use snapbox::{Assert, Data};
 
@@ -287,12 +287,13 @@ pub struct Wide;
         assert_eq!(render(&source.diagnostics, false), "");
         let home = Home { namespace: Some("system".into()), ..Home::default() };
         let missing = grants::missing(&source.operator, &home, |span| span.range.clone());
-        let missing = missing.iter().map(|it| it.to_diagnostic(&source.operator.rbac, &it.first().span.range));
+        let missing =
+            missing.iter().map(|it| it.to_diagnostic(&source.operator.rbac, &it.first().span.range, Grantor::Markers));
         let unused = grants::unused(&source.operator, &home).into_iter().flatten();
         let others = grants::too_narrow(&source.operator, &home).into_iter().chain(unused);
         missing
             .chain(others)
-            .chain(grants::wildcards(&source.operator))
+            .chain(grants::wildcards(&source.operator, Grantor::Markers))
             .map(|diagnostics| diagnostics.message)
             .collect()
     };

@@ -61,6 +61,19 @@ pub fn template_in(release: &str, namespace: &str, chart: &Path, values: &Value)
         .map_err(|failure| failure.into_error("helm does not render the chart", "`helm template --debug` shows more"))
 }
 
+/// What helm renders of a chart with its default values: with its CRDs, without its tests.
+///
+/// # Errors
+///
+/// If helm is missing, or does not render the chart.
+pub fn template_with_defaults(chart: &Path, namespace: &str) -> Result<String, HelmError> {
+    let folder = chart.display().to_string();
+    let arguments = ["template", "release", &folder, "--namespace", namespace, "--include-crds", "--skip-tests"];
+    let help =
+        format!("render it with the values that you use, and give that file: `helm template release {folder} > FILE`");
+    run(&arguments, "").map_err(|failure| failure.into_error("helm does not render the chart", &help))
+}
+
 /// What helm renders of the chart in a folder as a release of this name: with its hooks and CRDs, without its tests. It assumes that the
 /// cluster serves the versions and kinds in `served`.
 ///

@@ -24,7 +24,7 @@ use serde_derive_internals::{Ctxt, Derive};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Data, DeriveInput, Expr, Field, Meta, Token, Type};
+use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Field, Lit, Meta, Token, Type};
 
 pub use helpers::{Derives, check_names};
 pub use macros::{attribute_macros, item_macro};
@@ -245,4 +245,17 @@ fn merge(attributes: &mut Vec<Attribute>, problems: &Problems) {
 
 pub fn value(meta: Meta) -> syn::Result<Expr> {
     Ok(meta.require_name_value()?.value.clone())
+}
+
+/// `name`, `name = true` or `name = "true"`.
+pub fn flag(meta: &Meta) -> Option<bool> {
+    match meta {
+        Meta::Path(_) => Some(true),
+        Meta::NameValue(pair) => match &pair.value {
+            Expr::Lit(ExprLit { lit: Lit::Bool(value), .. }) => Some(value.value),
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => text.value().parse().ok(),
+            _ => None,
+        },
+        Meta::List(_) => None,
+    }
 }

@@ -13,12 +13,11 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, DeriveInput, Expr, ExprLit, Lit, LitStr, Meta, MetaList, Path, Token};
 
 use super::types::Deriver;
-use crate::attributes::value;
+use crate::attributes::{flag, value};
 use crate::diagnostics::{OP005, OP013, OP018, OP019, OP021, OP028};
 use crate::evaluate::context::{Derived, Refused, Scope, all};
 use crate::resolve::modules::{ModuleId, TypeDecl, name};
-use crate::resolve::resources::Resource;
-use crate::resolve::roots::root_type;
+use crate::resolve::roots::{self, root_type};
 use opctl_model::diagnostic::Span;
 use opctl_model::names::{default_plural, nearest};
 use opctl_model::versions::{Kube as Release, range};
@@ -119,7 +118,7 @@ impl Deriver<'_, '_> {
                     Ok(None) => self.state.foreign.push(span),
                     Err(Refused) => {
                         let reasons = std::mem::take(&mut self.cx.reasons);
-                        let names = self.custom_resource_names(input, &scope);
+                        let names = roots::resource(input);
                         let kind = names.map(|names| (names.group, names.kind));
                         self.state.underivable.push(Underivable { kind, span: Some(span), reasons });
                     }
@@ -255,26 +254,6 @@ impl Deriver<'_, '_> {
         let span = self.cx.span(scope, &input.ident);
         let message = format!("`{root}` has no schema that kube derives");
         self.cx.refuse(OP019.error(message).at(span, "").help("specify it: `#[schemars(with = \"…\")]`"))
-    }
-
-    /// The names of a custom resource, as far as they are sound; what is wrong with them is said where it is derived.
-    pub fn custom_resource_names(&mut self, input: &DeriveInput, scope: &Scope) -> Option<Resource> {
-        let before = (self.cx.diagnostics.len(), self.cx.reasons.len());
-        let kube = self.kube(&input.attrs, scope).ok();
-        self.cx.diagnostics.truncate(before.0);
-        self.cx.reasons.truncate(before.1);
-        let kube = kube?;
-        let text = |key: &str| kube.text.get(key).map(LitStr::value);
-        let kind = text("kind")?;
-        let singular = text("singular").unwrap_or_else(|| kind.to_ascii_lowercase());
-        let namespaced = kube.flags.get("namespaced").copied().unwrap_or(false);
-        Some(Resource {
-            group: text("group")?,
-            version: text("version")?,
-            kind,
-            plural: text("plural").unwrap_or_else(|| default_plural(&singular)),
-            scope: Some(if namespaced { ApiScope::Namespaced } else { ApiScope::Cluster }),
-        })
     }
 
     /// What the root type's `JsonSchema` gives; `None` with `schema = "disabled"`.
@@ -627,19 +606,6 @@ fn path(meta: Meta) -> syn::Result<Path> {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => text.parse(),
         Expr::Path(path) => Ok(path.path),
         other => Err(syn::Error::new_spanned(other, "expected a path")),
-    }
-}
-
-/// `name`, `name = true` or `name = "true"`.
-pub fn flag(meta: &Meta) -> Option<bool> {
-    match meta {
-        Meta::Path(_) => Some(true),
-        Meta::NameValue(pair) => match &pair.value {
-            Expr::Lit(ExprLit { lit: Lit::Bool(value), .. }) => Some(value.value),
-            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => text.value().parse().ok(),
-            _ => None,
-        },
-        Meta::List(_) => None,
     }
 }
 

@@ -19,6 +19,7 @@ use crate::known::kubernetes;
 use crate::resolve::modules::{ModuleId, TypeDecl, UsePath, name};
 use crate::resolve::names::{Foreign, Namespace, Target, follow, resolve};
 use crate::resolve::resources::{Resource, Resources};
+use crate::resolve::roots;
 use opctl_model::Scope as Reach;
 
 impl Resources for Deriver<'_, '_> {
@@ -49,10 +50,7 @@ impl Deriver<'_, '_> {
             self.cx.modules.local().into_iter().find_map(|id| {
                 let module = self.cx.modules.module(id);
                 let mut made = module.types.values().filter_map(root);
-                made.find_map(|input| {
-                    let names = self.custom_resource_names(&input, &Scope::of(id));
-                    names.filter(|made| made.group == group && made.kind == kind)
-                })
+                made.find_map(|input| roots::resource(&input).filter(|made| made.group == group && made.kind == kind))
             })
         })
     }
@@ -72,7 +70,7 @@ impl Deriver<'_, '_> {
     fn declared_resource(&mut self, id: ModuleId, type_name: &str) -> Option<Resource> {
         let module = self.cx.modules.module(id);
         if let Some(input) = module.types.get(type_name).and_then(root) {
-            return self.custom_resource_names(&input, &Scope::of(id));
+            return roots::resource(&input);
         }
         match module.types.get(type_name) {
             Some(TypeDecl::Data(input)) if self.cx.derives(&input.attrs, "Resource", id) => {

@@ -8,9 +8,9 @@ use schemars::Schema;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, DeriveInput, Expr, ExprLit, Lit, Meta, Token};
 
-use super::custom_resource::{flag, path_text};
+use super::custom_resource::path_text;
 use super::types::Deriver;
-use crate::attributes::value;
+use crate::attributes::{flag, value};
 use crate::diagnostics::{OP004, OP005, OP013, OP027};
 use crate::evaluate::context::{Derived, Scope, all};
 use crate::known::Shape;

@@ -47,4 +47,8 @@ opctl_model::diagnostics! {
     /// include Secrets and the resources of CRDs that are installed later. List what the code uses; the help shows it. For an operator
     /// that has to work with arbitrary kinds, allow it: `// +opctl:allow:OP418 reason`.
     OP418: Check, Warning;
+
+    /// a role is bound to the service account of the operator, but its rules are unknown, because `opctl check --role PATH` was given other
+    /// manifests only. Give it a folder that contains the role, too. The permissions of such a role are reported as missing.
+    OP420: Check, Warning;
 }

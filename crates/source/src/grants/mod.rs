@@ -18,7 +18,7 @@ pub use rule::{Extent, covers};
 pub use unused::unused;
 
 use opctl_model::diagnostic::Span;
-use opctl_model::{Operator, RbacRule, Request};
+use opctl_model::{Operator, RbacRule, Reach, Request};
 
 /// Where the operator runs, and where its rights hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,6 +32,27 @@ pub struct Home {
     pub namespaces: Vec<String>,
     /// The operator's own kinds that are in no namespace, by group and plural.
     pub cluster_kinds: BTreeSet<(String, String)>,
+    pub grantor: Grantor,
+}
+
+/// The origin of the rules, for messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Grantor {
+    /// Markers, from which opctl generates the roles.
+    #[default]
+    Markers,
+    /// Roles that others wrote.
+    Roles,
+}
+
+impl Grantor {
+    /// The name of a single rule.
+    fn rule(self) -> &'static str {
+        match self {
+            Self::Markers => "marker",
+            Self::Roles => "rule",
+        }
+    }
 }
 
 /// Whether the markers grant one request.
@@ -42,6 +63,27 @@ pub enum Decision {
     /// Markers grant it in a namespace only, or only for objects of certain names, and that is not all it asks for.
     TooNarrow(Vec<usize>),
     Missing,
+}
+
+/// The requests of `opctl-runtime` itself, as its markers grant them: roles that others wrote must grant these, too.
+pub fn of_runtime(rules: &[RbacRule]) -> Vec<Request> {
+    let mut requests = Vec::new();
+    for rule in rules.iter().filter(|rule| rule.is_of_runtime) {
+        for (group, resource) in rule.groups.iter().flat_map(|group| rule.resources.iter().map(move |it| (group, it))) {
+            let verbs = unused::SEEN.iter().filter(|verb| rule.verbs.iter().any(|word| word == *verb));
+            requests.extend(verbs.map(|verb| Request {
+                verb,
+                group: rule::api_group(group).to_owned(),
+                resource: resource.clone(),
+                reach: if rule.namespace.is_some() { Reach::SomeNamespace } else { Reach::Unknown },
+                span: rule.span.clone(),
+                by: "opctl-runtime".into(),
+                within: None,
+                optional: false,
+            }));
+        }
+    }
+    requests
 }
 
 /// One decision for each request.
@@ -114,6 +156,13 @@ impl<'a> Missing<'a> {
         verbs.sort_unstable();
         verbs.dedup();
         verbs
+    }
+
+    /// The rule of a role that grants it.
+    fn rule(&self) -> String {
+        let Request { group, resource, .. } = self.first();
+        let group = if group.is_empty() { "\"\"" } else { group };
+        format!("- apiGroups: [{group}]\n  resources: [{resource}]\n  verbs: [{}]", self.verbs().join(", "))
     }
 
     /// The marker that grants it, from its `+`.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::{Decision, Home, Missing, decisions, rule, value};
+use super::{Decision, Grantor, Home, Missing, decisions, rule, value};
 use crate::grants::diagnostics::{OP415, OP416, OP418};
 use opctl_model::diagnostic::{Diagnostic, Severity};
 use opctl_model::{Operator, RbacRule, Reach, Request};
@@ -13,7 +13,7 @@ const MAX_OTHERS: usize = 3;
 
 impl Missing<'_> {
     /// As an error at the first request; `around` is the function that asks.
-    pub fn to_diagnostic(&self, rules: &[RbacRule], around: &Range<usize>) -> Diagnostic {
+    pub fn to_diagnostic(&self, rules: &[RbacRule], around: &Range<usize>, grantor: Grantor) -> Diagnostic {
         let first = self.first();
         let verbs = listed(self.verbs());
         let scope = match self.namespace {
@@ -22,7 +22,7 @@ impl Missing<'_> {
             None => String::new(),
         };
         let error = OP415
-            .error(format!("no marker grants {verbs} on `{}`{scope}", resource(first)))
+            .error(format!("no {} grants {verbs} on `{}`{scope}", grantor.rule(), resource(first)))
             .at(first.span.clone(), format!("`{}` asks for it", first.by));
         let others = self.requests.iter().filter(|request| request.span != first.span);
         let mut error = others.take(MAX_OTHERS).fold(error, |error, request| {
@@ -32,6 +32,7 @@ impl Missing<'_> {
             error = error.help(format!("the request itself is made at {within}"));
         }
         error.help(match self.extended(rules, around) {
+            _ if grantor == Grantor::Roles => format!("add to the role:\n{}", self.rule()),
             Some((marker, text)) => {
                 format!("change the marker at {marker}, or let `opctl check --fix` do so:\n// {text}")
             }
@@ -56,7 +57,7 @@ pub fn too_narrow(operator: &Operator, home: &Home) -> Vec<Diagnostic> {
         let narrow = found.entry(key).or_insert_with(|| Narrow { request, verbs: Vec::new(), cause });
         narrow.verbs.push(request.verb);
     }
-    found.into_values().map(|narrow| narrow.into_diagnostic(operator)).collect()
+    found.into_values().map(|narrow| narrow.into_diagnostic(operator, home.grantor)).collect()
 }
 
 struct Narrow<'a> {
@@ -75,7 +76,7 @@ enum NarrowCause {
 }
 
 impl Narrow<'_> {
-    fn into_diagnostic(mut self, operator: &Operator) -> Diagnostic {
+    fn into_diagnostic(mut self, operator: &Operator, grantor: Grantor) -> Diagnostic {
         let request = self.request;
         self.verbs.sort_unstable();
         self.verbs.dedup();
@@ -101,13 +102,27 @@ impl Narrow<'_> {
                         let severity =
                             if request.reach == Reach::Cluster { Severity::Error } else { Severity::Warning };
                         Diagnostic { severity, ..error(message) }
-                            .help(format!("leave `namespace={namespace}` out of the marker at {}", marker.span))
+                            .help(match grantor {
+                                Grantor::Markers => {
+                                    format!("leave `namespace={namespace}` out of the marker at {}", marker.span)
+                                }
+                                Grantor::Roles => {
+                                    format!(
+                                        "bind a ClusterRole by a ClusterRoleBinding; the rule is at {}",
+                                        marker.span
+                                    )
+                                }
+                            })
                             .help(format!("or ask in that namespace: `Api::namespaced(client, \"{namespace}\")`"))
                     }
                     None => {
                         let names = listed(marker.resource_names.iter().map(String::as_str));
                         error(format!("{verbs} on `{resource}` is granted by name only ({names}), and has no name in it"))
-                            .help(format!("grant it in a marker without `resourceNames`; the other is at {}", marker.span))
+                            .help(format!(
+                                "grant it in a {} without `resourceNames`; the other is at {}",
+                                grantor.rule(),
+                                marker.span
+                            ))
                             .help("or, if a field selector selects `metadata.name`, allow it: `// +opctl:allow:OP416 it selects the name`")
                     }
                 }
@@ -117,21 +132,23 @@ impl Narrow<'_> {
 }
 
 /// `*` in a marker grants what nobody has thought of.
-pub fn wildcards(operator: &Operator) -> Vec<Diagnostic> {
+pub fn wildcards(operator: &Operator, grantor: Grantor) -> Vec<Diagnostic> {
     let rules = operator.rbac.iter().filter(|rule| rule.urls.is_empty() && !rule.is_of_runtime);
     let warnings = rules.flat_map(|rule| {
         let lists = [("groups", &rule.groups), ("resources", &rule.resources), ("verbs", &rule.verbs)];
         lists.into_iter().filter_map(|(argument, words)| {
             let word = words.iter().find(|word| word.starts_with('*'))?;
-            let message = format!("`{argument}={word}` grants more than anyone can oversee");
-            Some(OP418.warning(message).at(value::span(rule, argument, word), "").help(asked(operator, rule, argument)))
+            let value = assignment(argument, word, grantor);
+            let message = format!("`{value}` grants more than anyone can oversee");
+            let help = asked(operator, rule, argument, grantor);
+            Some(OP418.warning(message).at(value::span(rule, argument, word), "").help(help))
         })
     });
     warnings.collect()
 }
 
 /// What the code asks for, of all that the wildcard in this argument grants.
-fn asked(operator: &Operator, rule: &RbacRule, argument: &str) -> String {
+fn asked(operator: &Operator, rule: &RbacRule, argument: &str, grantor: Grantor) -> String {
     let granted = operator.requests.iter().filter(|it| rule::matches(rule, &it.group, &it.resource, it.verb));
     let mut words: Vec<&str> = granted
         .map(|request| match argument {
@@ -145,7 +162,19 @@ fn asked(operator: &Operator, rule: &RbacRule, argument: &str) -> String {
     words.dedup();
     match words[..] {
         [] => format!("name the {argument} that the code needs; it asks for none of them"),
-        _ => format!("name the {argument} that the code asks for: `{argument}={}`", words.join(";")),
+        _ => {
+            let separator = if grantor == Grantor::Markers { ";" } else { ", " };
+            let value = assignment(argument, &words.join(separator), grantor);
+            format!("name the {argument} that the code asks for: `{value}`")
+        }
+    }
+}
+
+/// An argument with its value, as in a marker, or as in a role.
+fn assignment(argument: &str, value: &str, grantor: Grantor) -> String {
+    match grantor {
+        Grantor::Markers => format!("{argument}={value}"),
+        Grantor::Roles => format!("{}: [{value}]", if argument == "groups" { "apiGroups" } else { argument }),
     }
 }
 

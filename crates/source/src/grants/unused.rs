@@ -7,17 +7,19 @@
 use std::collections::BTreeMap;
 
 use super::report::{kubectl_name, listed};
-use super::{Extent, Home, covers, rule, value};
+use super::{Extent, Grantor, Home, covers, rule, value};
 use crate::grants::diagnostics::OP417;
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::{Operator, RbacRule, Request};
 
 /// Those that requests have.
-const SEEN: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+pub const SEEN: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
 /// What hands permissions on: the API server lets nobody grant what they do not have.
 const GRANTING: [&str; 2] = ["clusterroles", "roles"];
 const BINDING: [&str; 2] = ["clusterrolebindings", "rolebindings"];
+
+const KEEPS: &str = "`opctl check --fix` takes no permission away";
 
 /// The permissions that no request needs. `None`: this cannot be determined.
 pub fn unused(operator: &Operator, home: &Home) -> Option<Vec<Diagnostic>> {
@@ -31,7 +33,7 @@ pub fn unused(operator: &Operator, home: &Home) -> Option<Vec<Diagnostic>> {
         return None;
     }
     let own = operator.rbac.iter().filter(|rule| !rule.is_of_runtime);
-    Some(own.flat_map(|rule| Table::new(rule, operator, home).into_diagnostics()).collect())
+    Some(own.flat_map(|rule| Table::new(rule, operator, home).into_diagnostics(home.grantor)).collect())
 }
 
 /// One permission of a marker: the numbers of its group, resource and verb.
@@ -61,16 +63,20 @@ impl<'a> Table<'a> {
     }
 
     /// The largest parts first: the whole, groups, resources, verbs, then what is left.
-    fn into_diagnostics(mut self) -> Vec<Diagnostic> {
+    fn into_diagnostics(mut self, grantor: Grantor) -> Vec<Diagnostic> {
         let RbacRule { groups, resources, verbs, .. } = self.rule;
         if !self.cells.is_empty() && self.cells.values().all(|used| !used) {
-            let whole = warning("nothing in the code needs what this marker grants".into(), self.rule.span.clone());
-            return vec![whole.help("remove it; `opctl check --fix` takes no permission away")];
+            let message = format!("nothing in the code needs what this {} grants", grantor.rule());
+            let whole = warning(message, self.rule.span.clone());
+            return vec![match grantor {
+                Grantor::Markers => whole.help(format!("remove it; {KEEPS}")),
+                Grantor::Roles => whole.help("remove it"),
+            }];
         }
         let mut warnings = Vec::new();
-        warnings.extend(self.take_unused("groups", groups, |cell| cell.0));
-        warnings.extend(self.take_unused("resources", resources, |cell| cell.1));
-        warnings.extend(self.take_unused("verbs", verbs, |cell| cell.2));
+        warnings.extend(self.take_unused("groups", groups, |cell| cell.0, grantor));
+        warnings.extend(self.take_unused("resources", resources, |cell| cell.1, grantor));
+        warnings.extend(self.take_unused("verbs", verbs, |cell| cell.2, grantor));
         // Of several groups, most have but some of the resources: `jobs` are none of `apps`.
         let is_real = |(g, r, _): &Cell| {
             groups.len() == 1
@@ -82,14 +88,20 @@ impl<'a> Table<'a> {
             if !on.is_empty() {
                 let message = format!("nothing asks for `{verb}` on {}", listed(on.iter().map(String::as_str)));
                 let span = value::span(self.rule, "verbs", verb);
-                warnings.push(warning(message, span).help("write a marker for each resource"));
+                warnings.push(warning(message, span).help(format!("write a {} for each resource", grantor.rule())));
             }
         }
         warnings
     }
 
     /// Reports the values of an argument of which nothing is used, and removes them.
-    fn take_unused(&mut self, argument: &str, words: &[String], axis: fn(&Cell) -> usize) -> Vec<Diagnostic> {
+    fn take_unused(
+        &mut self,
+        argument: &str,
+        words: &[String],
+        axis: fn(&Cell) -> usize,
+        grantor: Grantor,
+    ) -> Vec<Diagnostic> {
         let is_unused = |at: &usize| {
             let mut cells = self.cells.iter().filter(|(cell, _)| axis(cell) == *at).peekable();
             cells.peek().is_some() && cells.all(|(_, used)| !used)
@@ -98,10 +110,10 @@ impl<'a> Table<'a> {
         self.cells.retain(|cell, _| !unused.contains(&axis(cell)));
         // Adjacent values are reported together.
         let runs = unused.chunk_by(|a, b| a + 1 == *b);
-        runs.map(|run| self.values(argument, &words[run[0]..=run[run.len() - 1]])).collect()
+        runs.map(|run| self.values(argument, &words[run[0]..=run[run.len() - 1]], grantor)).collect()
     }
 
-    fn values(&self, argument: &str, words: &[String]) -> Diagnostic {
+    fn values(&self, argument: &str, words: &[String], grantor: Grantor) -> Diagnostic {
         let RbacRule { groups, resources, .. } = self.rule;
         let first = value::span(self.rule, argument, &words[0]);
         let last = value::span(self.rule, argument, &words[words.len() - 1]);
@@ -112,8 +124,10 @@ impl<'a> Table<'a> {
             ("groups", ..) => format!("anything in {listed}"),
             _ => listed,
         };
-        warning(format!("nothing asks for {what}"), span)
-            .help(format!("remove `{}`; `opctl check --fix` takes no permission away", words.join(";")))
+        warning(format!("nothing asks for {what}"), span).help(match grantor {
+            Grantor::Markers => format!("remove `{}`; {KEEPS}", words.join(";")),
+            Grantor::Roles => format!("remove `{}`", words.join(", ")),
+        })
     }
 }
 

@@ -1,9 +1,9 @@
-//! Finds the span of a value in a marker's argument.
+//! Finds the span of a value in an argument of a marker, or in a rule of a role.
 
 use opctl_model::RbacRule;
 use opctl_model::diagnostic::Span;
 
-/// The place of a value that the marker has; of the whole marker where it cannot be told.
+/// The place of a value that the marker or rule has; that of the whole if it is not found.
 pub fn span(rule: &RbacRule, argument: &str, value: &str) -> Span {
     let marker = &rule.span.file.text[rule.span.range.clone()];
     let at = list(marker, argument).and_then(|start| word(marker, start, value));
@@ -18,6 +18,12 @@ pub fn span(rule: &RbacRule, argument: &str, value: &str) -> Span {
 
 /// Where the values of an argument start.
 fn list(marker: &str, argument: &str) -> Option<usize> {
+    let key = if argument == "groups" { "apiGroups:" } else { &format!("{argument}:") };
+    let in_rule = || Some(marker.find(key)? + key.len());
+    in_marker(marker, argument).or_else(in_rule)
+}
+
+fn in_marker(marker: &str, argument: &str) -> Option<usize> {
     marker.match_indices(argument).find_map(|(at, _)| {
         let is_start = marker[..at].trim_end().ends_with([':', ',', '/']);
         let after = marker[at + argument.len()..].trim_start();
@@ -26,7 +32,7 @@ fn list(marker: &str, argument: &str) -> Option<usize> {
 }
 
 fn word(marker: &str, start: usize, value: &str) -> Option<usize> {
-    const AROUND: &[char] = &['=', ';', ',', '{', '}', '"', '`', ' ', '\\'];
+    const AROUND: &[char] = &['=', ';', ',', '{', '}', '[', ']', '"', '\'', '`', ' ', '\n', '\\'];
     marker[start..].match_indices(value).map(|(at, _)| start + at).find(|at| {
         let after = &marker[at + value.len()..];
         marker[..*at].ends_with(AROUND)

@@ -3,7 +3,10 @@
 use syn::punctuated::Punctuated;
 use syn::{DeriveInput, Expr, ExprLit, Lit, Meta, Path, Token};
 
-use crate::attributes::value;
+use super::resources::Resource;
+use crate::attributes::{flag, value};
+use opctl_model::Scope;
+use opctl_model::names::default_plural;
 
 fn kube_metas(input: &DeriveInput) -> Vec<Meta> {
     let attributes = input.attrs.iter().filter(|attribute| attribute.path().is_ident("kube"));
@@ -13,17 +16,34 @@ fn kube_metas(input: &DeriveInput) -> Vec<Meta> {
         .collect()
 }
 
+/// The text of an argument of `#[kube(…)]`, if it is given once.
+fn text(metas: &[Meta], key: &str) -> Option<String> {
+    let mut given = metas.iter().filter(|meta| meta.path().is_ident(key));
+    match (value(given.next()?.clone()).ok()?, given.next()) {
+        (Expr::Lit(ExprLit { lit: Lit::Str(text), .. }), None) => Some(text.value()),
+        _ => None,
+    }
+}
+
 /// The name of the type that the derive makes.
 pub fn root_name(input: &DeriveInput) -> Option<syn::Ident> {
     let metas = kube_metas(input);
-    let said = |key: &str| {
-        let meta = metas.iter().find(|meta| meta.path().is_ident(key))?;
-        match value(meta.clone()).ok()? {
-            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
-            _ => None,
-        }
-    };
-    syn::parse_str(&said("root").or_else(|| said("kind"))?).ok()
+    syn::parse_str(&text(&metas, "root").or_else(|| text(&metas, "kind"))?).ok()
+}
+
+/// The identity of a custom resource. Every release of kube since 0.60 has these arguments, so it is known also where the schema is not.
+pub fn resource(input: &DeriveInput) -> Option<Resource> {
+    let metas = kube_metas(input);
+    let kind = text(&metas, "kind")?;
+    let singular = text(&metas, "singular").unwrap_or_else(|| kind.to_ascii_lowercase());
+    let namespaced = metas.iter().find(|meta| meta.path().is_ident("namespaced")).map_or(Some(false), flag)?;
+    Some(Resource {
+        group: text(&metas, "group")?,
+        version: text(&metas, "version")?,
+        kind,
+        plural: text(&metas, "plural").unwrap_or_else(|| default_plural(&singular)),
+        scope: Some(if namespaced { Scope::Namespaced } else { Scope::Cluster }),
+    })
 }
 
 /// That type, with the attributes that say which kind it is.
