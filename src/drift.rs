@@ -258,7 +258,7 @@ fn differ(source: &Value, copy: &Value, path: &mut Vec<String>, found: &mut Vec<
     }
 }
 
-/// The spec of a CRD without what makes no difference to an API server; its versions by their names.
+/// The spec of a CRD without what makes no difference to an API server; its versions and their columns by their names.
 fn normal(spec: &Value) -> Value {
     let mut spec = with_integers(spec);
     let kind = spec["names"]["kind"].as_str().unwrap_or_default().to_owned();
@@ -277,15 +277,19 @@ fn normal(spec: &Value) -> Value {
         remove(&mut spec, "preserveUnknownFields");
     }
     let versions = spec["versions"].as_array_mut().map(std::mem::take).unwrap_or_default();
+    let column = |mut column: Value| {
+        if column["priority"] == json!(0) {
+            remove(&mut column, "priority");
+        }
+        (column["name"].as_str().unwrap_or_default().to_owned(), column)
+    };
     let named = |mut version: Value| {
         if version["deprecated"] == json!(false) {
             remove(&mut version, "deprecated");
         }
         remove_empty(&mut version, &["additionalPrinterColumns", "selectableFields", "subresources"]);
-        for column in version["additionalPrinterColumns"].as_array_mut().into_iter().flatten() {
-            if column["priority"] == json!(0) {
-                remove(column, "priority");
-            }
+        if let Some(Value::Array(columns)) = version.get_mut("additionalPrinterColumns").map(Value::take) {
+            version["additionalPrinterColumns"] = columns.into_iter().map(column).collect::<Map<_, _>>().into();
         }
         if let Some(schema) = version.pointer_mut("/schema/openAPIV3Schema") {
             *schema = normal_schema(schema);
@@ -366,7 +370,7 @@ mod tests {
     const CRD: &str = r#"{"metadata": {"name": "shelves.example.com"}, "spec": {
         "group": "example.com", "scope": "Namespaced",
         "names": {"kind": "Shelf", "plural": "shelves", "singular": "shelf", "categories": [], "shortNames": ["sh", "s"]},
-        "versions": [{"name": "v1", "served": true, "storage": true, "additionalPrinterColumns": [], "schema": {"openAPIV3Schema": {
+        "versions": [{"name": "v1", "served": true, "storage": true, "additionalPrinterColumns": [{"name": "Size", "type": "integer", "jsonPath": ".spec.size", "priority": 0}], "schema": {"openAPIV3Schema": {
             "type": "object", "required": ["spec", "kind"], "properties": {"spec": {"type": "object", "properties": {
                 "books": {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}},
                 "size": {"type": "integer", "minimum": 1.0, "description": "The size,\nin books."}
@@ -398,6 +402,8 @@ spec:
   - storage: true
     served: true
     name: v1
+    additionalPrinterColumns:
+    - {jsonPath: .spec.size, type: integer, name: Size}
     schema:
       openAPIV3Schema:
         type: object
@@ -433,26 +439,32 @@ spec:
             (
                 "minimum: 1,",
                 "minimum: 2,",
-                18,
+                20,
                 "`Shelf`: `v1 spec.size: minimum` is `1` in the source, and `2` in the copy",
             ),
             (
                 "minimum: 1, ",
                 "",
-                18,
+                20,
                 "`Shelf`: `v1 spec.size: minimum` is `1` in the source, and is missing in the copy",
             ),
             (
                 "enum: [b, a]",
                 "enum: [b]",
-                21,
+                23,
                 r#"`Shelf`: `v1 spec.books[]: enum` is `["a","b"]` in the source, and `["b"]` in the copy"#,
             ),
-            ("in books.", "in centimeters.", 18, "`Shelf`: the description of `v1 spec.size` differs"),
+            ("in books.", "in centimeters.", 20, "`Shelf`: the description of `v1 spec.size` differs"),
+            (
+                "jsonPath: .spec.size",
+                "jsonPath: .status.size",
+                11,
+                r#"`Shelf`: `v1 additionalPrinterColumns.Size.jsonPath` is `".spec.size"` in the source, and `".status.size"` in the copy"#,
+            ),
             (
                 "scope: Namespaced",
                 "scope: Cluster",
-                28,
+                30,
                 r#"`Shelf`: `scope` is `"Namespaced"` in the source, and `"Cluster"` in the copy"#,
             ),
             (

@@ -2,9 +2,11 @@
 //!
 //! The lock is on the handle of the folder, so that no lock file is left and a killed process leaves no lock.
 
-use std::fs::{File, TryLockError};
-use std::io;
+use std::fs::{self, File, TryLockError};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+use std::{io, thread};
 
 /// Held until it is dropped. Take it before the first file of the project is read.
 #[derive(Debug)]
@@ -22,17 +24,17 @@ pub struct LockError {
 }
 
 impl ProjectLock {
-    /// Locks the folder, or, while there is none, the nearest one above it. If another process has the lock, calls
-    /// `on_wait` with the folder once, and waits.
-    pub fn acquire(root: &Path, on_wait: impl FnOnce(&Path)) -> Result<Self, LockError> {
+    /// Locks the folder, or, while there is none, the nearest one above it. If another process has the lock for longer than a second, calls
+    /// `on_wait` once, with the folder and the id of the process if the system tells it, and waits.
+    pub fn acquire(root: &Path, on_wait: impl FnOnce(&Path, Option<u32>)) -> Result<Self, LockError> {
         let root = std::path::absolute(root).map_err(|source| LockError { path: root.into(), source })?;
         // What cannot be looked at cannot be locked either, which says why.
         let path = root.ancestors().find(|path| path.try_exists().unwrap_or(true)).unwrap_or(&root);
         let failed = |source| LockError { path: path.into(), source };
         let folder = File::open(path).map_err(failed)?;
-        let locked = match folder.try_lock() {
+        let locked = match try_for_a_second(&folder) {
             Err(TryLockError::WouldBlock) => {
-                on_wait(path);
+                on_wait(path, holder(&folder));
                 folder.lock()
             }
             Err(TryLockError::Error(error)) => Err(error),
@@ -43,6 +45,33 @@ impl ProjectLock {
             locked => locked.map(|()| Self { _folder: Some(folder) }).map_err(failed),
         }
     }
+}
+
+/// Most commands need less than a second, so nobody has to know of them.
+fn try_for_a_second(folder: &File) -> Result<(), TryLockError> {
+    const TRIES: u32 = 20;
+    for _ in 0..TRIES {
+        match folder.try_lock() {
+            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_secs(1) / TRIES),
+            locked => return locked,
+        }
+    }
+    folder.try_lock()
+}
+
+/// The process that has the lock, from `/proc/locks` on Linux: `1: FLOCK ADVISORY WRITE 4711 fe:00:1234 0 EOF`, with the numbers of the device
+/// in hexadecimal.
+fn holder(folder: &File) -> Option<u32> {
+    let metadata = folder.metadata().ok()?;
+    let device = metadata.dev();
+    let major = ((device >> 8) & 0xfff) | ((device >> 32) & !0xfff);
+    let minor = (device & 0xff) | ((device >> 12) & 0xffff_ff00);
+    let file = format!("{major:02x}:{minor:02x}:{}", metadata.ino());
+    let locks = fs::read_to_string("/proc/locks").ok()?;
+    locks.lines().find_map(|line| match line.split_whitespace().collect::<Vec<_>>()[..] {
+        [_, "FLOCK", _, _, process, locked, ..] if locked == file => process.parse().ok(),
+        _ => None,
+    })
 }
 
 #[cfg(test)]
@@ -56,13 +85,18 @@ mod tests {
     #[test]
     fn the_second_waits_for_the_first_and_says_so_once() {
         let folder = tempfile::tempdir().unwrap();
-        let first = ProjectLock::acquire(folder.path(), |_| panic!("nobody has the lock")).unwrap();
+        let first = ProjectLock::acquire(folder.path(), |_, _| panic!("nobody has the lock")).unwrap();
         let (say, said) = channel();
         let path = folder.path().to_owned();
         let second = std::thread::spawn(move || {
-            let _lock = ProjectLock::acquire(&path, |path| say.send(path.to_owned()).unwrap()).unwrap();
+            let _lock =
+                ProjectLock::acquire(&path, |path, holder| say.send((path.to_owned(), holder)).unwrap()).unwrap();
         });
-        assert_eq!(said.recv_timeout(Duration::from_secs(10)).unwrap(), folder.path());
+        let (path, holder) = said.recv_timeout(Duration::from_secs(10)).unwrap();
+        assert_eq!(path, folder.path());
+        if cfg!(target_os = "linux") {
+            assert_eq!(holder, Some(std::process::id()));
+        }
         assert!(!second.is_finished());
         drop(first);
         second.join().unwrap();
@@ -72,7 +106,7 @@ mod tests {
     #[test]
     fn a_folder_that_is_not_there_yet_is_locked_by_the_one_above() {
         let folder = tempfile::tempdir().unwrap();
-        let _first = ProjectLock::acquire(&folder.path().join("a/b"), |_| ()).unwrap();
+        let _first = ProjectLock::acquire(&folder.path().join("a/b"), |_, _| ()).unwrap();
         let above = File::open(folder.path()).unwrap();
         assert!(matches!(above.try_lock(), Err(TryLockError::WouldBlock)));
     }
