@@ -1,7 +1,7 @@
-//! Compares the CRDs of a source with the copies that a repository keeps: in files, in a folder, or in a Helm chart.
+//! Compares the CRDs of a source with checked-in copies: in files, in a folder, or in a Helm chart.
 //!
-//! Two CRDs are equal if an API server treats them alike: comments, the order of fields and of sets such as `required`, empty lists and
-//! values that are the default do not count. Nothing here knows how a copy was made, so this works for any kube-rs crate.
+//! Two CRDs are equal if an API server treats them alike: comments, field order, the order of sets such as `required`, empty lists and default
+//! values are ignored. It does not matter how a copy was generated.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,11 +16,11 @@ use opctl_model::counted;
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_source::emit::CustomResourceDefinition;
 
-/// The CRDs that a repository keeps.
+/// Checked-in CRDs.
 pub struct Copies {
-    /// Where they are, for messages.
-    name: String,
-    /// Each CRD with its position; of a chart whose templates only helm can read, that in the rendered text.
+    /// The path, as shown in messages.
+    pub name: String,
+    /// If helm had to render the chart, positions are in the rendered text.
     crds: Vec<Node>,
 }
 
@@ -30,7 +30,7 @@ pub struct Drift {
     pub diagnostics: Vec<Diagnostic>,
     /// The number of CRDs that are equal.
     pub equal: usize,
-    /// The number of CRDs that differ, or of which there is no copy.
+    /// The number of CRDs that differ or have no copy.
     pub different: usize,
     /// The number of copies that are of groups without a kind in the source.
     pub others: usize,
@@ -41,24 +41,21 @@ impl Copies {
     ///
     /// # Errors
     ///
-    /// If there is no CRD, or see [`kept::objects`].
+    /// If no CRD is found. See also [`kept::objects`].
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let name = path.display().to_string();
-        let crds = kept::objects(path, &["CustomResourceDefinition"], Templates::AsText)?;
+        let mut crds = kept::objects(path, "apiextensions.k8s.io", &["CustomResourceDefinition"], Templates::AsText)?;
+        // Patches of kustomizations are parts of CRDs.
+        crds.retain(|crd| crd.text_at(&["spec", "group"]).is_some());
         if crds.is_empty() {
             let help = "`--compare` takes a file or a folder with CRDs, or a Helm chart";
-            return Err(UserError::new(format!("there is no CRD in `{name}`")).help(help).into());
+            return Err(UserError::new(format!("no CRD found in `{name}`")).help(help).into());
         }
         Ok(Self { name, crds })
     }
-
-    /// Where they are, for messages.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
 }
 
-/// Compares the CRDs of a source with the copies. `may_be_refused` tells of kinds that have no CRD because of an error.
+/// Compares the CRDs of a source with the copies. `may_be_refused` returns true for kinds whose CRD could not be derived.
 pub fn compare(
     crds: &[CustomResourceDefinition],
     copies: &Copies,
@@ -73,7 +70,7 @@ pub fn compare(
         let mut found = copies.crds.iter().filter(|copy| copy.text_at(&["metadata", "name"]) == Some(name)).peekable();
         if found.peek().is_none() {
             drift.different += 1;
-            drift.diagnostics.push(OP613.error(format!("`{}` has no CRD `{name}` of the kind `{kind}`", copies.name)));
+            drift.diagnostics.push(OP613.error(format!("no CRD `{name}` (kind `{kind}`) in `{}`", copies.name)));
             continue;
         }
         let source = serde_json::to_value(&crd.spec).expect("a CRD is JSON");
@@ -99,7 +96,7 @@ pub fn compare(
         }
         let warning = OP614.warning(format!("the source has no kind `{kind}` in the group `{group}`"));
         let place = copy.at(&["metadata", "name"]).unwrap_or(copy);
-        drift.diagnostics.push(warning.at(place.span.clone(), "this CRD is kept, but no kind declares it"));
+        drift.diagnostics.push(warning.at(place.span.clone(), "no kind in the source declares this CRD"));
     }
     drift
 }
@@ -107,29 +104,27 @@ pub fn compare(
 /// The errors of one CRD.
 fn differences(kind: &str, source: &Value, copy: &Node) -> Vec<Diagnostic> {
     const SHOWN: usize = 10;
-    let Some(spec) = copy.get("spec") else {
+    let Some(spec) = copy.get("spec").filter(|spec| !spec.entries().is_empty()) else {
         return vec![OP612.error(format!("`{kind}`: the CRD has no `spec`")).at(copy.span.clone(), "")];
     };
     let mut found = Vec::new();
-    let [mut source, mut kept] = [normal(source), normal(&spec.json())];
-    // kube's `crd()` leaves the conversion to others, which add it to the copy.
+    let [source, mut kept] = [normal(source), normal(&spec.json())];
+    // kube's `crd()` sets no conversion, so a copy may add one.
     if source.get("conversion").is_none() {
         remove(&mut kept, "conversion");
-    } else if kept.get("conversion").is_none() {
-        remove(&mut source, "conversion");
     }
     differ(&source, &kept, &mut Vec::new(), &mut found);
     let (descriptions, others): (Vec<_>, Vec<_>) = found.iter().partition(|it| it.is_description());
     let mut diagnostics: Vec<Diagnostic> = others.iter().take(SHOWN).map(|it| it.diagnostic(kind, spec)).collect();
     if let (Some(last), 1..) = (diagnostics.last_mut(), others.len().saturating_sub(SHOWN)) {
-        last.help.push(format!("{} of `{kind}` are not shown", counted(others.len() - SHOWN, "further difference")));
+        last.help.push(format!("and {} in `{kind}`", counted(others.len() - SHOWN, "more difference")));
     }
     match descriptions[..] {
         [] => {}
         [first, ..] => {
             let message = match descriptions.len() {
                 1 => format!("`{kind}`: the description of `{}` differs", first.described()),
-                number => format!("`{kind}`: {number} descriptions differ, first that of `{}`", first.described()),
+                number => format!("`{kind}`: {number} descriptions differ, the first at `{}`", first.described()),
             };
             diagnostics.push(OP612.error(message).at(place(spec, &first.path), ""));
         }
@@ -147,8 +142,9 @@ struct Difference {
 impl Difference {
     /// True for the description of a schema. A property may have this name, too.
     fn is_description(&self) -> bool {
+        let is_in_value = |pair: &[String]| pair[0] != "properties" && ["default", "example"].contains(&&*pair[1]);
         let [.., before, last] = &self.path[..] else { return false };
-        last == "description" && before != "properties"
+        last == "description" && before != "properties" && !self.path.windows(2).any(is_in_value)
     }
 
     /// The field whose description it is.
@@ -157,18 +153,14 @@ impl Difference {
     }
 
     fn diagnostic(&self, kind: &str, spec: &Node) -> Diagnostic {
-        let [source, copy] = [&self.source, &self.copy].map(|value| value.as_ref().map(short));
-        let message = match (&source, &copy) {
-            (Some(_), None) if self.source.as_ref().is_some_and(Value::is_object) => {
-                "is missing in the copy".to_owned()
+        let is_object = |value: &Option<Value>| value.as_ref().is_some_and(Value::is_object);
+        let message = match (&self.source, &self.copy) {
+            (_, None) if is_object(&self.source) => "is missing in the copy".to_owned(),
+            (None, _) if is_object(&self.copy) => "is missing in the source".to_owned(),
+            (source, copy) => {
+                let [source, copy] = [source, copy].map(|value| value.as_ref().map_or("missing".into(), short));
+                format!("is {source} in the source but {copy} in the copy")
             }
-            (None, Some(_)) if self.copy.as_ref().is_some_and(Value::is_object) => {
-                "is missing in the source".to_owned()
-            }
-            (Some(source), Some(copy)) => format!("is {source} in the source, and {copy} in the copy"),
-            (Some(source), None) => format!("is {source} in the source, and is missing in the copy"),
-            (None, Some(copy)) => format!("is {copy} in the copy, and is missing in the source"),
-            (None, None) => unreachable!("a difference has a value on one side"),
         };
         OP612.error(format!("`{kind}`: `{}` {message}", shown(&self.path))).at(place(spec, &self.path), "")
     }
@@ -192,6 +184,7 @@ fn shown(path: &[String]) -> String {
         {
             (version, rest)
         }
+        [versions, version] if versions == "versions" => return version.clone(),
         [versions, version, rest @ ..] if versions == "versions" => return format!("{version} {}", rest.join(".")),
         path => return path.join("."),
     };
@@ -258,7 +251,7 @@ fn differ(source: &Value, copy: &Value, path: &mut Vec<String>, found: &mut Vec<
     }
 }
 
-/// The spec of a CRD without what makes no difference to an API server; its versions and their columns by their names.
+/// The spec of a CRD without what an API server ignores, with versions and printer columns as maps by name.
 fn normal(spec: &Value) -> Value {
     let mut spec = with_integers(spec);
     let kind = spec["names"]["kind"].as_str().unwrap_or_default().to_owned();
@@ -301,7 +294,7 @@ fn normal(spec: &Value) -> Value {
     spec
 }
 
-/// JSON in which `1.0` is `1`, as in the answers of an API server.
+/// Rewrites `1.0` as `1`, as an API server does.
 fn with_integers(value: &Value) -> Value {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match value {
@@ -316,7 +309,8 @@ fn with_integers(value: &Value) -> Value {
     }
 }
 
-/// A schema in which `required` and `enum` are sorted, and line breaks of descriptions are spaces. What properties, defaults and examples contain are no keywords.
+/// A schema in which `required` and `enum` are sorted, and line breaks of descriptions are spaces. Names of properties, and the
+/// contents of defaults and examples, are no keywords.
 fn normal_schema(schema: &Value) -> Value {
     let Value::Object(map) = schema else { return schema.clone() };
     let value = |(key, value): (&String, &Value)| {
@@ -440,38 +434,33 @@ spec:
                 "minimum: 1,",
                 "minimum: 2,",
                 20,
-                "`Shelf`: `v1 spec.size: minimum` is `1` in the source, and `2` in the copy",
+                "`Shelf`: `v1 spec.size: minimum` is `1` in the source but `2` in the copy",
             ),
-            (
-                "minimum: 1, ",
-                "",
-                20,
-                "`Shelf`: `v1 spec.size: minimum` is `1` in the source, and is missing in the copy",
-            ),
+            ("minimum: 1, ", "", 20, "`Shelf`: `v1 spec.size: minimum` is `1` in the source but missing in the copy"),
             (
                 "enum: [b, a]",
                 "enum: [b]",
                 23,
-                r#"`Shelf`: `v1 spec.books[]: enum` is `["a","b"]` in the source, and `["b"]` in the copy"#,
+                r#"`Shelf`: `v1 spec.books[]: enum` is `["a","b"]` in the source but `["b"]` in the copy"#,
             ),
             ("in books.", "in centimeters.", 20, "`Shelf`: the description of `v1 spec.size` differs"),
             (
                 "jsonPath: .spec.size",
                 "jsonPath: .status.size",
                 11,
-                r#"`Shelf`: `v1 additionalPrinterColumns.Size.jsonPath` is `".spec.size"` in the source, and `".status.size"` in the copy"#,
+                r#"`Shelf`: `v1 additionalPrinterColumns.Size.jsonPath` is `".spec.size"` in the source but `".status.size"` in the copy"#,
             ),
             (
                 "scope: Namespaced",
                 "scope: Cluster",
                 30,
-                r#"`Shelf`: `scope` is `"Namespaced"` in the source, and `"Cluster"` in the copy"#,
+                r#"`Shelf`: `scope` is `"Namespaced"` in the source but `"Cluster"` in the copy"#,
             ),
             (
                 "served: true",
                 "served: false",
                 8,
-                "`Shelf`: `v1 served` is `true` in the source, and `false` in the copy",
+                "`Shelf`: `v1 served` is `true` in the source but `false` in the copy",
             ),
         ] {
             assert!(COPY.contains(kept), "{kept}");
@@ -488,7 +477,7 @@ spec:
         assert_eq!(
             messages(&other),
             [
-                "`deploy` has no CRD `shelves.example.com` of the kind `Shelf`",
+                "no CRD `shelves.example.com` (kind `Shelf`) in `deploy`",
                 "the source has no kind `Box` in the group `example.com`"
             ]
         );

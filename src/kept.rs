@@ -1,4 +1,4 @@
-//! Manifests that a repository keeps: in a file, in a folder, or in a Helm chart.
+//! Loads manifests from a file, a folder, a kustomization or a Helm chart.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,6 +8,7 @@ use anyhow::Context;
 
 use crate::compiled::helm;
 use crate::error::{SourceErrors, UserError};
+use opctl_kustomize::FILE_NAMES;
 use opctl_kustomize::yaml::{Dialect, Node, documents};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
 use opctl_model::project::Tree;
@@ -15,8 +16,8 @@ use opctl_model::project::Tree;
 /// How the templates of charts are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Templates {
-    /// As text, without the lines that have nothing but actions, such as `{{- if .Values.crds.install }}`; by helm if that is no YAML. So a
-    /// value that leaves out an object makes no difference.
+    /// As text, without lines that contain only control structures, such as `{{- if .Values.crds.install }}`; by helm if that is not YAML. So
+    /// objects that values turn off are found, too.
     AsText,
     /// By helm, with the default values of the chart; a folder with a kustomization is rendered, too.
     Rendered,
@@ -25,73 +26,88 @@ pub enum Templates {
 /// The namespace for which helm renders charts.
 pub const NAMESPACE: &str = "default";
 
-/// The objects of these kinds, with their positions; of what is rendered, those in the rendered text. The items of lists are objects, too.
+/// The objects of these kinds, with their positions; of what helm renders, those in the rendered text. `group` is the API group of the kinds.
+/// The items of lists are objects, too.
 ///
 /// # Errors
 ///
-/// If there is no such file or folder, it cannot be read, a file with such an object is not YAML, or the chart or kustomization cannot be
-/// rendered.
-pub fn objects(path: &Path, kinds: &[&str], templates: Templates) -> anyhow::Result<Vec<Node>> {
+/// If there is no such file or folder, it cannot be read, a file that mentions such a kind is not YAML, or the chart or kustomization cannot
+/// be rendered.
+pub fn objects(path: &Path, group: &str, kinds: &[&str], templates: Templates) -> anyhow::Result<Vec<Node>> {
     let mut found = Vec::new();
-    if templates == Templates::Rendered && KUSTOMIZATIONS.iter().any(|name| path.join(name).is_file()) {
-        add(kustomized(path)?, kinds, &mut found);
+    let mut add = |documents| add(documents, group, kinds, &mut found);
+    if templates == Templates::Rendered && FILE_NAMES.iter().any(|name| path.join(name).is_file()) {
+        add(kustomized(path)?);
         return Ok(found);
     }
     let mut charts: BTreeMap<Option<PathBuf>, Vec<(PathBuf, String)>> = BTreeMap::new();
+    if templates == Templates::Rendered && is_chart(path) {
+        // Its roles may be in an archive of a chart that it depends on.
+        charts.insert(Some(path.to_owned()), Vec::new());
+    }
     for (file, text) in texts(path)?.into_iter().filter(|(_, text)| kinds.iter().any(|kind| text.contains(kind))) {
-        let chart = file.ancestors().skip(1).find(|folder| folder.join("Chart.yaml").is_file());
+        // A chart is rendered with those that it contains.
+        let chart = file.ancestors().skip(1).filter(|folder| is_chart(folder)).last();
         charts.entry(chart.map(Path::to_owned)).or_default().push((file, text));
     }
     for (chart, files) in charts {
         let read: Result<Vec<Node>, Box<Diagnostic>> =
             files.iter().try_fold(Vec::new(), |read, (file, text)| Ok([read, without_helm(file, text)?].concat()));
-        let documents = match (chart, read) {
+        add(match (chart, read) {
             (Some(chart), Err(_)) => rendered(&chart)?,
             (Some(chart), _) if templates == Templates::Rendered => rendered(&chart)?,
             (_, Ok(read)) => read,
             (None, Err(error)) => return Err(SourceErrors::from(vec![*error]).into()),
-        };
-        add(documents, kinds, &mut found);
+        });
     }
     Ok(found)
 }
 
-fn add(documents: Vec<Node>, kinds: &[&str], found: &mut Vec<Node>) {
+fn is_chart(folder: &Path) -> bool {
+    folder.join("Chart.yaml").is_file()
+}
+
+fn add(documents: Vec<Node>, group: &str, kinds: &[&str], found: &mut Vec<Node>) {
     for document in documents {
+        let is_of_group = document
+            .text_at(&["apiVersion"])
+            .is_some_and(|version| version.split_once('/').is_some_and(|(own, _)| own == group));
         match document.text_at(&["kind"]) {
-            Some(kind) if kinds.contains(&kind) => found.push(document),
-            Some(kind) if kind.ends_with("List") => add(document.items_at(&["items"]).to_vec(), kinds, found),
+            Some(kind) if kinds.contains(&kind) && is_of_group => found.push(document),
+            Some(kind) if kind.ends_with("List") => add(document.items_at(&["items"]).to_vec(), group, kinds, found),
             _ => {}
         }
     }
 }
 
-const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
-
-/// What a kustomization renders. It may use everything below the current folder, in its repository, or in the folder above.
+/// Renders a kustomization. It may use everything below the current folder, or else in its repository or the folder above.
 fn kustomized(path: &Path) -> anyhow::Result<Vec<Node>> {
     let folder = path.canonicalize().with_context(|| format!("cannot open `{}`", path.display()))?;
-    let repository = || folder.ancestors().find(|above| above.join(".git").exists()).map(Path::to_owned);
+    let repository = folder.ancestors().find(|above| above.join(".git").exists()).map(Path::to_owned);
     let current = std::env::current_dir().ok().filter(|current| folder.starts_with(current));
-    let roots = [current, repository(), folder.parent().map(Path::to_owned)];
     let mut first = None;
-    for root in roots.into_iter().flatten() {
+    for root in [current, repository, folder.parent().map(Path::to_owned)].into_iter().flatten() {
         let below = folder.strip_prefix(&root).unwrap_or(Path::new("")).to_string_lossy();
         let (render, mut errors) = opctl_kustomize::render(&root, &below);
         errors.retain(Diagnostic::is_error);
-        if errors.is_empty() {
+        if errors.is_empty() && render.is_closed {
             return Ok(render.objects.into_iter().map(|object| object.node).collect());
         }
         first.get_or_insert(errors);
     }
-    Err(SourceErrors::from(first.unwrap_or_default()).into())
+    match first.filter(|errors| !errors.is_empty()) {
+        Some(errors) => Err(SourceErrors::from(errors).into()),
+        None => Err(UserError::new(format!("opctl cannot render all of the kustomization `{}`", path.display()))
+            .help("it uses what is outside of the repository or needs kustomize itself: `kubectl kustomize DIR > FILE`, and give FILE")
+            .into()),
+    }
 }
 
 /// A file, or the YAML and JSON files below a folder.
 fn texts(path: &Path) -> Result<BTreeMap<PathBuf, String>, UserError> {
     let failed = |path: &Path, error: &io::Error| {
         UserError::new(format!("cannot read `{}`: {error}", path.display()))
-            .help("give a file or a folder with manifests, or a Helm chart")
+            .help("specify a file or folder with manifests, or a Helm chart")
     };
     if !path.is_dir() {
         let text = fs::read_to_string(path).map_err(|error| failed(path, &error))?;
@@ -108,17 +124,26 @@ fn texts(path: &Path) -> Result<BTreeMap<PathBuf, String>, UserError> {
     files.into_iter().filter(is_manifest).map(read).collect()
 }
 
+/// The documents of a file. Lines of a template that produce text stay, so that what they produce is never missing silently.
 fn without_helm(path: &Path, text: &str) -> Result<Vec<Node>, Box<Diagnostic>> {
-    let is_action = |line: &str| {
-        let line = line.trim();
-        let [begins, ends] = ["{{", "}}"].map(|braces| line.matches(braces).count());
-        line.starts_with("{{") && line.ends_with("}}") && begins == ends
-    };
-    let lines = text.split_inclusive('\n').map(|line| if is_action(line) { "\n" } else { line });
+    let mut is_in_spec = false;
+    let lines = text.split_inclusive('\n').map(|line| {
+        is_in_spec = !line.starts_with("---") && (is_in_spec || line.starts_with("spec:"));
+        if is_action(line.trim(), is_in_spec) { "\n" } else { line }
+    });
     documents(&SourceFile::new(path.display().to_string(), lines.collect::<String>()), Dialect::Kubectl)
 }
 
+/// True for a line that is an action and no text. In the spec of an object, only control structures are left out.
+fn is_action(line: &str, is_in_spec: bool) -> bool {
+    const CONTROLS: [&str; 8] = ["if ", "else", "end", "with ", "range ", "define ", "/*", "$"];
+    let Some(action) = line.strip_prefix("{{").and_then(|line| line.strip_suffix("}}")) else { return false };
+    let action = action.trim_start_matches('-').trim_start();
+    !action.contains("}}") && (!is_in_spec || CONTROLS.iter().any(|control| action.starts_with(control)))
+}
+
 fn rendered(chart: &Path) -> anyhow::Result<Vec<Node>> {
+    let chart = if chart.as_os_str().is_empty() { Path::new(".") } else { chart };
     let text = helm::template_with_defaults(chart, NAMESPACE)
         .map_err(|error| UserError::new(format!("{}: {}", chart.display(), error.message)).help(error.help))?;
     let file = SourceFile::new(format!("{} (rendered)", chart.display()), text);
@@ -130,10 +155,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn templates_are_read_without_their_actions() {
-        let template = "{{- if .Values.crds.install }}\nkind: Role\n{{- end }}\n";
+    fn templates_are_read_without_control_structures() {
+        let template = "{{- if .Values.install }}\nkind: Role\nmetadata:\n  labels:\n    {{- include \"labels\" . | nindent 4 }}\n{{- end }}\n";
         let read = without_helm(Path::new("templates/role.yaml"), template).unwrap();
         assert_eq!(read[0].get("kind").unwrap().span.line_column().0, 2);
-        assert!(without_helm(Path::new("role.yaml"), "kind: {{ .Values.kind }}").is_err());
+        for produces_text in ["kind: {{ .Values.kind }}", "spec:\n  {{- include \"scope\" . | nindent 2 }}\n"] {
+            assert!(without_helm(Path::new("role.yaml"), produces_text).is_err(), "{produces_text}");
+        }
     }
 }

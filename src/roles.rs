@@ -1,5 +1,6 @@
-//! Roles that a repository keeps → the rules that they grant to its operator.
+//! Loads roles and bindings, and returns the rules that the operator's service account gets.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::error::UserError;
@@ -7,55 +8,69 @@ use crate::kept::{self, Templates};
 use opctl_kustomize::yaml::Node;
 use opctl_model::RbacRule;
 use opctl_model::diagnostic::{Diagnostic, Span};
-use opctl_source::grants::diagnostics::OP420;
+use opctl_source::grants::diagnostics::{OP417, OP420};
 
-/// What roles grant to the service accounts that they are bound to.
+/// The rules of the roles that are bound to a service account.
 pub struct Roles {
-    /// Where they are, for messages.
+    /// The path, as shown in messages.
     pub name: String,
     pub rules: Vec<RbacRule>,
-    /// The namespace of the service accounts, if bindings name it.
+    /// The namespace of the service account, if bindings name it.
     pub namespace: Option<String>,
-    /// Bound roles that are not among the manifests.
+    /// Warnings about bound roles that no manifest defines, and groups that do not exist.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Reads the roles in a file, folder, kustomization or chart. If there are bindings, those roles count that are bound to a service account,
-/// in the namespace of the binding; otherwise, all do.
+/// A service account: its namespace and its name.
+type Account<'a> = (&'a str, &'a str);
+
+/// Reads the roles in a file, folder, kustomization or chart. Only roles that are bound to a service account are used, each in the namespace of
+/// its binding; if there are none, all roles are used. `account` is the name of the service account, if several have roles.
 ///
 /// # Errors
 ///
-/// If there is no role, or see [`kept::objects`].
-pub fn read(path: &Path) -> anyhow::Result<Roles> {
+/// If no role is found, or several service accounts have roles and `account` is none of them. See also [`kept::objects`].
+pub fn read(path: &Path, account: Option<&str>) -> anyhow::Result<Roles> {
     let kinds = ["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"];
-    let objects = kept::objects(path, &kinds, Templates::Rendered)?;
+    let objects = kept::objects(path, "rbac.authorization.k8s.io", &kinds, Templates::Rendered)?;
     let (bindings, roles): (Vec<&Node>, Vec<&Node>) =
         objects.iter().partition(|object| object.text_at(&["kind"]).is_some_and(|kind| kind.ends_with("Binding")));
     let name = path.display().to_string();
     if roles.is_empty() && bindings.is_empty() {
-        return Err(UserError::new(format!("there is no Role and no ClusterRole in `{name}`"))
+        return Err(UserError::new(format!("no Role or ClusterRole found in `{name}`"))
             .help("`--role` takes a file or folder with roles, a folder with a kustomization, or a Helm chart")
             .into());
     }
+    let accounts: BTreeSet<Account> = bindings.iter().flat_map(|binding| accounts_of(binding)).collect();
+    let chosen = match (account, accounts.len()) {
+        (None, ..=1) => accounts.first(),
+        (account, _) => Some(accounts.iter().find(|(_, name)| account == Some(name)).ok_or_else(|| {
+            let names: Vec<String> = accounts.iter().map(|(_, name)| format!("`{name}`")).collect();
+            UserError::new(format!("the roles in `{name}` are bound to {}", names.join(", ")))
+                .help("name the service account of the operator: `--service-account NAME`")
+        })?),
+    };
     let mut read = Roles { name, rules: Vec::new(), namespace: None, diagnostics: Vec::new() };
-    let grants = bindings.iter().flat_map(|binding| {
-        let subjects = binding.items_at(&["subjects"]).iter();
-        subjects.filter(|subject| subject.text_at(&["kind"]) == Some("ServiceAccount")).map(move |it| (*binding, it))
-    });
-    for (binding, subject) in grants {
-        let namespace = subject.text_at(&["namespace"]).unwrap_or(kept::NAMESPACE);
-        read.namespace.get_or_insert_with(|| namespace.to_owned());
-        read.add_bound(binding, &roles);
-    }
-    if bindings.is_empty() {
-        for role in &roles {
-            read.add(role, namespace_of(role), &roles);
+    match chosen {
+        Some(chosen) => {
+            read.namespace = Some(chosen.0.to_owned());
+            let of_account = |binding: &&&Node| accounts_of(binding).contains(chosen);
+            bindings.iter().filter(of_account).for_each(|binding| read.add_bound(binding, &roles));
         }
+        None => roles.iter().for_each(|role| read.add(role, namespace_of(role), &roles)),
     }
     Ok(read)
 }
 
-/// The namespace in which a Role or RoleBinding grants something; `None` for those of the whole cluster.
+/// The service accounts that a binding names.
+fn accounts_of(binding: &Node) -> Vec<Account<'_>> {
+    let accounts =
+        binding.items_at(&["subjects"]).iter().filter(|subject| subject.text_at(&["kind"]) == Some("ServiceAccount"));
+    let own = namespace_of(binding).unwrap_or(kept::NAMESPACE);
+    accounts.filter_map(|it| Some((it.text_at(&["namespace"]).unwrap_or(own), it.text_at(&["name"])?))).collect()
+}
+
+/// The namespace in which a Role or RoleBinding grants something; `None` for cluster-wide objects.
 fn namespace_of(object: &Node) -> Option<&str> {
     let is_of_cluster = object.text_at(&["kind"]).is_some_and(|kind| kind.starts_with("Cluster"));
     (!is_of_cluster).then(|| object.text_at(&["metadata", "namespace"]).unwrap_or(kept::NAMESPACE))
@@ -79,37 +94,58 @@ impl Roles {
             let rule = RbacRule { groups: all(), resources: all(), verbs: all(), ..empty(namespace, &place.span) };
             return self.rules.push(rule);
         }
-        let message = format!("the rules of the {kind} `{name}` are unknown");
-        let help = "add the manifest of the role to the folder; until then, its permissions are reported as missing";
-        self.diagnostics.push(OP420.warning(message).at(place.span.clone(), "bound here").help(help));
+        self.unknown(format!("no manifest defines the {kind} `{name}`"), &place.span);
     }
 
-    /// Adds the rules of a role, and those of the roles that it aggregates.
+    fn unknown(&mut self, message: String, span: &Span) {
+        let help = format!("add its manifest to `{}`; without it, its permissions are reported as missing", self.name);
+        self.diagnostics.push(OP420.warning(message).at(span.clone(), "").help(help));
+    }
+
+    /// Adds the rules of a role, or those of the ClusterRoles that it aggregates: the control plane replaces its own.
     fn add(&mut self, role: &Node, namespace: Option<&str>, roles: &[&Node]) {
-        for rule in role.items_at(&["rules"]) {
-            let texts = |key| rule.items_at(&[key]).iter().filter_map(Node::as_text).map(str::to_owned).collect();
-            let rule = RbacRule {
-                groups: texts("apiGroups"),
-                resources: texts("resources"),
-                resource_names: texts("resourceNames"),
-                verbs: texts("verbs"),
-                urls: texts("nonResourceURLs"),
-                ..empty(namespace, &whole(rule))
-            };
-            if !self.rules.contains(&rule) {
-                self.rules.push(rule);
+        let Some(aggregation) = role.get("aggregationRule").filter(|rule| !rule.is_null()) else {
+            return role.items_at(&["rules"]).iter().for_each(|rule| self.add_rule(rule, namespace));
+        };
+        for selector in aggregation.items_at(&["clusterRoleSelectors"]) {
+            if selector.get("matchExpressions").is_some() {
+                self.unknown("opctl does not evaluate `matchExpressions`".into(), &selector.span);
+                continue;
             }
-        }
-        for selector in role.items_at(&["aggregationRule", "clusterRoleSelectors"]) {
             let labels = selector.get("matchLabels").map(Node::entries).unwrap_or_default();
             let is_selected = |other: &&&Node| {
                 let label = |key: &str| other.at(&["metadata", "labels"])?.text_at(&[key]);
-                labels.iter().all(|wanted| label(&wanted.key) == wanted.value.as_text())
+                let has = |wanted: &str, value: Option<&str>| value.is_some() && label(wanted) == value;
+                other.text_at(&["kind"]) == Some("ClusterRole")
+                    && labels.iter().all(|wanted| has(&wanted.key, wanted.value.as_text()))
             };
-            let selected = roles.iter().filter(|other| !other.span.contains(&role.span)).filter(is_selected);
-            for other in selected.collect::<Vec<_>>() {
-                self.add(other, namespace, &[]);
-            }
+            // One that aggregates others in turn is not among the rest, so that two cannot select each other for ever.
+            let rest: Vec<&Node> = roles.iter().filter(|other| other.span != role.span).copied().collect();
+            let selected: Vec<&Node> = rest.iter().filter(is_selected).copied().collect();
+            selected.into_iter().for_each(|other| self.add(other, namespace, &rest));
+        }
+    }
+
+    fn add_rule(&mut self, rule: &Node, namespace: Option<&str>) {
+        let texts = |key| rule.items_at(&[key]).iter().filter_map(Node::as_text).map(str::to_owned).collect();
+        let span = whole(rule);
+        let mut rule = RbacRule {
+            groups: texts("apiGroups"),
+            resources: texts("resources"),
+            resource_names: texts("resourceNames"),
+            verbs: texts("verbs"),
+            urls: texts("nonResourceURLs"),
+            ..empty(namespace, &span)
+        };
+        if rule.groups.iter().any(|group| group == "core") {
+            // In markers, it is another name of the core group.
+            rule.groups.retain(|group| group != "core");
+            let warning = OP417.warning("there is no API group `core`: the name of the core group is `\"\"`");
+            self.diagnostics
+                .push(warning.at(span, "grants nothing on Pods, Services and other kinds of the core group"));
+        }
+        if !self.rules.contains(&rule) {
+            self.rules.push(rule);
         }
     }
 }
@@ -128,10 +164,11 @@ fn empty(namespace: Option<&str>, span: &Span) -> RbacRule {
     }
 }
 
-/// The text of a value with everything in it.
+/// The span from the start of a value to the end of its last descendant. Parts that a patch has replaced are in other files.
 fn whole(node: &Node) -> Span {
-    let inner = node.items().iter().chain(node.entries().iter().map(|entry| &entry.value));
-    let end = inner.map(|inner| whole(inner).range.end).max().unwrap_or_default().max(node.span.range.end);
+    let inner = node.items().iter().chain(node.entries().iter().map(|entry| &entry.value)).map(whole);
+    let ends = inner.filter(|inner| inner.file.path == node.span.file.path).map(|inner| inner.range.end);
+    let end = ends.max().unwrap_or_default().max(node.span.range.end);
     Span { file: node.span.file.clone(), range: node.span.range.start..end }
 }
 
@@ -142,7 +179,7 @@ mod tests {
     fn read_text(text: &str) -> Roles {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("rbac.yaml"), text).unwrap();
-        read(folder.path()).unwrap()
+        read(folder.path(), None).unwrap()
     }
 
     /// Each rule as `NAMESPACE: GROUPS/RESOURCES VERBS`.
@@ -155,16 +192,19 @@ mod tests {
     }
 
     const ROLES: &str = "\
+apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {name: operator}
 rules:
 - {apiGroups: [apps], resources: [deployments], verbs: [get, list]}
 ---
+apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {name: for-people, labels: {aggregate: 'yes'}}
 rules:
 - {apiGroups: [example.com], resources: [shelves], verbs: [get]}
 ---
+apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata: {name: leader, namespace: home}
 rules:
@@ -174,7 +214,7 @@ rules:
     fn binding(kind: &str, role: &str, namespace: &str) -> String {
         let subject = "{kind: ServiceAccount, name: operator, namespace: home}";
         format!(
-            "---\nkind: {kind}\nmetadata: {{name: b, namespace: {namespace}}}\nroleRef: {{{role}}}\nsubjects: [{subject}]\n"
+            "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: {kind}\nmetadata: {{name: b, namespace: {namespace}}}\nroleRef: {{{role}}}\nsubjects: [{subject}]\n"
         )
     }
 
@@ -203,7 +243,7 @@ rules:
 
     #[test]
     fn roles_are_aggregated_by_labels() {
-        let aggregated = "---\nkind: ClusterRole\nmetadata: {name: all}\n\
+        let aggregated = "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: all}\n\
                           aggregationRule: {clusterRoleSelectors: [{matchLabels: {aggregate: 'yes'}}]}\nrules: []\n";
         let binding = binding("ClusterRoleBinding", "kind: ClusterRole, name: all", "''");
         assert_eq!(rules(&format!("{ROLES}{aggregated}{binding}")), ["everywhere: example.com/shelves get"]);
@@ -213,9 +253,30 @@ rules:
     fn roles_that_are_not_there_are_reported_and_cluster_admin_is_known() {
         let unknown =
             read_text(&format!("{ROLES}{}", binding("ClusterRoleBinding", "kind: ClusterRole, name: view", "''")));
-        assert_eq!(unknown.diagnostics[0].message, "the rules of the ClusterRole `view` are unknown");
+        assert_eq!(unknown.diagnostics[0].message, "no manifest defines the ClusterRole `view`");
         assert!(unknown.rules.is_empty());
         let admin = binding("ClusterRoleBinding", "kind: ClusterRole, name: cluster-admin", "''");
         assert_eq!(rules(&format!("{ROLES}{admin}")), ["everywhere: */* *"]);
+    }
+
+    #[test]
+    fn one_of_several_service_accounts_is_chosen() {
+        let operator = binding("ClusterRoleBinding", "kind: ClusterRole, name: operator", "''");
+        let hook = binding("ClusterRoleBinding", "kind: ClusterRole, name: cluster-admin", "''");
+        let text = format!("{ROLES}{operator}{}", hook.replace("name: operator, namespace", "name: hook, namespace"));
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("rbac.yaml"), text).unwrap();
+        let Err(error) = read(folder.path(), None) else { panic!("two accounts") };
+        assert!(error.to_string().ends_with("are bound to `hook`, `operator`"), "{error}");
+        let read = read(folder.path(), Some("operator")).unwrap();
+        assert_eq!(read.rules.iter().map(|rule| &rule.groups[..]).collect::<Vec<_>>(), [["apps"]]);
+    }
+
+    #[test]
+    fn the_core_group_has_no_name_in_roles() {
+        let text = ROLES.replace("apiGroups: [apps]", "apiGroups: [core, '']");
+        let read = read_text(&text);
+        assert_eq!(read.rules[0].groups, [""]);
+        assert_eq!(read.diagnostics[0].message, "there is no API group `core`: the name of the core group is `\"\"`");
     }
 }

@@ -34,7 +34,7 @@ use opctl_source::{self as source, Source};
 /// Check that the RBAC markers grant what the code requests from the API server
 ///
 /// The source is parsed, not compiled. A missing permission is an error, an unused one a warning; -v lists each request with
-/// the marker that grants it. Nothing is written without --fix. To check that the manifests match the source, run
+/// the marker or rule that grants it. Nothing is written without --fix. To check that the manifests match the source, run
 /// `opctl manifests --check`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -67,12 +67,16 @@ pub struct CheckArgs {
     #[arg(long)]
     pub fix: bool,
 
-    /// Compare the code with the roles in a file, folder, kustomization or Helm chart, instead of with markers
+    /// Compare the code with the roles in a file, folder, kustomization or Helm chart, instead of the markers
     ///
-    /// Works in any kube-rs crate. If there are bindings, the roles count that are bound to a service account. A Helm chart is rendered with
-    /// its default values, which needs helm 4.
+    /// Works in any kube-rs crate. Only roles that are bound to a service account are used; if there are none, all roles are used. A Helm
+    /// chart is rendered with its default values, which needs helm 4.
     #[arg(long, value_name = "PATH", conflicts_with = "fix")]
     pub role: Option<PathBuf>,
+
+    /// With --role: the service account of the operator, if several have roles
+    #[arg(long, value_name = "NAME", requires = "role")]
+    pub service_account: Option<String>,
 
     /// Treat warnings as errors
     #[arg(long)]
@@ -99,7 +103,7 @@ fn run_in(args: &CheckArgs, root: &Path, console: &Console) -> anyhow::Result<Ou
         Err(ProjectError::Missing(_)) => None,
         Err(error) => return Err(error.into()),
     };
-    let roles = args.role.as_deref().map(roles::read).transpose()?;
+    let roles = args.role.as_deref().map(|path| roles::read(path, args.service_account.as_deref())).transpose()?;
     let examined = Examined::of(&tree, project.as_ref(), roles.as_ref());
     let Examined { source: Source { operator, .. }, home, functions, objects, .. } = &examined;
     let checked = examined.checked();
@@ -170,7 +174,7 @@ struct Examined {
 }
 
 impl Examined {
-    /// With the rules of `roles` instead of the markers, if there are any.
+    /// Uses the rules of `roles`, if given, instead of the markers.
     fn of(tree: &Tree, project: Option<&ProjectFile>, roles: Option<&Roles>) -> Self {
         let config = || (config::read(tree, ""), config::allows(tree, ""));
         let (((objects, config), allows), mut source) = threads::both(config, || source::read_requests(tree, ""));
@@ -186,7 +190,7 @@ impl Examined {
         let mut home = home(project, if is_sound { &source.operator } else { &empty });
         if let Some(roles) = roles {
             let namespace = roles.namespace.clone();
-            home = Home { namespace, namespaced: false, grantor: Grantor::Roles, ..home };
+            home = Home { namespace, namespaces: Vec::new(), grantor: Grantor::Roles, ..home };
         }
         let (crds, _) = emit::crds_and_problems(&source.operator.apis);
         let decoding = check_decoding(&source.reads(), &crds);
@@ -224,7 +228,9 @@ impl Examined {
         custom_objects::check(&self.objects, self.crds.clone(), &mut diagnostics);
         let mut allows = [operator.allows.clone(), self.allows.clone()].concat();
         allows.retain(|allow| allow.code != OP417.name || is_unused_known);
-        without_allowed(diagnostics, &allows, self.is_sound.then_some(ReportedBy::Check))
+        // What markers lack, roles may grant, so no comment in the code is idle.
+        let is_whole = self.is_sound && self.home.grantor == Grantor::Markers;
+        without_allowed(diagnostics, &allows, is_whole.then_some(ReportedBy::Check))
     }
 }
 

@@ -114,11 +114,10 @@ pub struct ManifestsArgs {
     #[arg(long, requires = "against")]
     pub strict: bool,
 
-    /// Report where the CRDs in a file, a folder or a Helm chart differ from the source, instead of writing
+    /// Compare the CRDs in a file, folder or Helm chart with the source, and write nothing
     ///
-    /// Works in any kube-rs crate. Comments, the order of fields, and values that are the default make no difference. Exits 1 if a CRD differs
-    /// or is missing.
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["against", "only", "all_or_nothing"])]
+    /// Works in any kube-rs crate. Ignores comments, field order and default values. Exits 1 if a CRD differs or is missing.
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["against", "only", "all_or_nothing", "output"])]
     pub compare: Option<PathBuf>,
 
     #[command(flatten)]
@@ -263,6 +262,11 @@ fn compare_copies(
     let may_be_refused = |group: &str, kind: &str| {
         found.refused.as_ref().is_some_and(|refused| refused.may_be((group.to_owned(), kind.to_owned())))
     };
+    if found.crds.is_empty() && is_sound {
+        return Err(UserError::new("no kind found in the source")
+            .help("give the folder of the crate with `--path`, and features that add kinds with `--features`")
+            .into());
+    }
     let drift = drift::compare(&found.crds, &copies, may_be_refused);
     diagnostics.extend(drift.diagnostics);
     diagnostics.retain(|it| it.is_error() || console.verbosity > Verbosity::Quiet);
@@ -270,12 +274,12 @@ fn compare_copies(
     why.iter().flat_map(|why| &why.help).for_each(|help| console.hint(help));
     let others = match drift.others {
         0 => String::new(),
-        others => format!("; {} of other groups", counted(others, "CRD")),
+        others => format!("; ignored {} of other groups", counted(others, "CRD")),
     };
     console.info(&format!(
         "compared {} with `{}`: {} equal, {} different or missing{others}",
         counted(found.crds.len(), "CRD"),
-        copies.name(),
+        copies.name,
         drift.equal,
         drift.different,
     ));
@@ -777,11 +781,12 @@ fn warn(diagnostics: &[Diagnostic], console: &Console) {
     }
 }
 
-/// As [`crate_at`]. A comparison writes nothing, so without a project around the current folder, the crate in this folder is meant.
+/// Like [`crate_at`], but a comparison, which writes nothing, needs no project: it falls back to the crate around the current folder.
 pub fn crate_for(path: Option<&Path>, compares: bool, command: &str) -> anyhow::Result<PathBuf> {
-    let is_alone = || compares && std::env::current_dir().is_ok_and(|current| root_above(&current).is_err());
-    let path = path.or_else(|| is_alone().then(|| Path::new(".")));
-    crate_at(path, command)
+    let current = std::env::current_dir().ok().filter(|current| compares && root_above(current).is_err());
+    let around =
+        current.and_then(|it| Some(it.ancestors().find(|above| above.join("Cargo.toml").is_file())?.to_owned()));
+    crate_at(path.or(around.as_deref()), command)
 }
 
 /// The crate to work on: the one at the path, or that of the project around the current folder.

@@ -51,7 +51,7 @@ impl Sandbox {
     }
 }
 
-/// Runs a line of a shell. Panics if it fails.
+/// Runs a shell command. Panics if it fails.
 pub fn shell(sandbox: &Sandbox, line: &str) {
     let output = sandbox.command("sh").args(["-c", line]).output().unwrap();
     assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));

@@ -96,7 +96,7 @@ fn modules_use_only_the_modules_before_them() {
     assert_eq!(wrong("crates/source/src", SOURCE), "");
 }
 
-/// Else they would not be tested. The examples in explanations of diagnostics are for `opctl explain`.
+/// Such examples would never be compiled. The examples in explanations of diagnostics are for `opctl explain`.
 #[test]
 fn crates_without_doctests_have_no_examples() {
     let mut count = 0;

@@ -6,7 +6,7 @@ use opctl_model::diagnostic::Diagnostic;
 use opctl_model::names::nearest;
 
 /// The names that kustomize looks for in a folder.
-pub(crate) const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+pub const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// A kustomization file.
 #[derive(Clone, Debug)]

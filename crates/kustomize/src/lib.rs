@@ -55,7 +55,7 @@ use std::path::PathBuf;
 pub use opctl_model::diagnostic::{Diagnostic, Severity, SourceFile, Span};
 pub use opctl_model::project::Tree;
 
-pub use self::kustomization::Kustomization;
+pub use self::kustomization::{FILE_NAMES, Kustomization};
 pub use self::object::{Id, Object};
 pub use self::render::{Render, Renderer};
 pub use self::transform::{Image, images_in};

@@ -61,7 +61,7 @@ pub fn template_in(release: &str, namespace: &str, chart: &Path, values: &Value)
         .map_err(|failure| failure.into_error("helm does not render the chart", "`helm template --debug` shows more"))
 }
 
-/// What helm renders of a chart with its default values: with its CRDs, without its tests.
+/// Renders a chart with its default values, including CRDs, without tests.
 ///
 /// # Errors
 ///
@@ -69,8 +69,10 @@ pub fn template_in(release: &str, namespace: &str, chart: &Path, values: &Value)
 pub fn template_with_defaults(chart: &Path, namespace: &str) -> Result<String, HelmError> {
     let folder = chart.display().to_string();
     let arguments = ["template", "release", &folder, "--namespace", namespace, "--include-crds", "--skip-tests"];
-    let help =
-        format!("render it with the values that you use, and give that file: `helm template release {folder} > FILE`");
+    let help = format!(
+        "if it depends on other charts, run `helm dependency build {folder}`; if it needs values, give the result of \
+         `helm template release {folder} --values VALUES > FILE`"
+    );
     run(&arguments, "").map_err(|failure| failure.into_error("helm does not render the chart", &help))
 }
 

@@ -25,7 +25,7 @@ pub struct LockError {
 
 impl ProjectLock {
     /// Locks the folder, or, while there is none, the nearest one above it. If another process has the lock for longer than a second, calls
-    /// `on_wait` once, with the folder and the id of the process if the system tells it, and waits.
+    /// `on_wait` once, with the folder and the id of that process, if known, and waits.
     pub fn acquire(root: &Path, on_wait: impl FnOnce(&Path, Option<u32>)) -> Result<Self, LockError> {
         let root = std::path::absolute(root).map_err(|source| LockError { path: root.into(), source })?;
         // What cannot be looked at cannot be locked either, which says why.
@@ -47,7 +47,7 @@ impl ProjectLock {
     }
 }
 
-/// Most commands need less than a second, so nobody has to know of them.
+/// Tries for a second before anything is reported: most commands finish sooner.
 fn try_for_a_second(folder: &File) -> Result<(), TryLockError> {
     const TRIES: u32 = 20;
     for _ in 0..TRIES {
@@ -59,8 +59,8 @@ fn try_for_a_second(folder: &File) -> Result<(), TryLockError> {
     folder.try_lock()
 }
 
-/// The process that has the lock, from `/proc/locks` on Linux: `1: FLOCK ADVISORY WRITE 4711 fe:00:1234 0 EOF`, with the numbers of the device
-/// in hexadecimal.
+/// The id of the process that holds the lock, from `/proc/locks` (Linux): `1: FLOCK ADVISORY WRITE 4711 fe:00:1234 0 EOF`. The device numbers
+/// are hexadecimal.
 fn holder(folder: &File) -> Option<u32> {
     let metadata = folder.metadata().ok()?;
     let device = metadata.dev();

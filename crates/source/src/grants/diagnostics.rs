@@ -48,7 +48,7 @@ opctl_model::diagnostics! {
     /// that has to work with arbitrary kinds, allow it: `// +opctl:allow:OP418 reason`.
     OP418: Check, Warning;
 
-    /// a role is bound to the service account of the operator, but its rules are unknown, because `opctl check --role PATH` was given other
-    /// manifests only. Give it a folder that contains the role, too. The permissions of such a role are reported as missing.
+    /// a role is bound to the service account of the operator, but the manifests of `opctl check --role PATH` do not define it, or select it in a
+    /// way that opctl does not evaluate. Pass a folder that contains it; until then, its permissions are reported as missing.
     OP420: Check, Warning;
 }

@@ -35,18 +35,18 @@ pub struct Home {
     pub grantor: Grantor,
 }
 
-/// The origin of the rules, for messages.
+/// Where the rules come from; selects the wording of messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Grantor {
     /// Markers, from which opctl generates the roles.
     #[default]
     Markers,
-    /// Roles that others wrote.
+    /// Roles from manifests.
     Roles,
 }
 
 impl Grantor {
-    /// The name of a single rule.
+    /// The noun for a rule in messages.
     fn rule(self) -> &'static str {
         match self {
             Self::Markers => "marker",
@@ -65,7 +65,7 @@ pub enum Decision {
     Missing,
 }
 
-/// The requests of `opctl-runtime` itself, as its markers grant them: roles that others wrote must grant these, too.
+/// The requests of `opctl-runtime` itself, derived from its markers; roles from manifests must grant them, too.
 pub fn of_runtime(rules: &[RbacRule]) -> Vec<Request> {
     let mut requests = Vec::new();
     for rule in rules.iter().filter(|rule| rule.is_of_runtime) {
@@ -158,7 +158,7 @@ impl<'a> Missing<'a> {
         verbs
     }
 
-    /// The rule of a role that grants it.
+    /// The RBAC rule that grants it, as YAML.
     fn rule(&self) -> String {
         let Request { group, resource, .. } = self.first();
         let group = if group.is_empty() { "\"\"" } else { group };

@@ -108,7 +108,7 @@ impl Narrow<'_> {
                                 }
                                 Grantor::Roles => {
                                     format!(
-                                        "bind a ClusterRole by a ClusterRoleBinding; the rule is at {}",
+                                        "grant it with a ClusterRole and a ClusterRoleBinding; the rule is at {}",
                                         marker.span
                                     )
                                 }
@@ -152,7 +152,8 @@ fn asked(operator: &Operator, rule: &RbacRule, argument: &str, grantor: Grantor)
     let granted = operator.requests.iter().filter(|it| rule::matches(rule, &it.group, &it.resource, it.verb));
     let mut words: Vec<&str> = granted
         .map(|request| match argument {
-            "groups" if request.group.is_empty() => "core",
+            "groups" if request.group.is_empty() && grantor == Grantor::Markers => "core",
+            "groups" if request.group.is_empty() => "\"\"",
             "groups" => &request.group,
             "resources" => &request.resource,
             _ => request.verb,
@@ -170,11 +171,14 @@ fn asked(operator: &Operator, rule: &RbacRule, argument: &str, grantor: Grantor)
     }
 }
 
-/// An argument with its value, as in a marker, or as in a role.
+/// Formats a value as a marker argument or as a field of a role.
 fn assignment(argument: &str, value: &str, grantor: Grantor) -> String {
     match grantor {
         Grantor::Markers => format!("{argument}={value}"),
-        Grantor::Roles => format!("{}: [{value}]", if argument == "groups" { "apiGroups" } else { argument }),
+        Grantor::Roles => {
+            let value = value.replace('*', "\"*\"");
+            format!("{}: [{value}]", if argument == "groups" { "apiGroups" } else { argument })
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Source: Kubernetes, pkg/apis/rbac/v1/evaluation_helpers.go and plugin/pkg/auth/authorizer/rbac/rbac.go.
 
-use super::Home;
+use super::{Grantor, Home};
 use opctl_model::project::builtin;
 use opctl_model::{RbacRule, Reach, Request};
 
@@ -59,7 +59,8 @@ pub const SYSTEM: &str = "system";
 
 /// Whether the role that the marker becomes holds where the request goes.
 fn reaches(rule: &RbacRule, request: &Request, home: &Home) -> Extent {
-    if rule.namespace.is_none() && !home.namespaced {
+    // A ClusterRole.
+    if rule.namespace.is_none() && (!home.namespaced || home.grantor == Grantor::Roles) {
         return Extent::Whole;
     }
     if rule.namespace.is_none() && is_in_no_namespace(request, home) {
@@ -95,7 +96,8 @@ pub fn namespace_for<'a>(request: &'a Request, home: &Home) -> Option<&'a str> {
 
 /// Whether no marker of such an operator can grant it: what is asked for in all namespaces, where there are but Roles.
 pub fn is_out_of_reach(request: &Request, home: &Home) -> bool {
-    home.namespaced && request.reach == Reach::Cluster && !is_in_no_namespace(request, home)
+    let has_only_roles = home.namespaced && home.grantor == Grantor::Markers;
+    has_only_roles && request.reach == Reach::Cluster && !is_in_no_namespace(request, home)
 }
 
 /// Whether its marker becomes a ClusterRole in any project.

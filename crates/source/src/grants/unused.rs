@@ -33,6 +33,11 @@ pub fn unused(operator: &Operator, home: &Home) -> Option<Vec<Diagnostic>> {
         return None;
     }
     let own = operator.rbac.iter().filter(|rule| !rule.is_of_runtime);
+    // A role that is bound in several namespaces has the same rule for each.
+    let is_first = |rule: &&RbacRule| {
+        operator.rbac.iter().find(|other| other.span == rule.span).is_some_and(|first| std::ptr::eq(first, *rule))
+    };
+    let own = own.filter(is_first);
     Some(own.flat_map(|rule| Table::new(rule, operator, home).into_diagnostics(home.grantor)).collect())
 }
 
@@ -47,8 +52,9 @@ struct Table<'a> {
 
 impl<'a> Table<'a> {
     fn new(rule: &'a RbacRule, operator: &Operator, home: &Home) -> Self {
-        let asked: Vec<&Request> =
-            operator.requests.iter().filter(|it| covers(rule, it, home) != Extent::None).collect();
+        let same: Vec<&RbacRule> = operator.rbac.iter().filter(|other| other.span == rule.span).collect();
+        let is_covered = |it: &&Request| same.iter().any(|rule| covers(rule, it, home) != Extent::None);
+        let asked: Vec<&Request> = operator.requests.iter().filter(is_covered).collect();
         let mut cells = BTreeMap::new();
         for (g, group) in rule.groups.iter().enumerate() {
             for (r, resource) in rule.resources.iter().enumerate() {
@@ -118,7 +124,7 @@ impl<'a> Table<'a> {
         let first = value::span(self.rule, argument, &words[0]);
         let last = value::span(self.rule, argument, &words[words.len() - 1]);
         let span = Span { range: first.range.start..last.range.end.max(first.range.end), ..first };
-        let listed = listed(words.iter().map(String::as_str));
+        let listed = listed(words.iter().map(|word| if word.is_empty() { "\"\"" } else { word }));
         let what = match (argument, &groups[..], &resources[..]) {
             ("verbs", [group], [resource]) => format!("{listed} on `{}`", kubectl_name(group, resource)),
             ("groups", ..) => format!("anything in {listed}"),

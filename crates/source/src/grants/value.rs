@@ -3,8 +3,11 @@
 use opctl_model::RbacRule;
 use opctl_model::diagnostic::Span;
 
-/// The place of a value that the marker or rule has; that of the whole if it is not found.
+/// The span of a value in a marker or rule; the whole span if the value is not found, or empty.
 pub fn span(rule: &RbacRule, argument: &str, value: &str) -> Span {
+    if value.is_empty() {
+        return rule.span.clone();
+    }
     let marker = &rule.span.file.text[rule.span.range.clone()];
     let at = list(marker, argument).and_then(|start| word(marker, start, value));
     match at {

@@ -16,7 +16,7 @@ fn kube_metas(input: &DeriveInput) -> Vec<Meta> {
         .collect()
 }
 
-/// The text of an argument of `#[kube(…)]`, if it is given once.
+/// The text of an argument of `#[kube(…)]`; `None` if it is missing or repeated.
 fn text(metas: &[Meta], key: &str) -> Option<String> {
     let mut given = metas.iter().filter(|meta| meta.path().is_ident(key));
     match (value(given.next()?.clone()).ok()?, given.next()) {
@@ -31,7 +31,7 @@ pub fn root_name(input: &DeriveInput) -> Option<syn::Ident> {
     syn::parse_str(&text(&metas, "root").or_else(|| text(&metas, "kind"))?).ok()
 }
 
-/// The identity of a custom resource. Every release of kube since 0.60 has these arguments, so it is known also where the schema is not.
+/// Group, version, kind, plural and scope. Every kube since 0.60 has these arguments, so they are known even if the schema cannot be derived.
 pub fn resource(input: &DeriveInput) -> Option<Resource> {
     let metas = kube_metas(input);
     let kind = text(&metas, "kind")?;
