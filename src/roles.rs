@@ -25,12 +25,12 @@ pub struct Roles {
 type Account<'a> = (&'a str, &'a str);
 
 /// Reads the roles in a file, folder, kustomization or chart. Only roles that are bound to a service account are used, each in the namespace of
-/// its binding; if there are none, all roles are used. `account` is the name of the service account, if several have roles.
+/// its binding; if there are none, all roles are used. `names` are the service accounts of the operator, if several have roles.
 ///
 /// # Errors
 ///
-/// If no role is found, or several service accounts have roles and `account` is none of them. See also [`kept::objects`].
-pub fn read(path: &Path, account: Option<&str>) -> anyhow::Result<Roles> {
+/// If no role is found, or several service accounts have roles and `names` is empty or has another one. See also [`kept::objects`].
+pub fn read(path: &Path, names: &[String]) -> anyhow::Result<Roles> {
     let kinds = ["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"];
     let objects = kept::objects(path, "rbac.authorization.k8s.io", &kinds, Templates::Rendered)?;
     let (bindings, roles): (Vec<&Node>, Vec<&Node>) =
@@ -42,20 +42,20 @@ pub fn read(path: &Path, account: Option<&str>) -> anyhow::Result<Roles> {
             .into());
     }
     let accounts: BTreeSet<Account> = bindings.iter().flat_map(|binding| accounts_of(binding)).collect();
-    let chosen = match (account, accounts.len()) {
-        (None, ..=1) => accounts.first(),
-        (account, _) => Some(accounts.iter().find(|(_, name)| account == Some(name)).ok_or_else(|| {
-            let names: Vec<String> = accounts.iter().map(|(_, name)| format!("`{name}`")).collect();
-            UserError::new(format!("the roles in `{name}` are bound to {}", names.join(", ")))
-                .help("name the service account of the operator: `--service-account NAME`")
-        })?),
-    };
+    let is_known = |wanted: &&String| accounts.iter().any(|(_, name)| name == wanted);
+    if names.is_empty() && accounts.len() > 1 || !names.iter().all(|wanted| is_known(&wanted)) {
+        let known: Vec<String> = accounts.iter().map(|(_, name)| format!("`{name}`")).collect();
+        return Err(UserError::new(format!("the roles in `{name}` are bound to {}", known.join(", ")))
+            .help("name the service account of the operator: `--service-account NAME` (repeatable)")
+            .into());
+    }
+    let is_chosen = |(_, name): &Account| names.is_empty() || names.iter().any(|wanted| wanted == name);
     let mut read = Roles { name, rules: Vec::new(), namespace: None, diagnostics: Vec::new() };
-    match chosen {
-        Some(chosen) => {
-            read.namespace = Some(chosen.0.to_owned());
-            let of_account = |binding: &&&Node| accounts_of(binding).contains(chosen);
-            bindings.iter().filter(of_account).for_each(|binding| read.add_bound(binding, &roles));
+    match accounts.iter().find(|account| is_chosen(account)) {
+        Some((namespace, _)) => {
+            read.namespace = Some((*namespace).to_owned());
+            let bound = bindings.iter().filter(|binding| accounts_of(binding).iter().any(is_chosen));
+            bound.for_each(|binding| read.add_bound(binding, &roles));
         }
         None => roles.iter().for_each(|role| read.add(role, namespace_of(role), &roles)),
     }
@@ -179,7 +179,7 @@ mod tests {
     fn read_text(text: &str) -> Roles {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("rbac.yaml"), text).unwrap();
-        read(folder.path(), None).unwrap()
+        read(folder.path(), &[]).unwrap()
     }
 
     /// Each rule as `NAMESPACE: GROUPS/RESOURCES VERBS`.
@@ -266,9 +266,9 @@ rules:
         let text = format!("{ROLES}{operator}{}", hook.replace("name: operator, namespace", "name: hook, namespace"));
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("rbac.yaml"), text).unwrap();
-        let Err(error) = read(folder.path(), None) else { panic!("two accounts") };
+        let Err(error) = read(folder.path(), &[]) else { panic!("two accounts") };
         assert!(error.to_string().ends_with("are bound to `hook`, `operator`"), "{error}");
-        let read = read(folder.path(), Some("operator")).unwrap();
+        let read = read(folder.path(), &["operator".into()]).unwrap();
         assert_eq!(read.rules.iter().map(|rule| &rule.groups[..]).collect::<Vec<_>>(), [["apps"]]);
     }
 

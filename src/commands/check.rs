@@ -74,9 +74,9 @@ pub struct CheckArgs {
     #[arg(long, value_name = "PATH", conflicts_with = "fix")]
     pub role: Option<PathBuf>,
 
-    /// With --role: the service account of the operator, if several have roles
+    /// With --role: the service account of the operator, if several have roles (repeatable)
     #[arg(long, value_name = "NAME", requires = "role")]
-    pub service_account: Option<String>,
+    pub service_account: Vec<String>,
 
     /// Treat warnings as errors
     #[arg(long)]
@@ -103,7 +103,7 @@ fn run_in(args: &CheckArgs, root: &Path, console: &Console) -> anyhow::Result<Ou
         Err(ProjectError::Missing(_)) => None,
         Err(error) => return Err(error.into()),
     };
-    let roles = args.role.as_deref().map(|path| roles::read(path, args.service_account.as_deref())).transpose()?;
+    let roles = args.role.as_deref().map(|path| roles::read(path, &args.service_account)).transpose()?;
     let examined = Examined::of(&tree, project.as_ref(), roles.as_ref());
     let Examined { source: Source { operator, .. }, home, functions, objects, .. } = &examined;
     let checked = examined.checked();
