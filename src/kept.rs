@@ -1,6 +1,6 @@
 //! Loads manifests from a file, a folder, a kustomization or a Helm chart.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -45,7 +45,9 @@ pub fn objects(path: &Path, group: &str, kinds: &[&str], templates: Templates) -
         // Its roles may be in an archive of a chart that it depends on.
         charts.insert(Some(path.to_owned()), Vec::new());
     }
-    for (file, text) in texts(path)?.into_iter().filter(|(_, text)| kinds.iter().any(|kind| text.contains(kind))) {
+    for (file, text) in
+        texts(path, &mut BTreeSet::new())?.into_iter().filter(|(_, text)| kinds.iter().any(|kind| text.contains(kind)))
+    {
         // A chart is rendered with those that it contains.
         let chart = file.ancestors().skip(1).filter(|folder| is_chart(folder)).last();
         charts.entry(chart.map(Path::to_owned)).or_default().push((file, text));
@@ -103,8 +105,9 @@ fn kustomized(path: &Path) -> anyhow::Result<Vec<Node>> {
     }
 }
 
-/// A file, or the YAML and JSON files below a folder.
-fn texts(path: &Path) -> Result<BTreeMap<PathBuf, String>, UserError> {
+/// A file, or the YAML and JSON files below a folder, without those of builds. A chart may link to files and folders elsewhere in the
+/// repository; `visited` has the folders that were read.
+fn texts(path: &Path, visited: &mut BTreeSet<PathBuf>) -> Result<BTreeMap<PathBuf, String>, UserError> {
     let failed = |path: &Path, error: &io::Error| {
         UserError::new(format!("cannot read `{}`: {error}", path.display()))
             .help("specify a file or folder with manifests, or a Helm chart")
@@ -113,15 +116,26 @@ fn texts(path: &Path) -> Result<BTreeMap<PathBuf, String>, UserError> {
         let text = fs::read_to_string(path).map_err(|error| failed(path, &error))?;
         return Ok([(path.to_owned(), text)].into());
     }
-    // A chart may link to files elsewhere in the repository.
+    if !visited.insert(path.canonicalize().map_err(|error| failed(path, &error))?) {
+        return Ok(BTreeMap::new());
+    }
     let tree = Tree::at(path);
-    let files = tree.files_below("").map_err(|error| failed(path, &error.source))?;
-    let is_manifest = |file: &String| [".yaml", ".yml", ".json"].iter().any(|ending| file.ends_with(ending));
-    let read = |file: String| {
-        let text = tree.read(&file).map_err(|error| failed(&path.join(&file), &error.source))?;
-        Ok((path.join(file), text.unwrap_or_default()))
-    };
-    files.into_iter().filter(is_manifest).map(read).collect()
+    let [files, links] =
+        [tree.own_files(), tree.own_links()].map(|paths| paths.map_err(|error| failed(path, &error.source)));
+    let (linked, links): (Vec<PathBuf>, Vec<PathBuf>) =
+        links?.iter().map(|link| path.join(link)).partition(|link| link.is_dir());
+    let mut texts = BTreeMap::new();
+    for folder in linked {
+        texts.append(&mut self::texts(&folder, visited)?);
+    }
+    let files = files?.iter().map(|file| path.join(file)).collect::<Vec<_>>();
+    let is_manifest =
+        |file: &PathBuf| file.extension().is_some_and(|end| ["yaml", "yml", "json"].iter().any(|it| end == *it));
+    for file in files.into_iter().chain(links).filter(is_manifest) {
+        let text = fs::read_to_string(&file).map_err(|error| failed(&file, &error))?;
+        texts.insert(file, text);
+    }
+    Ok(texts)
 }
 
 /// The documents of a file. Lines of a template that produce text stay, so that what they produce is never missing silently.
@@ -162,5 +176,21 @@ mod tests {
         for produces_text in ["kind: {{ .Values.kind }}", "spec:\n  {{- include \"scope\" . | nindent 2 }}\n"] {
             assert!(without_helm(Path::new("role.yaml"), produces_text).is_err(), "{produces_text}");
         }
+    }
+
+    #[test]
+    fn links_are_followed_once_and_builds_are_no_manifests() {
+        let root = tempfile::tempdir().unwrap();
+        let [chart, crds] = ["chart", "crds"].map(|name| root.path().join(name));
+        for folder in [&chart, &crds, &chart.join("target")] {
+            fs::create_dir(folder).unwrap();
+        }
+        fs::write(crds.join("one.yaml"), "1").unwrap();
+        fs::write(chart.join("target/built.yaml"), "2").unwrap();
+        std::os::unix::fs::symlink("../crds", chart.join("crds")).unwrap();
+        std::os::unix::fs::symlink("../chart", crds.join("back")).unwrap();
+        std::os::unix::fs::symlink("../crds/one.yaml", chart.join("linked.yaml")).unwrap();
+        let texts = texts(&chart, &mut BTreeSet::new()).unwrap();
+        assert_eq!(texts.into_keys().collect::<Vec<_>>(), [chart.join("crds/one.yaml"), chart.join("linked.yaml")]);
     }
 }
