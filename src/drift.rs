@@ -12,8 +12,9 @@ use crate::diagnostics::{OP612, OP613, OP614};
 use crate::error::UserError;
 use crate::kept::{self, Templates};
 use opctl_kustomize::yaml::Node;
-use opctl_model::counted;
 use opctl_model::diagnostic::{Diagnostic, Span};
+use opctl_model::{Step, counted};
+use opctl_schema::compat::{self, with_whole_numbers};
 use opctl_source::emit::CustomResourceDefinition;
 
 /// Checked-in CRDs.
@@ -188,27 +189,18 @@ fn shown(path: &[String]) -> String {
         [versions, version, rest @ ..] if versions == "versions" => return format!("{version} {}", rest.join(".")),
         path => return path.join("."),
     };
-    let (mut field, mut keys) = (String::new(), rest);
+    let (mut steps, mut keys) = (Vec::new(), rest);
     loop {
-        match keys {
-            [key, name, others @ ..] if key == "properties" => {
-                if !field.is_empty() {
-                    field.push('.');
-                }
-                field.push_str(name);
-                keys = others;
-            }
-            [key, others @ ..] if key == "items" => {
-                field.push_str("[]");
-                keys = others;
-            }
-            [key, others @ ..] if key == "additionalProperties" && !others.is_empty() => {
-                field.push_str("[key]");
-                keys = others;
-            }
+        let (step, others) = match keys {
+            [key, name, others @ ..] if key == "properties" => (Step::Property(name.clone()), others),
+            [key, others @ ..] if key == "items" => (Step::Items, others),
+            [key, others @ ..] if key == "additionalProperties" && !others.is_empty() => (Step::Values, others),
             _ => break,
-        }
+        };
+        steps.push(step);
+        keys = others;
     }
+    let field = compat::shown(&steps);
     let place = [version.as_str(), &field].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     if keys.is_empty() { place } else { format!("{place}: {}", keys.join(".")) }
 }
@@ -253,7 +245,7 @@ fn differ(source: &Value, copy: &Value, path: &mut Vec<String>, found: &mut Vec<
 
 /// The spec of a CRD without what an API server ignores, with versions and printer columns as maps by name.
 fn normal(spec: &Value) -> Value {
-    let mut spec = with_integers(spec);
+    let mut spec = with_whole_numbers(spec);
     let kind = spec["names"]["kind"].as_str().unwrap_or_default().to_owned();
     if let Some(names) = spec["names"].as_object_mut() {
         let defaults = [("singular", kind.to_lowercase()), ("listKind", format!("{kind}List"))];
@@ -292,21 +284,6 @@ fn normal(spec: &Value) -> Value {
     };
     spec["versions"] = versions.into_iter().map(named).collect::<Map<_, _>>().into();
     spec
-}
-
-/// Rewrites `1.0` as `1`, as an API server does.
-fn with_integers(value: &Value) -> Value {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    match value {
-        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
-            #[expect(clippy::cast_possible_truncation, reason = "it is an integer below 2⁵³")]
-            Some(float) if float.fract() == 0.0 && float.abs() < EXACT => json!(float as i64),
-            _ => value.clone(),
-        },
-        Value::Array(items) => items.iter().map(with_integers).collect(),
-        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), with_integers(value))).collect(),
-        value => value.clone(),
-    }
 }
 
 /// A schema in which `required` and `enum` are sorted, and line breaks of descriptions are spaces. Names of properties, and the

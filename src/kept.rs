@@ -13,7 +13,7 @@ use opctl_kustomize::yaml::{Dialect, Node, documents};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
 use opctl_model::project::Tree;
 
-/// How the templates of charts are read.
+/// The way in which templates of charts are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Templates {
     /// As text, without lines that contain only control structures, such as `{{- if .Values.crds.install }}`; by helm if that is not YAML. So

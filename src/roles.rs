@@ -42,8 +42,8 @@ pub fn read(path: &Path, names: &[String]) -> anyhow::Result<Roles> {
             .into());
     }
     let accounts: BTreeSet<Account> = bindings.iter().flat_map(|binding| accounts_of(binding)).collect();
-    let is_known = |wanted: &&String| accounts.iter().any(|(_, name)| name == wanted);
-    if names.is_empty() && accounts.len() > 1 || !names.iter().all(|wanted| is_known(&wanted)) {
+    let is_known = |wanted: &String| accounts.iter().any(|(_, name)| name == wanted);
+    if names.is_empty() && accounts.len() > 1 || !names.iter().all(is_known) {
         let known: Vec<String> = accounts.iter().map(|(_, name)| format!("`{name}`")).collect();
         return Err(UserError::new(format!("the roles in `{name}` are bound to {}", known.join(", ")))
             .help("name the service account of the operator: `--service-account NAME` (repeatable)")

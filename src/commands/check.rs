@@ -228,7 +228,7 @@ impl Examined {
         custom_objects::check(&self.objects, self.crds.clone(), &mut diagnostics);
         let mut allows = [operator.allows.clone(), self.allows.clone()].concat();
         allows.retain(|allow| allow.code != OP417.name || is_unused_known);
-        // What markers lack, roles may grant, so no comment in the code is idle.
+        // Comments in the code allow what no marker grants. A role may grant it, which does not make them idle.
         let is_whole = self.is_sound && self.home.grantor == Grantor::Markers;
         without_allowed(diagnostics, &allows, is_whole.then_some(ReportedBy::Check))
     }

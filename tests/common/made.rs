@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::thread;
 
 use walkdir::{DirEntry, WalkDir};
 
@@ -50,17 +49,6 @@ impl Made {
         sandbox.folder = root.join(&self.folder);
         sandbox
     }
-}
-
-/// Calls a function with each value, on all cores; the results are in no particular order.
-pub fn on_all_cores<T: Sync, R: Send>(values: &[T], each: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let part = |core| values.iter().skip(core).step_by(cores).map(&each).collect::<Vec<R>>();
-    let part = &part;
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..cores).map(|core| scope.spawn(move || part(core))).collect();
-        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
-    })
 }
 
 /// Every third value, from the one with the index `first` on. What is true of every golden project is tested with a third of

@@ -6,12 +6,10 @@
 #![cfg(unix)]
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering::Relaxed;
-use std::{iter, thread};
 
 use snapbox::{Assert, Data};
 
+use crate::cores::on_all_cores;
 use crate::sandbox::Sandbox;
 
 #[test]
@@ -21,14 +19,8 @@ fn sessions_are_as_recorded() {
     sessions.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
     sessions.sort();
     assert!(sessions.len() > 10, "the sessions are not found");
-    // The longest take several seconds each.
-    let next = AtomicUsize::new(0);
-    let played =
-        || iter::from_fn(|| sessions.get(next.fetch_add(1, Relaxed))).filter_map(|session| play(session).err());
-    let failures: Vec<String> = thread::scope(|scope| {
-        let workers = [(); 2].map(|()| scope.spawn(|| played().collect::<Vec<_>>()));
-        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
-    });
+    let failures = on_all_cores(&sessions, |session| play(session).err());
+    let failures: Vec<String> = failures.into_iter().flatten().collect();
     assert!(failures.is_empty(), "\n{}", failures.join("\n\n"));
 }
 

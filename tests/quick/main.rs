@@ -7,6 +7,8 @@ mod asked;
 mod common;
 #[path = "../common/copy.rs"]
 mod copy;
+#[path = "../common/cores.rs"]
+mod cores;
 #[path = "../common/crds.rs"]
 mod crds;
 #[path = "../common/differ.rs"]

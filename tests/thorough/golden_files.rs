@@ -16,8 +16,9 @@ use opctl_model::project::{Tree, join};
 use opctl_source as source;
 
 use crate::account;
+use crate::cores::on_all_cores;
 use crate::golden::{self, Golden};
-use crate::made::{on_all_cores, third};
+use crate::made::third;
 use crate::olm;
 use crate::sandbox::{Sandbox, shell};
 use crate::tree::tree;

@@ -6,6 +6,8 @@
 mod attribute_cases;
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/cores.rs"]
+mod cores;
 #[path = "../compiler/random/kinds/dice.rs"]
 mod dice;
 #[path = "../common/edits.rs"]

@@ -7,9 +7,10 @@ use std::process::Output;
 
 use opctl_model::project::{Origin, ProjectFile, Resource};
 
+use crate::cores::on_all_cores;
 use crate::golden::{can_be_made, names};
 use crate::helm::has_helm;
-use crate::made::{Made, made, on_all_cores, third};
+use crate::made::{Made, made, third};
 use crate::record::record;
 use crate::sandbox::{Sandbox, shell};
 use crate::tree;

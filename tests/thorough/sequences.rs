@@ -6,9 +6,9 @@
 use std::fs;
 use std::process::Output;
 
+use crate::cores::on_all_cores;
 use crate::dice::Dice;
 use crate::edits::files;
-use crate::made::on_all_cores;
 use crate::sandbox::Sandbox;
 
 const RUNTIMES: &[&str] = &["", "--runtime registry", "--license none", "--namespaced", "--watch-namespace red,blue"];

@@ -452,7 +452,7 @@ fn text(value: &Value) -> &str {
     clippy::cast_possible_truncation,
     reason = "only whole numbers that a double represents exactly are converted"
 )]
-fn with_whole_numbers(value: &Value) -> Value {
+pub fn with_whole_numbers(value: &Value) -> Value {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match value {
         Value::Number(number) => match number.as_f64() {
@@ -466,7 +466,7 @@ fn with_whole_numbers(value: &Value) -> Value {
 }
 
 /// `spec.servers[].size`, `spec.labels{}`.
-fn shown(path: &[Step]) -> String {
+pub fn shown(path: &[Step]) -> String {
     let mut text = String::new();
     for step in path {
         match step {

@@ -35,7 +35,7 @@ pub struct Home {
     pub grantor: Grantor,
 }
 
-/// Where the rules come from; selects the wording of messages.
+/// The origin of the rules, which decides the wording of messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Grantor {
     /// Markers, from which opctl generates the roles.

@@ -38,7 +38,7 @@ pub fn unused(operator: &Operator, home: &Home) -> Option<Vec<Diagnostic>> {
         operator.rbac.iter().find(|other| other.span == rule.span).is_some_and(|first| std::ptr::eq(first, *rule))
     };
     let own = own.filter(is_first);
-    Some(own.flat_map(|rule| Table::new(rule, operator, home).into_diagnostics(home.grantor)).collect())
+    Some(own.flat_map(|rule| Table::new(rule, operator, home).into_diagnostics()).collect())
 }
 
 /// One permission of a marker: the numbers of its group, resource and verb.
@@ -46,6 +46,7 @@ type Cell = (usize, usize, usize);
 
 struct Table<'a> {
     rule: &'a RbacRule,
+    grantor: Grantor,
     /// Whether it is used, as far as this can be seen.
     cells: BTreeMap<Cell, bool>,
 }
@@ -65,24 +66,24 @@ impl<'a> Table<'a> {
                 }
             }
         }
-        Self { rule, cells }
+        Self { rule, grantor: home.grantor, cells }
     }
 
     /// The largest parts first: the whole, groups, resources, verbs, then what is left.
-    fn into_diagnostics(mut self, grantor: Grantor) -> Vec<Diagnostic> {
+    fn into_diagnostics(mut self) -> Vec<Diagnostic> {
         let RbacRule { groups, resources, verbs, .. } = self.rule;
         if !self.cells.is_empty() && self.cells.values().all(|used| !used) {
-            let message = format!("nothing in the code needs what this {} grants", grantor.rule());
+            let message = format!("nothing in the code needs what this {} grants", self.grantor.rule());
             let whole = warning(message, self.rule.span.clone());
-            return vec![match grantor {
+            return vec![match self.grantor {
                 Grantor::Markers => whole.help(format!("remove it; {KEEPS}")),
                 Grantor::Roles => whole.help("remove it"),
             }];
         }
         let mut warnings = Vec::new();
-        warnings.extend(self.take_unused("groups", groups, |cell| cell.0, grantor));
-        warnings.extend(self.take_unused("resources", resources, |cell| cell.1, grantor));
-        warnings.extend(self.take_unused("verbs", verbs, |cell| cell.2, grantor));
+        warnings.extend(self.take_unused("groups", groups, |cell| cell.0));
+        warnings.extend(self.take_unused("resources", resources, |cell| cell.1));
+        warnings.extend(self.take_unused("verbs", verbs, |cell| cell.2));
         // Of several groups, most have but some of the resources: `jobs` are none of `apps`.
         let is_real = |(g, r, _): &Cell| {
             groups.len() == 1
@@ -94,20 +95,15 @@ impl<'a> Table<'a> {
             if !on.is_empty() {
                 let message = format!("nothing asks for `{verb}` on {}", listed(on.iter().map(String::as_str)));
                 let span = value::span(self.rule, "verbs", verb);
-                warnings.push(warning(message, span).help(format!("write a {} for each resource", grantor.rule())));
+                warnings
+                    .push(warning(message, span).help(format!("write a {} for each resource", self.grantor.rule())));
             }
         }
         warnings
     }
 
     /// Reports the values of an argument of which nothing is used, and removes them.
-    fn take_unused(
-        &mut self,
-        argument: &str,
-        words: &[String],
-        axis: fn(&Cell) -> usize,
-        grantor: Grantor,
-    ) -> Vec<Diagnostic> {
+    fn take_unused(&mut self, argument: &str, words: &[String], axis: fn(&Cell) -> usize) -> Vec<Diagnostic> {
         let is_unused = |at: &usize| {
             let mut cells = self.cells.iter().filter(|(cell, _)| axis(cell) == *at).peekable();
             cells.peek().is_some() && cells.all(|(_, used)| !used)
@@ -116,10 +112,10 @@ impl<'a> Table<'a> {
         self.cells.retain(|cell, _| !unused.contains(&axis(cell)));
         // Adjacent values are reported together.
         let runs = unused.chunk_by(|a, b| a + 1 == *b);
-        runs.map(|run| self.values(argument, &words[run[0]..=run[run.len() - 1]], grantor)).collect()
+        runs.map(|run| self.values(argument, &words[run[0]..=run[run.len() - 1]])).collect()
     }
 
-    fn values(&self, argument: &str, words: &[String], grantor: Grantor) -> Diagnostic {
+    fn values(&self, argument: &str, words: &[String]) -> Diagnostic {
         let RbacRule { groups, resources, .. } = self.rule;
         let first = value::span(self.rule, argument, &words[0]);
         let last = value::span(self.rule, argument, &words[words.len() - 1]);
@@ -130,7 +126,7 @@ impl<'a> Table<'a> {
             ("groups", ..) => format!("anything in {listed}"),
             _ => listed,
         };
-        warning(format!("nothing asks for {what}"), span).help(match grantor {
+        warning(format!("nothing asks for {what}"), span).help(match self.grantor {
             Grantor::Markers => format!("remove `{}`; {KEEPS}", words.join(";")),
             Grantor::Roles => format!("remove `{}`", words.join(", ")),
         })
