@@ -9,6 +9,7 @@
 #[cfg(not(unix))]
 compile_error!("opctl runs on Linux and macOS; on Windows, in WSL");
 
+mod adopt;
 mod compatibility;
 #[allow(
     clippy::disallowed_methods,

@@ -3,6 +3,7 @@
 //! PROJECT keeps the part of the arguments that the scaffold depends on, so [`rescaffold`] renders a whole project again. Nothing here knows
 //! the console: questions are parameters, and what takes time reports [`Message`]s.
 
+pub mod adopted;
 pub mod ansible;
 mod args;
 pub mod chart;

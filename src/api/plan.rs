@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Request, ansible, chart, versions};
+use super::{Request, adopted, ansible, chart, versions};
 use crate::error::{SourceErrors, UserError, UserErrors};
 use crate::scaffold::webhook::{self, Admission, Webhooks};
 use crate::scaffold::{self, Inserted, Insertion, Project, Rendered, api_of_resource};
@@ -23,6 +23,8 @@ pub fn plan(requests: &[Request], file: &ProjectFile, tree: &Tree) -> anyhow::Re
     };
     switch(&mut plan, &project, &with, tree)?;
     requests.iter().for_each(|request| add(&mut plan, &project, request));
+    adopted::refuse(&plan, &project, tree)?;
+    adopted::complete(&mut plan, &project, tree);
     Ok(plan)
 }
 

@@ -91,7 +91,9 @@ impl Request {
                 .help("leave out one of the two");
             return Err(UserErrors(vec![refusal]));
         }
-        let exists = args.external_type.is_some() || adds_to_known(args, &names, project);
+        let exists = args.external_type.is_some()
+            || adds_to_known(args, &names, project)
+            || project.find(&own(project, &names, args)).is_some_and(Resource::is_adopted);
         let wanted = if exists { Some(false) } else { args.resource };
         let resource = match &args.external_type {
             Some(path) => external::of_type(path, &names, args.namespaced, project)

@@ -6,7 +6,7 @@ use std::convert::Infallible;
 
 use super::components::{KUSTOMIZATION, listed};
 use super::plan::{self, add_rendered, project_of, webhooks_of};
-use super::{Args, Request, ansible, chart, versions};
+use super::{Args, Request, adopted, ansible, chart, versions};
 use crate::scaffold::webhook::{self, Server};
 use crate::scaffold::{self, Runtime, RuntimeCopy, RuntimeSource};
 use crate::scaffold::{BOILERPLATE, api_of_resource};
@@ -20,7 +20,12 @@ pub type Texts = BTreeMap<String, String>;
 /// The scaffold of a project as it would be written today. `recorded` is the one that it was made with; what cannot be rendered without
 /// the files of others, such as the types of a chart's values, is taken from there.
 pub fn files(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Result<Texts> {
-    let (plan, of_others) = creation(file, recorded, tree)?;
+    let (plan, mut of_others) = creation(file, recorded, tree)?;
+    if file.adopted {
+        // The user chose which of these files to add.
+        let optional = scaffold::init(&project(file, recorded, tree)?).into_iter().map(|file| file.path);
+        of_others.extend(optional.filter(|path| !recorded.contains_key(path)));
+    }
     let mut texts: Texts = recorded.clone();
     texts.extend(written(plan).filter(|(path, _)| !of_others.contains(path)));
     for (path, recorded_text) in recorded.iter().filter(|(path, _)| path.ends_with("kustomization.yaml")) {
@@ -60,7 +65,9 @@ pub fn templates(file: &ProjectFile, tree: &Tree) -> anyhow::Result<Texts> {
 fn creation(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Result<(Plan, BTreeSet<String>)> {
     let project = project(file, recorded, tree)?;
     let mut plan = Plan::default();
-    for file in scaffold::init(&project) {
+    // In an adopted crate, these come with the first kind that is scaffolded.
+    let is_late = |path: &str| project.adopted.is_some() && path.starts_with("src/");
+    for file in scaffold::init(&project).into_iter().filter(|file| !is_late(&file.path)) {
         plan.scaffold(file.path, file.text);
     }
     let mut of_others = BTreeSet::new();
@@ -96,6 +103,7 @@ fn creation(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Result
         wanted.server = server.take();
         add_rendered(&mut plan, webhook::webhooks(&project, &api_of_resource(resource), &wanted));
     }
+    adopted::complete(&mut plan, &project, tree);
     Ok((plan, of_others))
 }
 
@@ -142,7 +150,7 @@ fn requests(
 ) -> anyhow::Result<Vec<Request>> {
     let main = Args::of(resource);
     let mut requests = Vec::new();
-    if let Origin::External { .. } = resource.origin {
+    if resource.is_adopted() || matches!(resource.origin, Origin::External { .. }) {
         let named = resource.controllers.iter().map(|controller| Args::of_controller(resource, controller));
         let of_crd = resource.path.starts_with("crate::external::");
         for args in resource.controller.then_some(main).into_iter().chain(named) {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::components::is_certified;
-use super::{Args, Message, Report, Request, list};
+use super::{Args, Message, Report, Request, adopted, list};
 use crate::error::{UserError, UserErrors};
 use crate::scaffold::api_of_resource;
 use crate::scaffold::webhook::{LIST, Server, Webhooks};
@@ -97,7 +97,7 @@ pub fn others<'a>(resource: &Resource, file: &'a ProjectFile) -> Vec<&'a Resourc
 
 /// The source says that objects are not stored as this version.
 pub fn is_not_stored(resource: &Resource, tree: &Tree) -> Result<bool, ReadError> {
-    let text = tree.read(&api_of_resource(resource).types_file())?.unwrap_or_default();
+    let text = tree.read(&adopted::types_file(resource, tree).0)?.unwrap_or_default();
     Ok(not_stored(resource).apply(&text).is_ok_and(|edited| edited == text))
 }
 
@@ -120,6 +120,15 @@ pub fn origin(args: &Args, resource: &Resource, file: &ProjectFile) -> Result<Op
     let (kind, others) = (&resource.kind, others(resource, file));
     let known = file.find(resource).filter(|known| known.api.is_some());
     let earlier = known.and_then(|known| known.options.from.as_ref());
+    if let Some(other) = others.iter().find(|other| other.is_adopted()).filter(|_| known.is_none()) {
+        let refusal =
+            UserError::new(format!("opctl did not scaffold `{kind}` {}, and cannot copy its type", other.version));
+        refusals.push(refusal.help(format!(
+            "copy `{}` by hand, with another `version` and `storage = false`; then add it to PROJECT with `opctl adopt`",
+            other.path
+        )));
+        return Err(refusals);
+    }
     let asked = args.from.as_deref().and_then(|text| refusals.check(Version::parse(text)));
     if let Some(asked) = &asked
         && known.is_some()

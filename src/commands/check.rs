@@ -105,7 +105,7 @@ fn run_in(args: &CheckArgs, root: &Path, console: &Console) -> anyhow::Result<Ou
     };
     let roles = args.role.as_deref().map(|path| roles::read(path, &args.service_account)).transpose()?;
     let examined = Examined::of(&tree, project.as_ref(), roles.as_ref());
-    let Examined { source: Source { operator, .. }, home, functions, objects, .. } = &examined;
+    let Examined { source: Source { operator, .. }, home, functions, .. } = &examined;
     let checked = examined.checked();
     let missing = examined.missing();
     let mut found = examined.diagnostics(project.as_ref(), &missing);
@@ -136,7 +136,7 @@ fn run_in(args: &CheckArgs, root: &Path, console: &Console) -> anyhow::Result<Ou
     let passed = report(&found, args.deny_warnings, checked, home, console);
     let outcome = match plan.changes.is_empty() {
         true => {
-            console.info(&summary(&found, operator, objects.len(), roles.as_ref()));
+            console.info(&summary(&found, &examined, roles.as_ref()));
             Outcome::Done
         }
         false => carry_out_with_manifests(plan, &tree, project.as_ref(), console)?,
@@ -171,6 +171,8 @@ struct Examined {
     crds: Vec<CustomResourceDefinition>,
     /// Values that objects may have, and that do not decode.
     decoding: Vec<Diagnostic>,
+    /// The number of markers; the role of an adopted crate has more rules, which are made from requests.
+    markers: usize,
 }
 
 impl Examined {
@@ -192,9 +194,26 @@ impl Examined {
             let namespace = roles.namespace.clone();
             home = Home { namespace, namespaces: Vec::new(), grantor: Grantor::Roles, ..home };
         }
+        let markers = source.operator.rbac.len();
+        if is_sound && roles.is_none() && project.is_some_and(|project| project.adopted) {
+            let rules = grants::rules_for_requests(&source.operator, &home);
+            source.operator.rbac.extend(rules);
+        }
         let (crds, _) = emit::crds_and_problems(&source.operator.apis);
         let decoding = check_decoding(&source.reads(), &crds);
-        Self { source, is_sound, empty, home, functions: Functions::default(), objects, config, allows, crds, decoding }
+        Self {
+            source,
+            is_sound,
+            empty,
+            home,
+            functions: Functions::default(),
+            objects,
+            config,
+            allows,
+            crds,
+            decoding,
+            markers,
+        }
     }
 
     fn checked(&self) -> &Operator {
@@ -235,7 +254,7 @@ impl Examined {
 }
 
 /// What an operator without PROJECT has is a ClusterRole.
-fn home(project: Option<&ProjectFile>, operator: &Operator) -> Home {
+pub fn home(project: Option<&ProjectFile>, operator: &Operator) -> Home {
     let Some(project) = project else { return Home::default() };
     let externals = operator.externals.iter().flat_map(|external| &external.versions);
     let cluster_kinds = operator.apis.iter().chain(externals).filter(|api| api.scope == Scope::Cluster);
@@ -305,14 +324,18 @@ fn report(found: &[Diagnostic], deny_warnings: bool, operator: &Operator, home: 
 }
 
 /// What was compared, and the number of problems.
-fn summary(found: &[Diagnostic], operator: &Operator, objects: usize, roles: Option<&Roles>) -> String {
+fn summary(found: &[Diagnostic], examined: &Examined, roles: Option<&Roles>) -> String {
+    let operator = &examined.source.operator;
     let requests = operator.requests.iter().filter(|request| !request.optional).count();
     let requests = counted(requests, "request");
     let markers = match roles {
         Some(roles) => format!("{} in `{}`", counted(roles.rules.len(), "rule"), roles.name),
-        None => counted(operator.rbac.len(), "marker"),
+        None if operator.rbac.len() > examined.markers => {
+            format!("{} and the generated role", counted(examined.markers, "marker"))
+        }
+        None => counted(examined.markers, "marker"),
     };
-    let objects = match objects {
+    let objects = match examined.objects.len() {
         0 => String::new(),
         objects => format!(", {} under config", counted(objects, "object")),
     };

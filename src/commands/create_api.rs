@@ -309,7 +309,7 @@ pub fn run(args: &CreateApiArgs, console: &Console) -> anyhow::Result<Outcome> {
     let may_be_again = args.external_crd.is_none();
     let next = match &request.copy {
         Some(_) => next_of_version(&request, &file, &tree)?,
-        None => next(&request),
+        None => next(&request, &file),
     };
     fulfil(std::slice::from_ref(&request), may_be_again, next, &file, &tree, console)
 }
@@ -343,7 +343,7 @@ fn update(
     }
     manifests::add_if_sound(&mut plan, tree, &manifests::ManifestOptions::of(Some(file)), console)?;
     let again = "run the same command without `--check`";
-    carry_out(&Task { again, tree, folder: "", plan, next: next(request) }, console)
+    carry_out(&Task { again, tree, folder: "", plan, next: next(request, file) }, console)
 }
 
 /// Adds everything that the requests change to the project, in one plan.
@@ -416,7 +416,7 @@ pub fn worked_on(plan: &Plan, tree: &Tree, console: &Console) -> anyhow::Result<
     Ok(steps.into_iter().filter(|step| step.is_conflict() && is_new(step)).map(|step| step.path).collect())
 }
 
-fn next(request: &Request) -> Vec<Next> {
+fn next(request: &Request, file: &ProjectFile) -> Vec<Next> {
     let group = request.resource.group_module();
     let types = api_of_resource(&request.resource).types_file();
     let controller = format!("src/controller/{group}/{}.rs", request.wiring.module(&request.resource.kind));
@@ -434,6 +434,9 @@ fn next(request: &Request) -> Vec<Next> {
     }
     if request.adds_controller && request.chart.is_none() && runs.is_none() {
         next.push(Next::new(format!("edit {controller}"), "implement the reconcile logic"));
+        if file.adopted {
+            next.push(Next::new("edit src/main.rs", START));
+        }
     }
     next.push(Next::new("opctl manifests", "regenerates config/crd and config/rbac"));
     if request.chart.is_some() {
@@ -453,6 +456,9 @@ fn next(request: &Request) -> Vec<Next> {
     next.push(Next::new(run, "runs it against the cluster of KUBECONFIG"));
     next
 }
+
+/// The call that starts scaffolded controllers in an adopted crate.
+pub const START: &str = "start them: `opctl_runtime::Manager::new(opctl_runtime::operator!()).run(controller::all())`";
 
 /// The next steps after a new version: nothing is stored as it until somebody decides so.
 fn next_of_version(request: &Request, file: &ProjectFile, tree: &Tree) -> Result<Vec<Next>, ReadError> {

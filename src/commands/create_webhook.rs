@@ -8,7 +8,7 @@ use super::edit;
 use super::{Console, Next, Outcome, Task, carry_out, lock, manifests};
 use crate::api::components::{KUSTOMIZATION, is_listed};
 use crate::api::plan::{add_rendered, enter, project_of};
-use crate::api::{self, Names, external, list, subject};
+use crate::api::{self, Names, adopted, external, list, subject};
 use crate::error::{UserError, UserErrors};
 use crate::scaffold::webhook::{self, Admission, Server};
 use crate::scaffold::{self, Api, api_of_resource};
@@ -109,7 +109,7 @@ pub fn run(args: &CreateWebhookArgs, console: &Console) -> anyhow::Result<Outcom
     let project = project_of(&file, &tree)?;
     let request = Request::new(&args, &file, &project, &tree)?;
     if args.validation {
-        console.note(&instead_of_validation(&request.resource));
+        console.note(&instead_of_validation(&request.resource, &tree));
     }
     let mut plan = Plan::default();
     if request.webhooks.server == Some(Server::CertManager) {
@@ -117,6 +117,8 @@ pub fn run(args: &CreateWebhookArgs, console: &Console) -> anyhow::Result<Outcom
     }
     add_rendered(&mut plan, webhook::webhooks(&project, &api_of_resource(&request.resource), &request.webhooks));
     enter(&mut plan, request.resource.fields());
+    adopted::refuse(&plan, &project, &tree)?;
+    adopted::complete(&mut plan, &project, &tree);
     refuse_what_exists(&plan, &tree, console)?;
     manifests::add_if_sound(&mut plan, &tree, &manifests::ManifestOptions::of(Some(&file)), console)?;
     let next = next(&request);
@@ -234,6 +236,13 @@ fn subject(args: &CreateWebhookArgs, names: &Names, file: &ProjectFile) -> Resul
     }
     let own = subject::own(file, names, &named(args));
     if let Some(known) = file.find(&own).or_else(|| external::known(names, file)) {
+        if args.conversion && known.is_adopted() {
+            let refusal = UserError::new(format!(
+                "conversions are scaffolded beside the types, and opctl did not scaffold `{}`",
+                known.kind
+            ));
+            return Err(refusal.help("write the conversion by hand, and declare it with `// +opctl:conversion:…`: see docs/reference/markers.md"));
+        }
         return Ok(known.clone());
     }
     let (group, version, kind) = (names.group.as_str(), names.version.as_str(), names.kind.as_str());
@@ -376,12 +385,12 @@ fn refuse_what_exists(plan: &Plan, tree: &Tree, console: &Console) -> anyhow::Re
 }
 
 /// What needs no webhook, and so no server, no certificate and no request more.
-fn instead_of_validation(resource: &Resource) -> String {
+fn instead_of_validation(resource: &Resource, tree: &Tree) -> String {
     match resource.origin {
         Origin::Own => format!(
             "a rule about a single object needs no webhook: `#[x_kube(validation = …)]` in `{}` adds it to the CRD. Use a webhook if \
              the rule needs other objects",
-            api_of_resource(resource).types_file()
+            adopted::types_file(resource, tree).0
         ),
         Origin::Kubernetes | Origin::External { .. } => {
             "a rule about a single object needs no webhook: a ValidatingAdmissionPolicy works for any kind. Use a webhook if the rule \

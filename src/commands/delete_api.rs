@@ -11,7 +11,7 @@ use super::{
 };
 use crate::api::plan::{add, enter, project_of, switch};
 use crate::api::record::{self, written};
-use crate::api::{self, Request, ansible, chart, versions};
+use crate::api::{self, Request, adopted, ansible, chart, versions};
 use crate::error::{SourceErrors, UserError};
 use crate::rename::types_of;
 use crate::scaffold::api_of_resource;
@@ -193,6 +193,13 @@ fn refuse_what_stays(resource: &Resource, file: &ProjectFile) -> Result<(), User
         return Err(UserError::new(format!("`{kind}` has further controllers, such as `{name}`"))
             .help("first remove them from src/controller, from `fn all` in src/controller/mod.rs, and from PROJECT"));
     }
+    if resource.is_adopted() {
+        return Err(UserError::new(format!(
+            "`opctl delete api` cannot remove `{kind}`: opctl did not scaffold its type `{}`",
+            resource.path
+        ))
+        .help("remove the type and its entry in PROJECT by hand, then run `opctl manifests`"));
+    }
     if chart::folder_of(resource).is_some() || matches!(resource.origin, Origin::External { .. }) {
         return Err(UserError::new(format!(
             "`opctl delete api` cannot remove `{kind}`: PROJECT does not have its chart or its CRD"
@@ -249,7 +256,9 @@ fn changes(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Resul
     }
     add(&mut created, &project, &request);
     // Other kinds need some of the modules, too.
-    let needed: Vec<(String, Edit)> = file.resources.iter().flat_map(|other| edits_for(&project, other)).collect();
+    adopted::adapt(&mut created, &project, tree);
+    let needed = file.resources.iter().flat_map(|other| edits_for(&project, other));
+    let needed = adopted::edits(needed, &project, tree);
     created.changes.remove(PROJECT);
     let of_others: Vec<String> = file.resources.iter().flat_map(versions::files).collect();
     created.changes.retain(|path, _| !of_others.contains(path));
@@ -269,7 +278,9 @@ fn edits_for(project: &scaffold::Project, resource: &Resource) -> Vec<(String, E
     let api = api_of_resource(resource);
     let types = match resource.origin {
         Origin::External { .. } => Some(scaffold::external(project, &api, "")),
-        Origin::Own | Origin::Kubernetes => resource.api.map(|_| scaffold::api(project, &api)),
+        Origin::Own | Origin::Kubernetes => {
+            resource.api.filter(|_| !resource.is_adopted()).map(|_| scaffold::api(project, &api))
+        }
     };
     let names = resource.controllers.iter().map(|controller| Some(controller.name.clone()));
     let names = names.chain(resource.controller.then_some(None));
@@ -325,7 +336,7 @@ fn uses(resource: &Resource, file: &ProjectFile, plan: &Plan, tree: &Tree) -> an
     let renames =
         Renames { types: types.into_iter().collect(), library: (library.clone(), library), ..Renames::default() };
     let package = Package::new(&renames, sources.iter().map(|file| (file.path.as_str(), file.text.as_str())));
-    let types_file = api_of_resource(resource).types_file();
+    let (types_file, _) = adopted::types_file(resource, tree);
     let staying = sources.iter().filter(|file| !plan.changes.contains_key(&file.path));
     let uses = staying.flat_map(|file| {
         let ranges = package.uses(&file.path, &file.text, &types_file);

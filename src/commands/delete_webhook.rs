@@ -6,7 +6,7 @@ use super::delete_api::find;
 use super::{Console, Next, Outcome, Task, carry_out, lock, manifests, project_folder, tree};
 use crate::api::components::is_certified;
 use crate::api::plan::{add_rendered, project_of, webhooks_of};
-use crate::api::{record, versions};
+use crate::api::{adopted, record, versions};
 use crate::error::UserError;
 use crate::scaffold::api_of_resource;
 use crate::scaffold::webhook::{self, Server};
@@ -125,13 +125,14 @@ pub fn changes(
     }
     let mut created = Plan::default();
     add_rendered(&mut created, webhook::webhooks(&project, &api_of_resource(resource), &wanted));
+    adopted::adapt(&mut created, &project, tree);
     let needed = remaining.iter().flat_map(|other| {
         let rendered = webhook::webhooks(&project, &api_of_resource(other), &webhooks_of(other, None, &project));
         let insertions = rendered.insertions.into_iter().map(|insertion| (insertion.path, Edit::from(insertion.what)));
         insertions.chain(versions::edits(other))
     });
-    let mut plan =
-        created.inverse(&needed.collect::<Vec<_>>(), |path| tree.read(path)).map_err(record::inverse_error)?;
+    let needed = adopted::edits(needed, &project, tree);
+    let mut plan = created.inverse(&needed, |path| tree.read(path)).map_err(record::inverse_error)?;
 
     let text = tree.read(PROJECT)?.unwrap_or_default();
     let entry = |resource: &Resource| Edit::YamlEntry {

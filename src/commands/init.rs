@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{ArgAction, Args};
 
+use super::adopt::{self, AdoptArgs};
 use super::create_api::{AnsibleArgs, ChartArgs};
 use super::{Console, Next, Outcome, Task, carry_out, lock, manifests, recover, runtime, workspace_above};
 use crate::api::chart::{self, Fetched};
@@ -14,9 +15,10 @@ use crate::api::{self, Request, ansible, plan};
 use crate::error::{SourceErrors, UserError, UserErrors};
 use crate::scaffold::{self, License};
 use opctl_edit::Edit;
-use opctl_edit::plan::Plan;
+use opctl_edit::plan::{Change, Plan};
 use opctl_model::names::{Domain, Namespace, ProjectName};
-use opctl_model::project::{self, Descriptions, PROJECT, ProjectFile, Tree, Workspaces};
+use opctl_model::project::{self, Descriptions, Manifest, PROJECT, ProjectFile, Tree, Workspaces};
+use opctl_source as source;
 
 /// Create an operator project: a kube-rs crate with everything to build, test and deploy it
 ///
@@ -116,6 +118,19 @@ pub fn run(args: &InitArgs, console: &Console) -> anyhow::Result<Outcome> {
         return runtime::change(choice, &dir, console);
     }
     refuse_a_project(&dir)?;
+    if let Some(kind) = first_kind(&dir) {
+        let adopts = !args.yes
+            && console.can_ask()
+            && console
+                .ask_yes_no(&format!("the crate has kinds, such as `{kind}`. adopt it, instead of a new operator?"))?;
+        if adopts {
+            return adopt::run(&AdoptArgs::new(dir, args.domain.clone(), args.project_name.clone()), console);
+        }
+        return Err(UserError::new(format!("`{}` has an operator already: the kind `{kind}`", dir.display()))
+            .help("make it a project with `opctl adopt`, which does not change the source")
+            .help("or create a new operator in another folder: `opctl init DIR`")
+            .into());
+    }
     let mut args = args.clone();
     if !args.yes && console.can_ask() {
         check(&args, &dir, "example.com")?;
@@ -163,6 +178,7 @@ fn create(args: &InitArgs, dir: &Path, answers: Answers, console: &Console) -> a
         spdx: answers.spdx,
         workspace: (!folder.is_empty()).then(|| vec![".."; folder.split('/').count()].join("/")),
         runtime,
+        adopted: None,
         charts: answers.requests.iter().any(|request| request.chart.is_some()),
         ansible: answers.requests.iter().any(|request| request.ansible.is_some()),
     };
@@ -176,6 +192,9 @@ fn create(args: &InitArgs, dir: &Path, answers: Answers, console: &Console) -> a
         plan::add(&mut plan, &project, request);
     }
     let kept = keep(&mut plan, &tree, &folder, console);
+    for path in replace_templates_of_cargo(&mut plan, &tree, &folder, project.name.as_str())? {
+        console.info(&format!("replaced `{path}`, which was as cargo wrote it"));
+    }
     let mut plan = moved(plan, &folder);
     plan.changes.extend(of_root.changes);
     if !folder.is_empty() && !is_listed(&tree, &folder)? {
@@ -189,6 +208,7 @@ fn create(args: &InitArgs, dir: &Path, answers: Answers, console: &Console) -> a
         namespaced: project.namespaced,
         namespaces: &project.namespaces,
         descriptions: Descriptions::default(),
+        adopted: None,
     };
     manifests::refuse_taken_names(&plan, &tree, &folder, console)?;
     manifests::add_if_sound(&mut plan, &tree, &options, console)?;
@@ -264,12 +284,10 @@ fn request_of_options(
     console: &Console,
 ) -> anyhow::Result<Request> {
     let file = ProjectFile {
-        name: answers.name.clone(),
-        domain: answers.domain.clone(),
         namespaced,
         namespaces: answers.namespaces.clone(),
-        descriptions: Descriptions::default(),
         resources: answers.requests.iter().map(|request| request.resource.clone()).collect(),
+        ..ProjectFile::new(answers.name.clone(), answers.domain.clone())
     };
     let mut request = Request::new(args, &file)?;
     match fetched {
@@ -329,14 +347,11 @@ fn check(args: &InitArgs, dir: &Path, domain: &str) -> anyhow::Result<Answers> {
     let namespaces: BTreeSet<&String> = args.watch_namespace.iter().collect();
     let namespaces = namespaces.into_iter().filter_map(|text| refusals.check(Namespace::parse(text))).collect();
     // The APIs are checked against a project, which may be a stand-in: nothing is made of it once something is wrong.
-    let mut file = ProjectFile {
-        name: name.clone().unwrap_or_else(|| ProjectName::parse("project").expect("it is a legal name")),
-        domain: domain.clone().unwrap_or_else(|| Domain::parse("example.com").expect("it is a legal domain")),
-        namespaced: args.namespaced,
-        namespaces: Vec::new(),
-        descriptions: Descriptions::default(),
-        resources: Vec::new(),
-    };
+    let stand_in = ProjectFile::new(
+        name.clone().unwrap_or_else(|| ProjectName::parse("project").expect("it is a legal name")),
+        domain.clone().unwrap_or_else(|| Domain::parse("example.com").expect("it is a legal domain")),
+    );
+    let mut file = ProjectFile { namespaced: args.namespaced, ..stand_in };
     let mut requests = Vec::new();
     for api in &args.apis {
         match Request::parse(api, &file) {
@@ -387,7 +402,7 @@ fn name_of(dir: &Path) -> Result<ProjectName, UserError> {
 }
 
 /// The folder, which may not exist yet, without `.`, `..` and links.
-fn absolute(dir: &Path) -> anyhow::Result<PathBuf> {
+pub fn absolute(dir: &Path) -> anyhow::Result<PathBuf> {
     let dir = std::path::absolute(dir).with_context(|| format!("cannot tell where `{}` is", dir.display()))?;
     let there = dir.ancestors().find(|folder| folder.exists()).unwrap_or(&dir);
     if !there.is_dir() {
@@ -423,6 +438,46 @@ fn keep(plan: &mut Plan, tree: &Tree, folder: &str, console: &Console) -> Vec<&'
         }
     }
     kept
+}
+
+/// Replaces files that are as `cargo init` wrote them, so that nothing of the user's is in them; returns their paths.
+fn replace_templates_of_cargo(plan: &mut Plan, tree: &Tree, folder: &str, name: &str) -> anyhow::Result<Vec<String>> {
+    let mut replaced = Vec::new();
+    for (path, change) in &mut plan.changes {
+        let text = tree.read(&project::join(folder, path))?;
+        if let (Change::Scaffold(new), Some(text)) = (&change, text)
+            && is_template_of_cargo(path, &text, name)
+        {
+            *change = Change::Rewrite { text: Some(new.clone()), base: Some(new.clone()), is_new: false };
+            replaced.push(path.clone());
+        }
+    }
+    Ok(replaced)
+}
+
+/// True for a Cargo.toml of this package without dependencies, and for the `src/main.rs` and `src/lib.rs` of `cargo init`.
+fn is_template_of_cargo(path: &str, text: &str, name: &str) -> bool {
+    let start = match path {
+        "Cargo.toml" => {
+            return Manifest::parse(text).is_some_and(|it| it.is_bare() && it.package_name() == Some(name));
+        }
+        "src/main.rs" => return text == "fn main() {\n    println!(\"Hello, world!\");\n}\n",
+        "src/lib.rs" => {
+            "pub fn add(left: u64, right: u64) -> u64 {\n    left + right\n}\n\n#[cfg(test)]\nmod tests {\n"
+        }
+        _ => return false,
+    };
+    text.starts_with(start)
+        && text.ends_with("        assert_eq!(result, 4);\n    }\n}\n")
+        && text.lines().count() == 14
+}
+
+/// The name of a kind of the crate in the folder, if there is a crate with kinds.
+fn first_kind(dir: &Path) -> Option<String> {
+    let tree = super::tree(dir);
+    let has_package = Manifest::read(&tree, "").ok()??.package_name().is_some();
+    let source = has_package.then(|| source::read(&tree, ""))?;
+    source.operator.declared.into_iter().next().map(|kind| kind.kind)
 }
 
 /// The same plan, as seen from further up.

@@ -7,6 +7,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::allow::{self, without_allowed};
+use super::check::home;
 use super::engine::{self, Choice, Engine, Found, Kind, MissingCrds, Part};
 use super::features::FeatureArgs;
 use super::kubectl::{self, KubectlArgs};
@@ -32,7 +33,7 @@ use opctl_schema::compat;
 use opctl_schema::compat::diagnostics::OP601;
 use opctl_source::diagnostics::OP022;
 use opctl_source::emit::{self, CustomResourceDefinition, Manifest};
-use opctl_source::{self as source, Account, Source};
+use opctl_source::{self as source, Account, Source, grants};
 
 /// Regenerate config/crd, config/rbac and config/webhook from the Rust source
 ///
@@ -139,6 +140,8 @@ pub struct ManifestOptions<'a> {
     pub namespaced: bool,
     pub namespaces: &'a [Namespace],
     pub descriptions: Descriptions,
+    /// The project, if it is an adopted crate: its role also grants what the code requests.
+    pub adopted: Option<&'a ProjectFile>,
 }
 
 impl<'a> ManifestOptions<'a> {
@@ -150,6 +153,7 @@ impl<'a> ManifestOptions<'a> {
             namespaced: project.is_some_and(|project| project.namespaced),
             namespaces: project.map(|project| &project.namespaces[..]).unwrap_or_default(),
             descriptions: project.map(|project| project.descriptions).unwrap_or_default(),
+            adopted: project.filter(|project| project.adopted),
         }
     }
 }
@@ -369,6 +373,10 @@ fn add(
     }
     if let Account { written: 0, refused: 0, left_out: 1.., .. } = found.source.account {
         console.note("no kind is part of this build: a `cfg` leaves them out; use `--features` if a feature adds them");
+    }
+    if let Some(project) = options.adopted.filter(|_| choice.wants(Part::Rbac)) {
+        let requests = source::read_requests(source, options.folder).operator;
+        found.source.operator.rbac.extend(grants::rules_for_requests(&requests, &home(Some(project), &requests)));
     }
     if let Some(max) = options.descriptions.max {
         emit::shorten_descriptions(&mut found.crds, max);

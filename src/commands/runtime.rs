@@ -95,7 +95,8 @@ pub fn change(choice: &Choice, dir: &Path, console: &Console) -> anyhow::Result<
     }
     let mut plan = Plan::default();
     let RuntimeSource { version, path, .. } = project.source(choice, &mut plan, console)?;
-    let edit = Edit::CargoSource { package: Runtime::PACKAGE.into(), version, path };
+    let features = vec!["manager".to_owned()];
+    let edit = Edit::CargoSource { package: Runtime::PACKAGE.into(), version, path, features };
     plan.edit(join(&folder, "Cargo.toml"), edit);
     let is_workspace =
         || Ok::<_, ReadError>(Manifest::read(&tree, "")?.is_some_and(|manifest| manifest.is_workspace()));

@@ -93,7 +93,7 @@ fn check_permissions(diagnostics: &[Diagnostic], here: &str) -> Vec<Finding> {
     let what = format!("{} of `opctl check`", counted(warnings.len(), "warning"));
     add(Finding::warning, &warnings, what, format!("opctl check{here}"));
     if found.is_empty() {
-        found.push(Finding::ok("the markers grant what the code asks for"));
+        found.push(Finding::ok("the role grants what the code requests"));
     }
     found
 }

@@ -34,7 +34,9 @@ pub fn examine(target: &Target) -> Vec<Finding> {
     let kinds = Kinds::of(&operator, diagnostics.iter().all(|diagnostic| !diagnostic.is_error()));
     let packages = dependencies::read(tree, "").unwrap_or_default();
     let names: Vec<&str> = packages.iter().map(|package| package.package.as_str()).collect();
-    let mut found = vec![check_name(project.name.as_str(), &names)];
+    // Scaffolded code of an adopted crate does not name it.
+    let mut found: Vec<Finding> =
+        if project.adopted { Vec::new() } else { vec![check_name(project.name.as_str(), &names)] };
     if plan::is_interrupted(tree.root()) {
         let what = "a run of opctl was interrupted while it wrote, and the next command undoes it";
         found.push(Finding::warning(what).at(plan::JOURNAL).help("run the same command again, or `opctl manifests`"));
@@ -115,7 +117,8 @@ fn parts(resource: &Resource, project: &scaffold::Project, kinds: &Kinds) -> Vec
     let api = api_of_resource(resource);
     let mut parts = Vec::new();
     if resource.origin == Origin::Own && resource.api.is_some() {
-        let rendered = if kinds.have(resource) { Rendered::default() } else { scaffold::api(project, &api) };
+        let is_elsewhere = resource.is_adopted() || kinds.have(resource);
+        let rendered = if is_elsewhere { Rendered::default() } else { scaffold::api(project, &api) };
         parts.push((Part::Type, rendered));
     }
     let first = resource.controller.then_some(None);
@@ -218,7 +221,10 @@ fn check_resource(
             }
         }
         if *part == Part::Type && missing_parts.is_empty() && !kinds.have(resource) {
-            let types = api_of_resource(resource).types_file();
+            let types = match resource.is_adopted() {
+                true => PROJECT.to_owned(),
+                false => api_of_resource(resource).types_file(),
+            };
             found.push(match kinds.are_all {
                 true => Finding::error(format!("PROJECT lists {what} for {name}, but the source declares none"))
                     .at(types.clone())
@@ -233,7 +239,9 @@ fn check_resource(
         }
     }
     if found.is_empty() {
-        let parts: Vec<String> = parts.iter().map(|(part, _)| part.what()).collect();
+        let external =
+            matches!(resource.origin, Origin::External { .. }).then(|| "a type of another project".to_owned());
+        let parts: Vec<String> = external.into_iter().chain(parts.iter().map(|(part, _)| part.what())).collect();
         found.push(Finding::ok(format!("{name}: {}", parts.join(", "))));
     }
     found
@@ -336,21 +344,11 @@ fn unknown_kinds(project: &ProjectFile, operator: &Operator) -> Vec<Finding> {
             .iter()
             .any(|it| (it.full_group().as_str(), it.version.as_str(), it.kind.as_str()) == (group, version, kind))
     };
-    let domain = format!(".{}", project.domain);
-    let unknown = operator.apis.iter().filter(|api| !is_known(&api.group, &api.version, &api.kind));
-    let found = unknown.map(|api| {
-        let short = api.group.strip_suffix(&domain).unwrap_or(&api.group);
-        let module = api.span.file.path.trim_start_matches("src/").rsplit_once('/').map_or("", |(folder, _)| folder);
-        let path = ["crate", module].into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("::").replace('/', "::");
-        let entry = format!(
-            "- {{api: {{crdVersion: v1, namespaced: {}}}, domain: {}, group: {short}, kind: {}, path: \"{path}\", version: {}}}",
-            api.scope == opctl_model::Scope::Namespaced,
-            project.domain,
-            api.kind,
-            api.version
-        );
-        let what = format!("`{}` of {}/{} is not in PROJECT", api.kind, api.group, api.version);
-        Finding::warning(what).at(api.span.to_string()).help(format!("add to `resources` in PROJECT: {entry}"))
+    let own = operator.declared.iter().filter(|kind| !kind.is_external);
+    let unknown = own.filter(|kind| !is_known(&kind.group, &kind.version, &kind.kind));
+    let found = unknown.map(|kind| {
+        let what = format!("`{}` of {}/{} is not in PROJECT", kind.kind, kind.group, kind.version);
+        Finding::warning(what).at(kind.span.to_string()).help("opctl adopt")
     });
     found.collect()
 }

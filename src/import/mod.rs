@@ -16,7 +16,7 @@ use opctl_charts::operator_sdk::diagnostics::OP482;
 use opctl_charts::operator_sdk::{Crd, Gvk, Project};
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::names::{Domain, ProjectName};
-use opctl_model::project::{Descriptions, Options, ProjectFile, Resource};
+use opctl_model::project::{Options, ProjectFile, Resource};
 
 /// PROJECT with the name of the other project, and a domain that all groups end in.
 ///
@@ -44,14 +44,7 @@ pub fn new_project(source: &Project, kinds: &[&Gvk], found: &mut Vec<Diagnostic>
     }));
     let domain = refusals.check(Domain::parse(domain.unwrap_or("example.com")));
     match (name, domain) {
-        (Some(name), Some(domain)) => Ok(ProjectFile {
-            name,
-            domain,
-            namespaced: false,
-            namespaces: Vec::new(),
-            descriptions: Descriptions::default(),
-            resources: Vec::new(),
-        }),
+        (Some(name), Some(domain)) => Ok(ProjectFile::new(name, domain)),
         _ => Err(refusals.into()),
     }
 }

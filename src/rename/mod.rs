@@ -10,11 +10,12 @@ mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::api::adopted;
 use crate::api::record;
 use crate::api::rescaffold::{self, Texts};
 use crate::error::{UserError, UserErrors};
+use crate::scaffold::BOILERPLATE;
 use crate::scaffold::Runtime;
-use crate::scaffold::{BOILERPLATE, api_of_resource};
 use opctl_edit::plan::{Change, Plan};
 use opctl_edit::{self as edit, KindNames, Merged, Moves, Package, Renames};
 use opctl_model::names::{Domain, Group, Kind, Plural, ProjectName};
@@ -125,7 +126,7 @@ impl Renaming {
             files.iter().filter(|(path, _)| path.ends_with(".rs")).map(|(path, text)| (path.as_str(), text.as_str())),
         );
         for (path, text) in files.iter().filter(|(path, _)| path.ends_with(".rs")) {
-            if let Some(name) = self.renames.taken(path, text) {
+            if let Some(name) = self.renames.taken(path, text, &package) {
                 let message =
                     format!("`{path}` has another `{name}` already, beside the type that would get this name");
                 return Err(UserError::new(message)
@@ -296,18 +297,14 @@ impl Renaming {
 
 /// The types of a kind whose names begin with its name, by their paths from the crate's root, each with the end of its name.
 pub fn types_of(resource: &Resource, tree: &Tree) -> anyhow::Result<Vec<(Vec<String>, String)>> {
-    let file = api_of_resource(resource).types_file();
+    let (file, modules) = adopted::types_file(resource, tree);
     let source = tree.read(&file)?.unwrap_or_default();
     let ends = edit::ends_of_types(&source, resource.kind.as_str()).map_err(|error| {
         let at = error.span().start();
         UserError::new(format!("`{file}:{}:{}` cannot be read: {error}", at.line, at.column + 1))
             .help("correct it first")
     })?;
-    let (group, kind) = (resource.group.module(), resource.kind.module());
-    let path = |end: &String| {
-        let name = format!("{}{end}", resource.kind);
-        ["api", &group, resource.version.as_str(), &kind, &name].map(str::to_owned).to_vec()
-    };
+    let path = |end: &String| [&modules[..], &[format!("{}{end}", resource.kind)]].concat();
     Ok(ends.into_iter().map(|end| (path(&end), end)).collect())
 }
 

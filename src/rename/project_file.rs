@@ -53,6 +53,9 @@ pub fn rename(target: &Target, text: &str, file: &ProjectFile) -> anyhow::Result
         match target {
             Target::Kind { kind, to, plural, .. } => {
                 changes.set(entry.get("kind"), kind.as_str(), to.as_str());
+                if let Some(module) = resource.path.strip_suffix(kind.as_str()).filter(|_| resource.is_adopted()) {
+                    changes.set(entry.get("path"), &resource.path, &format!("{module}{to}"));
+                }
                 let plural = plural.clone().filter(|plural| *plural != to.plural());
                 changes.plural(entry, resource, plural.as_ref().map(|plural| plural.as_str()));
                 let copied = entry.get("options").map_or(&[][..], |options| options.items_at(&["copied"]));
@@ -65,8 +68,10 @@ pub fn rename(target: &Target, text: &str, file: &ProjectFile) -> anyhow::Result
             }
             Target::Group { group, to } => {
                 changes.set(entry.get("group"), group.as_str(), to.as_str());
-                let path = format!("crate::api::{}::{}", to.module(), resource.version);
-                changes.set(entry.get("path"), &resource.path, &path);
+                if !resource.is_adopted() {
+                    let path = format!("crate::api::{}::{}", to.module(), resource.version);
+                    changes.set(entry.get("path"), &resource.path, &path);
+                }
             }
             Target::Domain(to) => changes.set(entry.get("domain"), file.domain.as_str(), to.as_str()),
             Target::Project(_) => {}

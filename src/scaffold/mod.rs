@@ -87,6 +87,8 @@ pub struct Project {
     pub workspace: Option<String>,
     /// Where its Cargo.toml takes `opctl-runtime` from.
     pub runtime: RuntimeSource,
+    /// The binary of an adopted crate; `None` for a project that opctl scaffolded.
+    pub adopted: Option<String>,
     /// Whether it installs Helm charts.
     pub charts: bool,
     /// Whether it runs Ansible.
@@ -104,7 +106,7 @@ pub struct Api {
     pub short_names: Vec<String>,
     pub categories: Vec<String>,
     pub namespaced: bool,
-    /// Set for a type of Kubernetes itself, or of another project.
+    /// Set for a type of Kubernetes itself, of another project, or of the adopted crate.
     pub core: Option<CoreType>,
     pub wiring: Wiring,
     /// What its controller runs for each object.
@@ -237,7 +239,8 @@ impl Adopted {
     }
 }
 
-/// A type of Kubernetes itself, as k8s-openapi has it, or one of another project: only a controller can be made for it.
+/// A type that opctl did not scaffold: of Kubernetes itself, as k8s-openapi has it, of another project, or of the adopted crate. It can get
+/// controllers and webhooks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoreType {
     /// The group as the API server knows it: empty for `core`, `networking.k8s.io`.
@@ -316,9 +319,13 @@ pub fn option_that_imports(api: &Api) -> Option<&'static str> {
     imported.into_iter().find(imports).map(|(_, option, _)| option)
 }
 
-/// Everything that does not depend on a kind, but for PROJECT, LICENSE and what is generated below `config`.
+/// Everything that does not depend on a kind, but for PROJECT, LICENSE and what is generated below `config`. An adopted crate need not have
+/// all of it.
 pub fn init(project: &Project) -> Vec<File> {
     let context = ProjectContext::new(project);
+    if project.adopted.is_some() {
+        return self::files("adopted", project, &[], &context);
+    }
     let mut files = bundle::render("project", &context, &[]);
     if project.workspace.is_none() {
         // A member has its workspace's format, and the host of a repository reads workflows at the root only.
@@ -531,7 +538,7 @@ impl ProjectContext {
             None => name.to_owned(),
         };
         Self {
-            manager: binary("manager"),
+            manager: project.adopted.clone().unwrap_or_else(|| binary("manager")),
             crdgen: binary("crdgen"),
             runtime: project.runtime.keys(),
             vendored: project.runtime.path.clone().filter(|_| project.runtime.is_vendored),

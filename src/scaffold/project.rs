@@ -4,7 +4,7 @@ use super::{Api, CoreType, Inserted, Project, RuntimeSource, Wiring};
 use opctl_edit::Edit;
 use opctl_model::names::{Group, Plural};
 use opctl_model::project::builtin::Builtin;
-use opctl_model::project::{Origin, ProjectFile, ReadError, Resource, Tree};
+use opctl_model::project::{Manifest, Origin, ProjectFile, ReadError, Resource, Tree};
 
 /// The header of generated source files.
 pub const BOILERPLATE: &str = "hack/boilerplate.txt";
@@ -21,10 +21,17 @@ impl Project {
             spdx: None,
             workspace: None,
             runtime: RuntimeSource::default(),
+            adopted: file.adopted.then(|| binary(tree)).transpose()?,
             charts: false,
             ansible: false,
         })
     }
+}
+
+/// The binary that `cargo run` runs.
+fn binary(tree: &Tree) -> Result<String, ReadError> {
+    let manifest = Manifest::read(tree, "")?;
+    Ok(manifest.as_ref().and_then(Manifest::default_run).unwrap_or_default().to_owned())
 }
 
 /// A version of a kind as templates know it.
@@ -33,10 +40,8 @@ pub fn api_of_resource(resource: &Resource) -> Api {
         Origin::Kubernetes => Builtin::find(resource.group.as_str(), resource.version.as_str(), resource.kind.as_str()),
         Origin::Own | Origin::External { .. } => None,
     };
-    let external = match resource.origin {
-        Origin::External { .. } => Some(CoreType { group: resource.full_group(), rust_path: resource.type_path() }),
-        Origin::Own | Origin::Kubernetes => None,
-    };
+    let external = (resource.is_adopted() || matches!(resource.origin, Origin::External { .. }))
+        .then(|| CoreType { group: resource.full_group(), rust_path: resource.type_path() });
     Api {
         group: match resource.origin {
             Origin::External { .. } => Group::parse(&resource.full_group()).expect("both parts of it are legal"),

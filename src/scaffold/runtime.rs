@@ -37,6 +37,11 @@ impl Runtime {
     /// The folder of the vendored copy.
     pub const FOLDER: &str = "runtime";
 
+    /// The release of kube that it is compiled with.
+    pub fn kube() -> &'static str {
+        Self::embedded().version.split('.').next().expect("a version has a major part")
+    }
+
     pub fn embedded() -> &'static Self {
         static EMBEDDED: LazyLock<Runtime> = LazyLock::new(Runtime::new);
         &EMBEDDED

@@ -24,6 +24,7 @@ fn project(license: &License, namespaced: bool, workspace: Option<&str>) -> Proj
         spdx: license.spdx(),
         workspace: workspace.map(Into::into),
         runtime: RuntimeSource { version: "5.0.0".into(), path: Some("runtime".into()), is_vendored: true },
+        adopted: None,
         charts: false,
         ansible: false,
     }

@@ -107,8 +107,14 @@ fn insert_into(text: &str, list: &Item, index: usize, quoted: &str) -> Option<St
 }
 
 /// Gives the dependency `package` this version and path, in each table of dependencies that names it. Features and
-/// everything else stay.
-pub fn set_source(text: &str, package: &str, version: &str, path: Option<&str>) -> Result<String, EditError> {
+/// everything else stay. If no table names it, it is added to `[dependencies]` with `features`.
+pub fn set_source(
+    text: &str,
+    package: &str,
+    version: &str,
+    path: Option<&str>,
+    features: &[String],
+) -> Result<String, EditError> {
     let version = Value::from(version).to_string();
     let path = path.map(|path| Value::from(path).to_string());
     let keys = match &path {
@@ -128,7 +134,10 @@ pub fn set_source(text: &str, package: &str, version: &str, path: Option<&str>) 
     let mut changes: Vec<(Range<usize>, String)> = Vec::new();
     let found = dependencies(document.as_table(), package);
     if found.is_empty() {
-        return Err(refuse(format!("there is no dependency `{package}`")));
+        let features: toml_edit::Array = features.iter().map(String::as_str).collect();
+        let line = format!("{package} = {{ {keys}, features = {} }}", Value::from(features));
+        return add_dependency(text, &document, &line)
+            .ok_or_else(|| refuse(format!("cannot add `{package}`: there is no table `[dependencies]`")));
     }
     for item in found {
         let Some(table) = item.as_table_like() else {
@@ -176,6 +185,25 @@ pub fn set_source(text: &str, package: &str, version: &str, path: Option<&str>) 
         })
     });
     if is_set && old_rest.is_some() && old_rest == new_rest { Ok(new) } else { Err(unsafe_edit()) }
+}
+
+/// Adds a line behind the last one of `[dependencies]`.
+fn add_dependency(text: &str, document: &Document<&str>, line: &str) -> Option<String> {
+    let (header, table) = document.as_table().get_key_value("dependencies")?;
+    let table = table.as_table()?;
+    let ends = table.iter().filter_map(|(_, item)| item.span()).map(|span| span.end);
+    let end = line_end(text, ends.max().or_else(|| header.span().map(|span| span.end))?);
+    let before = if text[..end].ends_with('\n') { "" } else { newline(text) };
+    let new = insert(text, end, &format!("{before}{line}{}", newline(text)));
+    let others: Vec<_> = settings(&new)?
+        .into_iter()
+        .filter(|setting| {
+            !settings(line).is_some_and(|added| {
+                added.iter().any(|(path, value)| setting.0.get(1..) == Some(&path[..]) && setting.1 == *value)
+            })
+        })
+        .collect();
+    (Some(others) == settings(text)).then_some(new)
 }
 
 /// The entries of a package in all tables of dependencies.
@@ -338,7 +366,7 @@ mod tests {
 
     #[test]
     fn a_dependency_gets_its_source() {
-        let set = |text: &str, path| set_source(text, "rt", "2.0.0", path);
+        let set = |text: &str, path| set_source(text, "rt", "2.0.0", path, &["manager".to_owned()]);
         for (text, path, expected) in [
             ("[dependencies]\nrt = \"1\" # a\n", None, "[dependencies]\nrt = \"2.0.0\" # a\n"),
             ("[dependencies]\nrt = \"1\"\n", Some("x"), "[dependencies]\nrt = { version = \"2.0.0\", path = \"x\" }\n"),
@@ -362,12 +390,18 @@ mod tests {
                 Some("x"),
                 "[target.'cfg(unix)'.dependencies.rt]\nversion = \"2.0.0\"\npath = \"x\"\n",
             ),
+            (
+                "[dependencies]\na = \"1\" # b\n\n[features]\n",
+                Some("x"),
+                "[dependencies]\na = \"1\" # b\nrt = { version = \"2.0.0\", path = \"x\", features = [\"manager\"] }\n\n[features]\n",
+            ),
         ] {
             let once = set(text, path).unwrap();
             assert_eq!(once, expected);
             assert_eq!(set(&once, path).unwrap(), once, "the second time it is true already");
         }
-        for text in ["[dependencies]\na = \"1\"\n", "[dependencies]\nrt = { workspace = true }\n", "not TOML"] {
+        let in_table = "[dependencies]\na = \"1\"\n[dependencies.b]\nversion = \"1\"\n";
+        for text in ["[package]\n", in_table, "[dependencies]\nrt = { workspace = true }\n", "not TOML"] {
             assert!(set(text, Some("x")).is_err(), "{text}");
         }
     }

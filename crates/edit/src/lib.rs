@@ -55,8 +55,9 @@ pub enum Edit {
     CargoMember { path: String },
     /// A folder in `[workspace] exclude` of a Cargo.toml, unless it is listed as a member.
     CargoExclude { path: String },
-    /// The version of a dependency of a Cargo.toml, and its path or none, wherever it is listed.
-    CargoSource { package: String, version: String, path: Option<String> },
+    /// The version of a dependency of a Cargo.toml, and its path or none, wherever it is listed. If it is not, it is added to
+    /// `[dependencies]` with `features`.
+    CargoSource { package: String, version: String, path: Option<String>, features: Vec<String> },
     /// A feature of a dependency in `[dependencies]` of a Cargo.toml, in the list of its features.
     CargoFeature { dependency: String, feature: String },
     /// The lines in which `after` differs from `before`, which are two renderings of one template, in a row.
@@ -107,7 +108,9 @@ impl Edit {
             Self::YamlEntry { key, identity, fields } => yaml::add_entry(text, key, identity, fields),
             Self::CargoMember { path } => cargo::add_member(text, path),
             Self::CargoExclude { path } => cargo::add_excluded(text, path),
-            Self::CargoSource { package, version, path } => cargo::set_source(text, package, version, path.as_deref()),
+            Self::CargoSource { package, version, path, features } => {
+                cargo::set_source(text, package, version, path.as_deref(), features)
+            }
             Self::CargoFeature { dependency, feature } => cargo::add_feature(text, dependency, feature),
             Self::Lines { before, after } => lines::change(text, before, after),
             Self::Undo { edit, base } => undo::undo(edit, text, base.as_deref()),

@@ -50,6 +50,8 @@ pub fn without_texts(schema: &serde_json::Value) -> serde_json::Value {
 /// Everything that manifests are made from.
 #[derive(Debug, Default)]
 pub struct Operator {
+    /// All kinds, in order of group, kind and version: also those in `underivable` and `externals`.
+    pub declared: Vec<Declared>,
     /// In order of group, kind and version.
     pub apis: Vec<Api>,
     /// What stands in the source, and has no place in `apis` because only a compiler knows its schema.
@@ -87,6 +89,28 @@ impl Operator {
         self.ownerships.append(&mut markers.ownerships);
         self.displayed.append(&mut markers.displayed);
     }
+}
+
+/// One version of a custom resource, as the arguments of its `#[kube(…)]` name it. They are the same in all releases of kube, and need no
+/// schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declared {
+    pub group: String,
+    pub version: String,
+    pub kind: String,
+    pub plural: String,
+    pub scope: Scope,
+    pub has_status: bool,
+    /// It is a kind of another project.
+    pub is_external: bool,
+    /// The type that kube's derive makes, from the root of its crate: `crd::Memcached`.
+    pub path: String,
+    /// The name of the library crate that it is in; `None` in a binary.
+    pub library: Option<String>,
+    /// The folder of its package, from the root of the tree.
+    pub folder: String,
+    /// The name of the type with the attribute.
+    pub span: Span,
 }
 
 /// One version of a custom resource that cannot be derived from source.

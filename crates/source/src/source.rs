@@ -55,7 +55,9 @@ pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     if let Some(missing) = foreign::not_fetched(&part.missing) {
         part.blame(&missing);
     }
-    let Part { mut apis, mut unread, mut diagnostics, mut underivable, left_out, mut foreign, enums, .. } = part;
+    let Part {
+        mut declared, mut apis, mut unread, mut diagnostics, mut underivable, left_out, mut foreign, enums, ..
+    } = part;
     source.diagnostics.append(&mut unread);
     let in_files = source.diagnostics.clone();
     let enums = Arc::new(enums);
@@ -63,6 +65,11 @@ pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     source.diagnostics.append(&mut diagnostics);
     source.add_markers(&packages, &modules);
     foreign.extend(source.leave_external(&packages, &modules, &mut apis, &mut underivable));
+    declared.iter_mut().for_each(|kind| kind.is_external = foreign.contains(&kind.span));
+    // A file may be part of a library and of a binary.
+    declared.sort_by_key(|it| (it.group.clone(), it.kind.clone(), it.version.clone(), it.library.is_none()));
+    declared.dedup_by(|a, b| a.span == b.span);
+    source.operator.declared = declared;
     apis.sort_by(|a, b| (&a.group, &a.kind, &a.version).cmp(&(&b.group, &b.kind, &b.version)));
     // A file that belongs to the library and to a binary declares its kinds once, if its names mean the same in both.
     apis.dedup_by(|a, b| a.span == b.span && a.schema == b.schema);

@@ -45,6 +45,8 @@ pub struct Renames {
 #[derive(Debug, Default)]
 pub struct Package {
     library: String,
+    /// The file of the crate that the paths of renamed types and modules are in: the library, or the only binary.
+    root: String,
     /// The imports of each module, by name; `globs` has the modules of `*`.
     imports: BTreeMap<Vec<String>, BTreeMap<String, Vec<String>>>,
     globs: BTreeMap<Vec<String>, Vec<Vec<String>>>,
@@ -58,12 +60,16 @@ const DEPTH: usize = 8;
 impl Package {
     /// `files` are the texts with their paths from the package's folder.
     pub fn new<'a>(renames: &Renames, files: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
+        let files: Vec<(&str, &str)> = files.collect();
+        let has_library = files.iter().any(|(path, _)| *path == "src/lib.rs");
         let mut package = Self {
+            root: if has_library { "src/lib.rs" } else { "src/main.rs" }.to_owned(),
             library: renames.library.0.clone(),
             types: renames.types.keys().cloned().collect(),
             ..Self::default()
         };
-        let files: Vec<(Vec<String>, &str)> = files.map(|(path, text)| (module_of(path), text)).collect();
+        let files: Vec<(Vec<String>, &str)> =
+            files.into_iter().map(|(path, text)| (package.module_of(path), text)).collect();
         for (module, text) in &files {
             for length in 0..=module.len() {
                 package.modules.insert(module[..length].to_vec());
@@ -91,7 +97,7 @@ impl Package {
 
     /// The places where a file uses items of another one.
     pub fn uses(&self, path: &str, text: &str, other: &str) -> Vec<Range<usize>> {
-        let (module, other) = (module_of(path), module_of(other));
+        let (module, other) = (self.module_of(path), self.module_of(other));
         let variants = variants(text);
         let mut found = Vec::new();
         for path in paths(text) {
@@ -107,6 +113,19 @@ impl Package {
             }
         }
         found
+    }
+
+    /// The module of a file; that of another target has a root of its own.
+    fn module_of(&self, path: &str) -> Vec<String> {
+        if path == self.root {
+            return Vec::new();
+        }
+        let Some(below) = path.strip_prefix("src/").filter(|below| *below != "main.rs" && !below.starts_with("bin/"))
+        else {
+            return vec![format!("/{path}")];
+        };
+        let below = below.trim_end_matches(".rs");
+        below.strip_suffix("/mod").unwrap_or(below).split('/').map(str::to_owned).collect()
     }
 
     /// The path from the crate's root, as far as it is known.
@@ -169,20 +188,6 @@ impl Package {
     }
 }
 
-/// The module of a file; that of another target has a root of its own.
-fn module_of(path: &str) -> Vec<String> {
-    let Some(below) = path.strip_prefix("src/").filter(|below| *below != "main.rs" && !below.starts_with("bin/"))
-    else {
-        return vec![format!("/{path}")];
-    };
-    let below = below.trim_end_matches(".rs");
-    let below = below.strip_suffix("/mod").unwrap_or(below);
-    match below {
-        "lib" => Vec::new(),
-        below => below.split('/').map(str::to_owned).collect(),
-    }
-}
-
 /// The root of the target that a module is in.
 fn root_of(module: &[String]) -> &[String] {
     match module.first() {
@@ -193,8 +198,8 @@ fn root_of(module: &[String]) -> &[String] {
 
 impl Renames {
     /// A new name that something else in the file has already, which also uses the old one.
-    pub fn taken(&self, path: &str, text: &str) -> Option<String> {
-        let module = module_of(path);
+    pub fn taken(&self, path: &str, text: &str, package: &Package) -> Option<String> {
+        let module = package.module_of(path);
         let all = paths(text);
         let is_old = |name: &str| self.types.keys().any(|path| path.last().is_some_and(|old| old == name));
         let names = || all.iter().flat_map(|path| path.segments.iter().map(|(name, _)| *name));
@@ -210,7 +215,7 @@ impl Renames {
 
     /// Renames what is meant in a Rust file of the package; a text that is no Rust has only its markers renamed.
     pub fn in_rust(&self, path: &str, text: &str, package: &Package) -> String {
-        let module = module_of(path);
+        let module = package.module_of(path);
         let mut changes: BTreeMap<usize, (Range<usize>, String)> = BTreeMap::new();
         let mut change = |range: Range<usize>, new: String| _ = changes.insert(range.start, (range, new));
         let variants = variants(text);

@@ -21,6 +21,8 @@ use crate::yaml;
 /// What opctl needs of a PROJECT file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectFile {
+    /// A crate that opctl did not scaffold: it has its own main function, and its types and controllers are in any file.
+    pub adopted: bool,
     pub name: ProjectName,
     pub domain: Domain,
     /// Watches and is granted one namespace instead of the cluster.
@@ -56,7 +58,7 @@ pub struct Resource {
     pub domain: Option<Domain>,
     /// `None`: regular.
     pub plural: Option<Plural>,
-    /// The Rust module of the type; of an external one the type itself, which need not have the kind's name.
+    /// The Rust module of the type. Of an external or adopted one, the type itself, which need not have the kind's name.
     pub path: String,
     /// `None`: the type is not this project's.
     pub api: Option<Api>,
@@ -123,6 +125,11 @@ const HEAD: &str = "\
 # so you may edit it; the Rust source decides what the manifests say.
 ";
 
+const HEAD_OF_ADOPTED: &str = "\
+# What opctl knows of this crate, in kubebuilder's PROJECT format. opctl adds entries and keeps everything else as it is,
+# so you may edit it; the Rust source decides what the manifests say.
+";
+
 /// The folder of the project around `start`: the nearest one, there or above, with a PROJECT file.
 pub fn root_above(start: &Path) -> Result<PathBuf, ProjectError> {
     let root = start.ancestors().find(|folder| has_project(folder));
@@ -148,6 +155,19 @@ impl ProjectFile {
         Reader { file, diagnostics: Vec::new() }.read(raw)
     }
 
+    /// A project without kinds, which watches all namespaces.
+    pub fn new(name: ProjectName, domain: Domain) -> Self {
+        Self {
+            adopted: false,
+            name,
+            domain,
+            namespaced: false,
+            namespaces: Vec::new(),
+            descriptions: Descriptions::default(),
+            resources: Vec::new(),
+        }
+    }
+
     /// The text of a new project's file.
     pub fn text(name: &ProjectName, domain: &Domain, namespaced: bool, namespaces: &[Namespace]) -> String {
         let mut manifests = String::new();
@@ -162,8 +182,21 @@ impl ProjectFile {
         )
     }
 
+    /// The text of the file of an adopted crate. Its kinds are added as entries.
+    pub fn text_of_adopted(name: &ProjectName, domain: &Domain) -> String {
+        let (name, domain) = (scalar(name), scalar(domain));
+        format!(
+            "{HEAD_OF_ADOPTED}adopted: true\ndomain: {domain}\nlayout:\n- {LAYOUT}\nprojectName: {name}\nresources: []\nversion: \"3\"\n"
+        )
+    }
+
+    /// The entry of the same version of the same kind. For an adopted kind, the group may also be its full name.
     pub fn find(&self, id: &Resource) -> Option<&Resource> {
-        self.resources.iter().find(|resource| resource.is_same(id))
+        let is_same = |resource: &&Resource| {
+            let is_named = || (&resource.version, &resource.kind) == (&id.version, &id.kind);
+            resource.is_same(id) || resource.is_adopted() && is_named() && resource.full_group() == id.group.as_str()
+        };
+        self.resources.iter().find(is_same)
     }
 }
 
@@ -215,9 +248,16 @@ impl Resource {
         self.plural.clone().unwrap_or_else(|| self.kind.plural())
     }
 
+    /// True for an own type that opctl did not scaffold: `path` is the type itself, such as `crate::crd::Memcached`.
+    pub fn is_adopted(&self) -> bool {
+        let name = self.path.rsplit("::").next().unwrap_or_default();
+        self.origin == Origin::Own && name.starts_with(|c: char| c.is_ascii_uppercase())
+    }
+
     /// The Rust type.
     pub fn type_path(&self) -> String {
         match self.origin {
+            Origin::Own if self.is_adopted() => self.path.clone(),
             Origin::Own => format!("{}::{}::{}", self.path, self.kind.module(), self.kind.type_name()),
             Origin::Kubernetes => format!("{}::{}", self.path, self.kind),
             Origin::External { .. } => self.path.clone(),
@@ -345,6 +385,8 @@ impl Webhooks {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Raw {
+    #[serde(default)]
+    adopted: bool,
     domain: Option<String>,
     layout: Option<OneOrMany>,
     manifests: Option<Value>,
@@ -502,7 +544,7 @@ impl Reader {
         let namespaced = raw.namespaced || !namespaces.is_empty();
         match (name, domain, resources.into_iter().collect()) {
             (Some(name), Some(domain), Some(resources)) if self.diagnostics.is_empty() => {
-                Ok(ProjectFile { name, domain, namespaced, namespaces, descriptions, resources })
+                Ok(ProjectFile { adopted: raw.adopted, name, domain, namespaced, namespaces, descriptions, resources })
             }
             _ => Err(self.diagnostics),
         }

@@ -41,6 +41,23 @@ impl Manifest {
         text.parse().ok().map(Self)
     }
 
+    /// True if it has no more than `cargo init` writes: a package, and an empty table of dependencies.
+    pub fn is_bare(&self) -> bool {
+        let package = self.0.get("package").and_then(|package| package.as_table());
+        let is_usual = |key: &str| ["authors", "edition", "name", "rust-version", "version"].contains(&key);
+        package.is_some_and(|package| package.iter().all(|(key, _)| is_usual(key)))
+            && self.0.iter().all(|(key, item)| match key {
+                "package" => true,
+                "dependencies" => item.as_table().is_some_and(|table| table.is_empty()),
+                _ => false,
+            })
+    }
+
+    /// The name of the package; `None` for a workspace without one.
+    pub fn package_name(&self) -> Option<&str> {
+        self.0.get("package")?.get("name")?.as_str()
+    }
+
     /// The name and the version of the package.
     pub fn package(&self) -> Option<(&str, &str)> {
         let package = self.0.get("package")?;
@@ -65,9 +82,15 @@ impl Manifest {
         }
     }
 
-    /// The binary that `cargo run` runs.
+    /// The binary that `cargo run` runs: that of `default-run`, else the one in `src/main.rs`. That has the package's name unless `[[bin]]`
+    /// names it.
     pub fn default_run(&self) -> Option<&str> {
-        self.0.get("package")?.get("default-run")?.as_str()
+        let package = self.0.get("package")?;
+        let text = |item: &'static str| package.get(item).and_then(|item| item.as_str());
+        let binaries = self.0.get("bin").and_then(|bins| bins.as_array_of_tables()).into_iter().flatten();
+        let mut main = binaries.filter(|bin| bin.get("path").and_then(|path| path.as_str()) == Some("src/main.rs"));
+        let named = main.next().and_then(|bin| bin.get("name")?.as_str());
+        text("default-run").or(named).or(text("name"))
     }
 
     pub fn is_workspace(&self) -> bool {

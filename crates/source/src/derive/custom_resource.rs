@@ -17,11 +17,12 @@ use crate::attributes::{flag, value};
 use crate::diagnostics::{OP005, OP013, OP018, OP019, OP021, OP028};
 use crate::evaluate::context::{Derived, Refused, Scope, all};
 use crate::resolve::modules::{ModuleId, TypeDecl, name};
+use crate::resolve::resources::Resource;
 use crate::resolve::roots::{self, root_type};
 use opctl_model::diagnostic::Span;
 use opctl_model::names::{default_plural, nearest};
 use opctl_model::versions::{Kube as Release, range};
-use opctl_model::{Api, Scope as ApiScope, Underivable};
+use opctl_model::{Api, Declared, Scope as ApiScope, Underivable};
 
 /// What `#[kube(…)]` says, merged from all such attributes of the type.
 #[derive(Default)]
@@ -104,6 +105,7 @@ impl Deriver<'_, '_> {
             for declared in self.cx.modules.module(module).types.values() {
                 let TypeDecl::Data(input) = declared else { continue };
                 let scope = Scope::of(module);
+                self.state.declared.extend(self.declared(input, &scope));
                 self.begin_kind();
                 let derived = if self.cx.derives(&input.attrs, "CustomResource", module) {
                     self.custom_resource(input, &scope)
@@ -126,6 +128,25 @@ impl Deriver<'_, '_> {
             }
         }
         apis
+    }
+
+    fn declared(&self, input: &DeriveInput, scope: &Scope) -> Option<Declared> {
+        let Resource { group, version, kind, plural, scope: reach } = roots::resource(input)?;
+        let (library, package) = self.cx.modules.crate_of(scope.module);
+        let path = [self.cx.modules.path_of(scope.module), vec![name(&roots::root_name(input)?)]].concat().join("::");
+        Some(Declared {
+            group,
+            version,
+            kind,
+            plural,
+            scope: reach?,
+            has_status: roots::has_status(input),
+            is_external: false,
+            path,
+            library,
+            folder: package.folder.clone(),
+            span: self.cx.span(scope, &input.ident),
+        })
     }
 
     fn refuse_without_derive<T>(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<T> {

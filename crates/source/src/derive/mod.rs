@@ -25,7 +25,7 @@ use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::project::Tree;
 use opctl_model::threads;
 use opctl_model::without_texts;
-use opctl_model::{Api, Conversion, Enumeration, Underivable};
+use opctl_model::{Api, Conversion, Declared, Enumeration, Underivable};
 
 use types::{Deriver, State};
 
@@ -51,6 +51,7 @@ pub fn derive_all(tree: &Tree, folder: &str, modules: &Modules, options: &Option
     }
     let mut whole = Part::default();
     for part in parts {
+        whole.declared.extend(part.declared);
         whole.apis.extend(part.apis);
         whole.enums.extend(part.enums);
         whole.left_out.extend(part.left_out);
@@ -69,6 +70,7 @@ fn read_again(tree: &Tree, folder: &str) -> Modules {
 /// The kinds that some of the files declare.
 #[derive(Default)]
 pub struct Part {
+    pub declared: Vec<Declared>,
     pub apis: Vec<Api>,
     /// The problems of the files themselves.
     pub unread: Vec<Diagnostic>,
@@ -88,11 +90,11 @@ impl Part {
         let (mut cx, mut state) = (Context::new(modules), State::new(options));
         let files = modules.candidates().into_iter().skip(first).step_by(of);
         let apis = files.flat_map(|file| Deriver { cx: &mut cx, state: &mut state }.custom_resources(file)).collect();
-        let State { underivable, enums, foreign, .. } = state;
+        let State { declared, underivable, enums, foreign, .. } = state;
         let diagnostics = cx.diagnostics;
         let (unread, missing, left_out) =
             (modules.take_diagnostics(), modules.take_missing(), modules.take_left_out_items());
-        Self { apis, unread, diagnostics, underivable, left_out, foreign, enums, missing }
+        Self { declared, apis, unread, diagnostics, underivable, left_out, foreign, enums, missing }
     }
 
     /// Leaves one error of those that follow from it: of types that have the same way out, and of kinds whose derive is not

@@ -23,7 +23,7 @@ use crate::resolve::modules::{ModuleId, TypeDecl, UsePath, name};
 use crate::resolve::names::{Namespace, Target, resolve};
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::versions::{Release, Requirement, is_known};
-use opctl_model::{Enumeration, Underivable};
+use opctl_model::{Declared, Enumeration, Underivable};
 
 /// The most values in a schema, as JSON. An API server stores at most 1.5 MB of a CRD.
 const MAX_VALUES: usize = 250_000;
@@ -34,6 +34,7 @@ const MAX_COPIED: usize = 4 * MAX_VALUES;
 /// The types and kinds that have been derived.
 pub struct State {
     options: Options,
+    pub declared: Vec<Declared>,
     pub underivable: Vec<Underivable>,
     /// The names of the kinds that other projects have the CRDs of.
     pub foreign: Vec<Span>,
@@ -53,6 +54,7 @@ impl State {
     pub fn new(options: &Options) -> Self {
         Self {
             options: options.clone(),
+            declared: Vec::new(),
             underivable: Vec::new(),
             foreign: Vec::new(),
             open: Vec::new(),

@@ -144,7 +144,28 @@ pub fn missing<'a>(operator: &'a Operator, home: &Home, around: impl Fn(&Span) -
     missing.into_iter().map(|(_, missing)| missing).collect()
 }
 
+/// Rules for what the code requests and no marker grants. The role of an adopted crate, which need not have markers, is made with them.
+pub fn rules_for_requests(operator: &Operator, home: &Home) -> Vec<RbacRule> {
+    missing(operator, home, |span| span.range.clone()).iter().map(Missing::granting).collect()
+}
+
 impl<'a> Missing<'a> {
+    /// The rule that grants it.
+    fn granting(&self) -> RbacRule {
+        let Request { group, resource, span, .. } = self.first();
+        RbacRule {
+            namespace: self.namespace.map(str::to_owned),
+            role_name: None,
+            groups: vec![group.clone()],
+            resources: vec![resource.clone()],
+            resource_names: Vec::new(),
+            verbs: self.verbs().into_iter().map(str::to_owned).collect(),
+            urls: Vec::new(),
+            is_of_runtime: true,
+            span: span.clone(),
+        }
+    }
+
     /// It is in the function that the marker is for.
     pub fn first(&self) -> &'a Request {
         self.requests[0]

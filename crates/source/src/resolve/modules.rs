@@ -610,6 +610,20 @@ impl Modules {
         self.diagnostics.take()
     }
 
+    /// The name of the library crate of a module, or `None` in a binary; and its package.
+    pub fn crate_of(&self, id: ModuleId) -> (Option<String>, Rc<Package>) {
+        let krate = self.krate(id);
+        (krate.name.clone(), krate.package.clone())
+    }
+
+    /// The names of the modules around a module, and its own, from the root of the crate.
+    pub fn path_of(&self, id: ModuleId) -> Vec<String> {
+        let Some(parent) = self.module(id).parent else { return Vec::new() };
+        let around = self.module(parent);
+        let own = around.modules.iter().find(|(_, child)| **child == id).map(|(name, _)| name.clone());
+        self.path_of(parent).into_iter().chain(own).collect()
+    }
+
     pub fn root(&self, id: ModuleId) -> ModuleId {
         self.krate(id).root
     }

@@ -46,6 +46,11 @@ pub fn resource(input: &DeriveInput) -> Option<Resource> {
     })
 }
 
+/// True if the kind has a status subresource.
+pub fn has_status(input: &DeriveInput) -> bool {
+    kube_metas(input).iter().any(|meta| meta.path().is_ident("status"))
+}
+
 /// That type, with the attributes that say which kind it is.
 pub fn root_type(input: &DeriveInput) -> Option<DeriveInput> {
     let root = root_name(input)?;

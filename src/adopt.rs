@@ -1,0 +1,217 @@
+//! An operator that opctl did not scaffold → its entries in PROJECT, and where its CRDs are today.
+//!
+//! Nothing is compiled, and the source is not changed. Kinds are known by their `#[kube(…)]`, so this works for every release of kube.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::error::{UserError, UserErrors};
+use opctl_kustomize::yaml::{Dialect, documents};
+use opctl_model::diagnostic::SourceFile;
+use opctl_model::names::{Domain, Group, Kind, Plural, ProjectName, TypePath, Version};
+use opctl_model::project::{Api, Manifest, Options, Origin, ReadError, Resource, Tree, Webhooks};
+use opctl_model::{Declared, Scope};
+
+/// The name of the package as that of a project, which is a prefix of Kubernetes resources: `my-operator` for `my_operator`.
+///
+/// # Errors
+///
+/// If no legal name is similar.
+pub fn name(manifest: &Manifest) -> Result<ProjectName, UserError> {
+    let package = manifest.package_name().unwrap_or_default();
+    ProjectName::near(package).ok_or_else(|| {
+        UserError::new(format!("the package's name `{package}` cannot be the project's"))
+            .help("choose another one, e.g. `--project-name memcached-operator`")
+    })
+}
+
+/// The longest suffix that the groups of all own kinds have in common, without the first label of each: `example.com` for
+/// `cache.example.com` and `shop.example.com`. A group such as `example.com` is a domain itself.
+pub fn domain(kinds: &[Declared]) -> Option<Domain> {
+    let own = kinds.iter().filter(|kind| !kind.is_external);
+    let mut parents = own.map(|kind| {
+        let labels: Vec<&str> = kind.group.split('.').collect();
+        labels[usize::from(labels.len() > 2)..].to_vec()
+    });
+    let first = parents.next()?;
+    let common = parents.fold(first, |common, labels| {
+        let equal = common.iter().rev().zip(labels.iter().rev()).take_while(|(one, other)| one == other).count();
+        common[common.len() - equal..].to_vec()
+    });
+    Domain::parse(&common.join(".")).ok().filter(|_| common.len() > 1)
+}
+
+/// The entries of PROJECT for kinds.
+///
+/// # Errors
+///
+/// If an argument of `#[kube(…)]` is not a name that the API server accepts.
+pub fn resources(kinds: &[Declared], domain: &Domain) -> Result<Vec<Resource>, UserErrors> {
+    let mut refusals = UserErrors::default();
+    let resources = kinds.iter().filter_map(|kind| refusals.check(resource(kind, domain))).collect();
+    refusals.settle()?;
+    Ok(resources)
+}
+
+fn resource(kind: &Declared, domain: &Domain) -> Result<Resource, UserError> {
+    let at = |error: opctl_model::names::NameError| {
+        let UserError { message, help } = error.into();
+        UserError { message: format!("{message} (at {})", kind.span), help }
+    };
+    let label = kind.group.strip_suffix(domain.as_str()).and_then(|rest| rest.strip_suffix('.'));
+    let (group, own_domain) = match label.or_else(|| kind.group.split('.').next()) {
+        Some(label) if label.len() < kind.group.len() => (label, Some(&kind.group[label.len() + 1..])),
+        _ => (kind.group.as_str(), None),
+    };
+    let name = Kind::parse(&kind.kind).map_err(at)?;
+    let plural = Plural::parse(&kind.plural).map_err(at)?;
+    let krate = kind.library.as_deref().filter(|_| !kind.folder.is_empty()).unwrap_or("crate");
+    let path = TypePath::parse(&format!("{krate}::{}", kind.path)).map_err(at)?;
+    let namespaced = kind.scope == Scope::Namespaced;
+    let (group, version) = (Group::parse(group).map_err(at)?, Version::parse(&kind.version).map_err(at)?);
+    // A scaffolded type has the path of its module in PROJECT.
+    let module = format!("crate::api::{}::{version}", group.module());
+    let is_scaffolded = path.to_string() == format!("{module}::{}::{}", name.module(), name.type_name());
+    Ok(Resource {
+        group,
+        version,
+        domain: own_domain.map(Domain::parse).transpose().map_err(at)?,
+        plural: Some(plural).filter(|plural| *plural != name.plural()),
+        kind: name,
+        path: if is_scaffolded { module } else { path.to_string() },
+        api: (!kind.is_external).then_some(Api { namespaced }),
+        controller: false,
+        controllers: Vec::new(),
+        options: Options::default(),
+        webhooks: Webhooks::default(),
+        origin: if kind.is_external { Origin::External { namespaced } } else { Origin::Own },
+    })
+}
+
+/// Folders whose manifests nobody deploys.
+const NOT_DEPLOYED: [&str; 8] = ["docs", "example", "examples", "fixtures", "test", "testdata", "tests", "vendor"];
+
+/// The files and folders that have the CRDs of own kinds today, sorted: a folder if each of its files has one CRD, else the files.
+///
+/// # Errors
+///
+/// If the files of the tree cannot be listed or read.
+pub fn crd_places(kinds: &[Declared], tree: &Tree) -> Result<BTreeSet<String>, ReadError> {
+    let names: Vec<String> =
+        kinds.iter().filter(|kind| !kind.is_external).map(|it| format!("{}.{}", it.plural, it.group)).collect();
+    let mut folders: BTreeMap<String, Vec<(String, usize)>> = BTreeMap::new();
+    for path in tree.own_files()? {
+        let is_manifest = [".yaml", ".yml", ".json"].iter().any(|end| path.ends_with(end));
+        if !is_manifest || path.split('/').any(|folder| NOT_DEPLOYED.contains(&folder)) {
+            continue;
+        }
+        let text = tree.read(&path)?.unwrap_or_default();
+        let count = if text.contains("CustomResourceDefinition") { crds_in(&path, &text, &names) } else { 0 };
+        if count > 0 {
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+            folders.entry(folder).or_default().push((path, count));
+        }
+    }
+    let mut places = BTreeSet::new();
+    for (folder, files) in folders {
+        // A chart's templates are other manifests, too.
+        let is_of_crds = folder.split('/').next_back().is_some_and(|name| name.to_ascii_lowercase().contains("crd"));
+        match files.iter().all(|(_, count)| *count == 1)
+            && (files.len() > 1 || is_of_crds)
+            && !folder.ends_with("templates")
+        {
+            true => _ = places.insert(folder),
+            false => places.extend(files.into_iter().map(|(path, _)| path)),
+        }
+    }
+    Ok(places)
+}
+
+/// The number of CRDs with these names. Lines of a template that are no YAML are left out.
+fn crds_in(path: &str, text: &str, names: &[String]) -> usize {
+    let lines = text.split_inclusive('\n').map(|line| if line.trim_start().starts_with("{{") { "\n" } else { line });
+    let file = SourceFile::new(path, lines.collect::<String>());
+    let found = documents(&file, Dialect::Kubectl).unwrap_or_default();
+    let is_crd = |node: &&opctl_kustomize::yaml::Node| {
+        node.text_at(&["kind"]) == Some("CustomResourceDefinition")
+            && node.text_at(&["metadata", "name"]).is_some_and(|name| names.iter().any(|own| own == name))
+    };
+    found.iter().filter(is_crd).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use opctl_model::diagnostic::Span;
+
+    fn kind(group: &str, kind: &str) -> Declared {
+        Declared {
+            group: group.into(),
+            version: "v1".into(),
+            kind: kind.into(),
+            plural: format!("{}s", kind.to_lowercase()),
+            scope: Scope::Namespaced,
+            has_status: false,
+            is_external: false,
+            path: format!("crd::{kind}"),
+            library: Some("shop".into()),
+            folder: String::new(),
+            span: Span { file: SourceFile::new("src/crd.rs", ""), range: 0..0 },
+        }
+    }
+
+    #[test]
+    fn the_domain_is_the_common_end_of_the_groups() {
+        let of = |groups: &[&str]| {
+            domain(&groups.iter().map(|group| kind(group, "A")).collect::<Vec<_>>()).map(|domain| domain.to_string())
+        };
+        assert_eq!(of(&["cache.example.com"]).as_deref(), Some("example.com"));
+        assert_eq!(of(&["cache.example.com", "a.b.example.com"]).as_deref(), Some("example.com"));
+        assert_eq!(of(&["kube.rs"]).as_deref(), Some("kube.rs"));
+        assert_eq!(of(&["cache.a.com", "a.com"]).as_deref(), Some("a.com"));
+        assert_eq!(of(&["a.com", "b.com"]), None);
+        assert_eq!(of(&[]), None);
+    }
+
+    #[test]
+    fn entries_have_the_full_group_and_the_type() {
+        let domain = Domain::parse("example.com").unwrap();
+        let external = Declared { is_external: true, ..kind("cert-manager.io", "Issuer") };
+        let api = Declared { folder: "api".into(), ..kind("example.com", "Top") };
+        let kinds = [kind("cache.example.com", "Memcached"), api, external];
+        let found = resources(&kinds, &domain).unwrap();
+        let described: Vec<String> =
+            found.iter().map(|it| format!("{} {} {}", it.full_group(), it.type_path(), it.is_adopted())).collect();
+        assert_eq!(
+            described,
+            [
+                "cache.example.com crate::crd::Memcached true",
+                "example.com shop::crd::Top true",
+                "cert-manager.io crate::crd::Issuer false",
+            ]
+        );
+    }
+
+    #[test]
+    fn crds_are_found_where_they_are_deployed_from() {
+        let crd = |name: &str| format!("kind: CustomResourceDefinition\nmetadata:\n  name: {name}\n");
+        let [one, two] = ["as.g.io", "bs.g.io"].map(crd);
+        let mut tree = Tree::at(tempfile::tempdir().unwrap().path());
+        for (path, text) in [
+            ("charts/op/crds/a.yaml", one.clone()),
+            ("charts/op/templates/crds.yaml", format!("{{{{- if .Values.crds }}}}\n{one}---\n{two}{{{{- end }}}}\n")),
+            ("deploy/all.yaml", format!("{one}---\n{two}")),
+            ("deploy/other.yaml", crd("others.g.io")),
+            ("tests/crd.yaml", one.clone()),
+        ] {
+            let folder = tree.root().join(path);
+            std::fs::create_dir_all(folder.parent().unwrap()).unwrap();
+            std::fs::write(folder, text).unwrap();
+        }
+        tree = Tree::at(tree.root());
+        let places = crd_places(&[kind("g.io", "A"), kind("g.io", "B")], &tree).unwrap();
+        assert_eq!(
+            places.into_iter().collect::<Vec<_>>(),
+            ["charts/op/crds", "charts/op/templates/crds.yaml", "deploy/all.yaml"]
+        );
+    }
+}

@@ -1,0 +1,237 @@
+//! `opctl adopt`: makes a crate with kinds that opctl did not scaffold a project.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use super::init::absolute;
+use super::manifests::{self, ManifestOptions};
+use super::{Console, Next, Outcome, Task, carry_out, counted, lock, recover};
+use crate::adopt;
+use crate::api::plan::enter;
+use crate::error::{UserError, UserErrors};
+use crate::scaffold;
+use opctl_edit::plan::Plan;
+use opctl_model::names::{Domain, ProjectName};
+use opctl_model::project::{Manifest, PROJECT, ProjectFile, Resource, Tree, has_project};
+use opctl_model::{Declared, Operator};
+use opctl_source as source;
+
+/// Make an existing kube-rs operator a project: write PROJECT, and the manifests that it lacks
+///
+/// The source is not changed, and files that exist are kept. Afterwards, all commands work in the crate. In a project, adds kinds of the
+/// source that PROJECT does not list.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  # The operator in the current folder
+  opctl adopt
+
+  # See what would be written
+  opctl adopt --dry-run
+
+  # Only PROJECT, for an operator whose manifests are elsewhere
+  opctl adopt --config=false
+
+  # With a Makefile, and a workflow that checks the manifests in CI
+  opctl adopt --with makefile,workflow")]
+pub struct AdoptArgs {
+    /// The folder of the crate
+    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
+    pub dir: PathBuf,
+
+    /// The domain for API groups that are added later [default: the common end of the groups of all kinds]
+    #[arg(long)]
+    pub domain: Option<String>,
+
+    /// The project's name, a prefix of its Kubernetes resources [default: the package's name]
+    #[arg(long, value_name = "NAME")]
+    pub project_name: Option<String>,
+
+    /// Add config/ with a Deployment, a role and kustomizations, if there is no config/default
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = true, hide_default_value = true, action = clap::ArgAction::Set)]
+    pub config: bool,
+
+    /// Also add these, if there are none (repeatable, or comma-separated)
+    #[arg(long, value_name = "PART", value_enum, value_delimiter = ',')]
+    pub with: Vec<Extra>,
+}
+
+impl AdoptArgs {
+    pub fn new(dir: PathBuf, domain: Option<String>, project_name: Option<String>) -> Self {
+        Self { dir, domain, project_name, config: true, with: Vec::new() }
+    }
+}
+
+/// A file that not every operator needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Extra {
+    /// A Makefile with the commands of opctl
+    Makefile,
+    /// A Dockerfile for the operator
+    Dockerfile,
+    /// A GitHub workflow that checks the manifests and permissions
+    Workflow,
+}
+
+impl Extra {
+    fn path(self) -> &'static str {
+        match self {
+            Self::Makefile => "Makefile",
+            Self::Dockerfile => "Dockerfile",
+            Self::Workflow => ".github/workflows/manifests.yml",
+        }
+    }
+}
+
+pub fn run(args: &AdoptArgs, console: &Console) -> anyhow::Result<Outcome> {
+    let dir = absolute(&args.dir)?;
+    recover(&dir, console)?;
+    let _lock = lock(&dir, console)?;
+    let tree = super::tree(&dir);
+    if has_project(&dir) {
+        return add_kinds(&tree, console);
+    }
+    let Some(manifest) = Manifest::read(&tree, "")? else {
+        return Err(UserError::new(format!("no crate in `{}`: it has no Cargo.toml", args.dir.display()))
+            .help("give the folder of the operator's crate, or create a new operator with `opctl init`")
+            .into());
+    };
+    let source = source::read(&tree, "");
+    let kinds = &source.operator.declared;
+    refuse_other_folders(&manifest, kinds, &source.operator)?;
+    let (name, domain) = names(args, &manifest, kinds)?;
+    let resources = adopt::resources(kinds, &domain)?;
+
+    let crds = adopt::crd_places(kinds, &tree)?;
+    let mut plan = Plan::default();
+    plan.scaffold(PROJECT, ProjectFile::text_of_adopted(&name, &domain));
+    for resource in &resources {
+        enter(&mut plan, resource.fields());
+    }
+    let file = ProjectFile { adopted: true, resources, ..ProjectFile::new(name, domain) };
+    add_files(&mut plan, args, &file, &tree, console)?;
+    if args.config {
+        manifests::add_if_sound(&mut plan, &tree, &ManifestOptions::of(Some(&file)), console)?;
+    }
+    describe(kinds, console);
+    for place in &crds {
+        console.info(&format!("found CRDs in `{place}`"));
+    }
+    let task = Task { again: "run `opctl adopt`", tree: &tree, folder: "", plan, next: next(args, &tree) };
+    carry_out(&task, console)
+}
+
+/// Adds kinds to PROJECT that somebody added to the source.
+fn add_kinds(tree: &Tree, console: &Console) -> anyhow::Result<Outcome> {
+    let file = ProjectFile::read(tree)?;
+    let declared = source::read(tree, "").operator.declared;
+    let mut plan = Plan::default();
+    let name = |it: &Resource| (it.full_group(), it.version.clone(), it.kind.clone());
+    let known: Vec<_> = file.resources.iter().map(name).collect();
+    let new = adopt::resources(&declared, &file.domain)?.into_iter().filter(|kind| !known.contains(&name(kind)));
+    new.for_each(|resource| enter(&mut plan, resource.fields()));
+    manifests::add_if_sound(&mut plan, tree, &ManifestOptions::of(Some(&file)), console)?;
+    carry_out(&Task { again: "run `opctl adopt`", tree, folder: "", plan, next: Vec::new() }, console)
+}
+
+/// PROJECT belongs beside the Cargo.toml of the package with the operator.
+fn refuse_other_folders(manifest: &Manifest, kinds: &[Declared], operator: &Operator) -> Result<(), UserError> {
+    if kinds.is_empty() {
+        let refusal = UserError::new("no kind found: nothing in the crate has `#[kube(…)]` with a kind");
+        return Err(match operator.underivable.is_empty() {
+            true => refusal
+                .help("`opctl init` creates a new operator in this folder")
+                .help("if the kinds are in another crate, run `opctl adopt` in its folder"),
+            false => refusal.help(
+                "a macro makes its kinds: `opctl manifests --path . --engine cargo` asks the compiler for their CRDs",
+            ),
+        });
+    }
+    if manifest.package_name().is_some() {
+        return Ok(());
+    }
+    let mut folders: Vec<&str> = kinds.iter().map(|kind| kind.folder.as_str()).collect();
+    folders.sort_unstable();
+    folders.dedup();
+    let refusal = UserError::new("this Cargo.toml is that of a workspace, and not of an operator");
+    Err(folders
+        .into_iter()
+        .fold(refusal, |refusal, folder| refusal.help(format!("it has kinds in `{folder}`: `opctl adopt {folder}`"))))
+}
+
+fn names(args: &AdoptArgs, manifest: &Manifest, kinds: &[Declared]) -> Result<(ProjectName, Domain), UserErrors> {
+    let mut refusals = UserErrors::default();
+    let name = match &args.project_name {
+        Some(text) => refusals.check(ProjectName::parse(text)),
+        None => refusals.check(adopt::name(manifest)),
+    };
+    let domain = match &args.domain {
+        Some(text) => refusals.check(Domain::parse(text)),
+        None => refusals.check(adopt::domain(kinds).ok_or_else(|| {
+            UserError::new("the API groups of the kinds have no domain in common")
+                .help("set the domain for API groups that are added later, e.g. `--domain example.com`")
+        })),
+    };
+    match (name, domain) {
+        (Some(name), Some(domain)) => Ok((name, domain)),
+        _ => Err(refusals),
+    }
+}
+
+/// Adds what was asked for and does not exist.
+fn add_files(
+    plan: &mut Plan,
+    args: &AdoptArgs,
+    file: &ProjectFile,
+    tree: &Tree,
+    console: &Console,
+) -> anyhow::Result<()> {
+    let project = scaffold::Project::of(file, tree)?;
+    let has_config = tree.has("config/default/kustomization.yaml");
+    if args.config && has_config {
+        console.info("kept your `config`");
+    }
+    for scaffold::File { path, text } in scaffold::init(&project) {
+        let is_wanted = match path.starts_with("config/") {
+            true => args.config && !has_config,
+            false => args.with.iter().any(|extra| extra.path() == path),
+        };
+        if is_wanted && tree.has(&path) {
+            console.info(&format!("kept your `{path}`"));
+        } else if is_wanted {
+            plan.scaffold(path, text);
+        }
+    }
+    Ok(())
+}
+
+/// Lists the kinds.
+fn describe(kinds: &[Declared], console: &Console) {
+    let (external, own): (Vec<_>, Vec<_>) = kinds.iter().partition(|kind| kind.is_external);
+    for (what, kinds) in [("own", own), ("external", external)] {
+        if kinds.is_empty() {
+            continue;
+        }
+        console.info(&format!("found {}:", counted(kinds.len(), &format!("{what} kind"))));
+        for kind in kinds {
+            console.info(&format!("  {} {}/{} at {}", kind.kind, kind.group, kind.version, kind.span));
+        }
+    }
+}
+
+fn next(args: &AdoptArgs, tree: &Tree) -> Vec<Next> {
+    let mut next = Vec::new();
+    if args.dir != Path::new(".") {
+        next.push(Next::new(format!("cd {}", args.dir.display()), ""));
+    }
+    if args.config && !tree.has("config/default/kustomization.yaml") {
+        next.push(Next::new(
+            "edit config/manager/manager.yaml",
+            "add the arguments, ports and probes of your operator",
+        ));
+    }
+    next.push(Next::new("opctl check", "checks the permissions and the manifests"));
+    next.push(Next::new("opctl dev", "runs the operator with an API server of its own"));
+    next
+}
