@@ -122,7 +122,7 @@ fn made(operator: &Operator, header: &str) -> Result<Chart, UserError> {
     operator_chart::chart(operator, header).map_err(|error| UserError::new(error.message).help(error.help))
 }
 
-/// The operator with the combinations of its parts that a chart needs.
+/// The operator with all combinations of its parts.
 fn operator(tree: &Tree, console: &Console) -> anyhow::Result<Operator> {
     let file = ProjectFile::read(tree)?;
     let kustomization = tree.read(KUSTOMIZATION)?.unwrap_or_default();
@@ -164,24 +164,19 @@ fn operator(tree: &Tree, console: &Console) -> anyhow::Result<Operator> {
     let renderings = BTreeMap::new();
     let mut operator = Operator { name: file.name.to_string(), prefix, namespace, switches, renderings, image };
     let mut with_metrics = BTreeMap::new();
-    loop {
-        let missing = operator.missing();
-        if missing.is_empty() {
-            return Ok(operator);
+    for combination in operator.combinations() {
+        // Metrics are taken out of the objects: no kustomization has them as a part.
+        let parts = &combination - &Combination::from([Switch::Metrics]);
+        if !with_metrics.contains_key(&parts) {
+            with_metrics.insert(parts.clone(), variants.rendered(&parts, &operator.switches, &file)?);
         }
-        for combination in missing {
-            // Metrics are taken out of the objects: no kustomization has them as a part.
-            let parts = &combination - &Combination::from([Switch::Metrics]);
-            if !with_metrics.contains_key(&parts) {
-                with_metrics.insert(parts.clone(), variants.rendered(&parts, &operator.switches, &file)?);
-            }
-            let mut objects: Vec<Arc<Value>> = with_metrics[&parts].clone();
-            if has_metrics && !combination.contains(&Switch::Metrics) {
-                operator_chart::without_metrics(&mut objects);
-            }
-            operator.renderings.insert(combination, objects);
+        let mut objects: Vec<Arc<Value>> = with_metrics[&parts].clone();
+        if has_metrics && !combination.contains(&Switch::Metrics) {
+            operator_chart::without_metrics(&mut objects);
         }
+        operator.renderings.insert(combination, objects);
     }
+    Ok(operator)
 }
 
 /// The parts that are components of `config/default`.

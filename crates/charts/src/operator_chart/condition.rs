@@ -1,7 +1,7 @@
 //! The conditions of parts of the chart: from the renderings that have a part to an expression of the switches.
 //!
 //! A part depends on few of the switches: those that alone make it appear or disappear in some rendering. The condition is a table
-//! with a row for each setting of these, so its size does not depend on the number of switches.
+//! with a row for each setting of these.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{BitAnd, BitOr, Not};
@@ -84,65 +84,50 @@ pub(super) struct Renderings<'a>(pub(super) Vec<&'a Combination>);
 impl Renderings<'_> {
     /// An expression that is true in the renderings of `set`, and false in the others of `within`; `None` if it would always be true.
     pub(super) fn condition(&self, set: &Set, within: &Set) -> Option<String> {
-        expression(self.table(set, within).0)
+        expression(self.table(set, within))
     }
 
-    /// The table of a part, and the combinations that must be rendered to complete it. `within` has what is around the part.
-    pub(super) fn table(&self, set: &Set, within: &Set) -> (Table, Vec<Combination>) {
+    /// The table of a part. `within` has what is around the part.
+    pub(super) fn table(&self, set: &Set, within: &Set) -> Table {
         let inside = self.0.iter().enumerate().filter(|(at, _)| within.contains(*at));
         let (with, without): (Vec<_>, Vec<_>) = inside.partition(|(at, _)| set.contains(*at));
         // Most objects are in all renderings.
         if without.is_empty() {
-            return ([(Combination::new(), true)].into(), Vec::new());
+            return [(Combination::new(), true)].into();
         }
         let [with, without] = [with, without].map(|side| side.into_iter().map(|(_, it)| *it).collect::<BTreeSet<_>>());
-        let mut missing = Vec::new();
         let mut relevant: Combination = Switch::ALL
             .into_iter()
             .filter(|switch| with.iter().any(|combination| without.contains(&toggled(combination, *switch))))
             .collect();
-        let table = loop {
+        loop {
             let [rows, others] =
                 [&with, &without].map(|side| side.iter().map(|it| *it & &relevant).collect::<BTreeSet<_>>());
             if rows.is_disjoint(&others) {
                 let rows = rows.into_iter().map(|row| (row, true));
-                break rows.chain(others.into_iter().map(|row| (row, false))).collect::<Table>();
+                return rows.chain(others.into_iter().map(|row| (row, false))).collect();
             }
-            // Two renderings differ in several switches. A rendering with one of these toggled shows whether it matters; if that
-            // excludes what contains the part, any of them will do.
+            // Two renderings differ in several switches, and those between them lack what contains the part: any of the switches will do.
             let pairs = with.iter().flat_map(|one| without.iter().map(move |other| (*one, *other)));
             let pairs = pairs.filter(|(one, other)| *one & &relevant == *other & &relevant);
             let closest = pairs.min_by_key(|(one, other)| (*one ^ *other).len());
             let (one, other) = closest.expect("two renderings share the setting that is on both sides");
-            let between = (one ^ other).into_iter().flat_map(|switch| [one, other].map(|it| toggled(it, switch)));
-            missing.extend(between.filter(|combination| !self.has(combination)).take(1));
             relevant.extend((one ^ other).first());
-        };
-        for setting in settings(&relevant).filter(|setting| !table.contains_key(setting)) {
-            let inside = with.iter().chain(&without);
-            let nearest = inside.min_by_key(|combination| (&(**combination & &relevant) ^ &setting).len());
-            let combination = nearest.map(|combination| &(*combination - &relevant) | &setting);
-            missing.extend(combination.filter(|combination| !self.has(combination)));
         }
-        (table, missing)
-    }
-
-    fn has(&self, combination: &Combination) -> bool {
-        self.0.contains(&combination)
     }
 }
 
-pub(super) fn toggled(combination: &Combination, switch: Switch) -> Combination {
+fn toggled(combination: &Combination, switch: Switch) -> Combination {
     combination ^ &Combination::from([switch])
 }
 
 /// All combinations of these switches.
-pub(super) fn settings(switches: &Combination) -> impl Iterator<Item = Combination> {
+pub(super) fn settings(switches: &Combination) -> Vec<Combination> {
     let with_and_without = |settings: Vec<Combination>, switch: &Switch| {
         let with: Vec<_> = settings.iter().map(|setting| toggled(setting, *switch)).collect();
         settings.into_iter().chain(with).collect()
     };
-    switches.iter().fold(vec![Combination::new()], with_and_without).into_iter()
+    switches.iter().fold(vec![Combination::new()], with_and_without)
 }
 
 /// An expression that is true in the rows of the part; `None` if it would always be true.
@@ -240,7 +225,7 @@ mod tests {
         holds: impl Fn([bool; 3]) -> bool,
         around: impl Fn([bool; 3]) -> bool,
     ) -> Option<String> {
-        let all: BTreeSet<Combination> = settings(&switches.iter().copied().collect()).collect();
+        let all = settings(&switches.iter().copied().collect());
         let renderings = Renderings(all.iter().collect());
         let set = |holds: &dyn Fn([bool; 3]) -> bool| {
             let values = |combination: &Combination| [A, B, C].map(|switch| combination.contains(&switch));
@@ -269,25 +254,5 @@ mod tests {
         );
         // The condition of what contains the part is not repeated.
         assert_eq!(condition(&[A, B], |on| on[0] && on[1], |on| on[0]).unwrap(), ".b");
-    }
-
-    #[test]
-    fn renderings_that_a_condition_needs_are_missing() {
-        let holds = |combination: &Combination| combination.contains(&A) && combination.contains(&B);
-        let single = [Combination::new(), [A].into(), [B].into(), [C].into()];
-        let mut rendered: BTreeSet<Combination> = single.into_iter().chain([[A, B, C].into()]).collect();
-        let table = loop {
-            let renderings = Renderings(rendered.iter().collect());
-            let set = Set::In((0..rendered.len()).filter(|at| holds(renderings.0[*at])).collect());
-            let (table, missing) = renderings.table(&set, &Set::ALL);
-            if missing.is_empty() {
-                break table;
-            }
-            rendered.extend(missing);
-        };
-        assert!(table.iter().all(|(row, has)| holds(row) == *has), "{table:?}");
-        // Nothing has shown that the third switch matters.
-        assert_eq!(table.len(), 4, "{table:?}");
-        assert!(!rendered.contains(&Combination::from([A, B])), "{rendered:?}");
     }
 }

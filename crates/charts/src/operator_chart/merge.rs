@@ -141,20 +141,6 @@ impl Tree {
         }
     }
 
-    /// Calls a function with the renderings that have each part, and with those that have what is around it.
-    pub fn parts(&self, within: &Set, function: &mut impl FnMut(&Set, &Set)) {
-        let mut part = |set: &Set, tree: &Self| {
-            let set = set & within;
-            function(&set, within);
-            tree.parts(&set, function);
-        };
-        match self {
-            Self::Map(entries) => entries.iter().for_each(|entry| part(&entry.set, &entry.it.1)),
-            Self::List(parts) | Self::Choice(parts) => parts.iter().for_each(|one| part(&one.set, &one.it)),
-            Self::Same(_) | Self::Lines(_) => {}
-        }
-    }
-
     /// What is the same everywhere, also where parts were opened.
     pub fn same(&self) -> Option<Value> {
         // The set of a part is compared with those beside it: a part that some renderings lack is not the same everywhere.

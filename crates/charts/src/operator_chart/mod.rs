@@ -1,6 +1,6 @@
 //! The manifests of an operator → a Helm chart that installs it.
 //!
-//! Nothing is replaced in text. The manifests are rendered with some combinations of the optional parts ([`Operator::missing`]), and
+//! Nothing is replaced in text. The manifests are rendered with all combinations of the optional parts ([`Operator::combinations`]), and
 //! what differs between the renderings becomes a condition. Values are set at known fields of the operator's Deployment, and names and
 //! namespaces that depend on the kustomization depend on the release instead. So the chart with the values of a combination renders
 //! what kustomize does, except for the labels of helm.
@@ -14,13 +14,13 @@ mod same;
 mod template;
 mod values;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
 pub use self::condition::Combination;
-use self::condition::{Renderings, Set, join, toggled};
+use self::condition::{Renderings, Set, join, settings};
 pub use self::manager::image;
 use self::manager::{Manager, Port};
 use self::merge::{Part, Tree, merge};
@@ -111,7 +111,7 @@ pub struct Operator {
     pub namespace: String,
     /// What can be turned on and off, and whether it is on in `config/default`.
     pub switches: Vec<(Switch, bool)>,
-    /// The objects with each combination that is rendered. Most objects are the same in all.
+    /// The objects with each of the [combinations](Self::combinations). Most objects are the same in all.
     pub renderings: BTreeMap<Combination, Vec<Arc<Value>>>,
     /// The image of the operator: a repository, and a tag or a digest.
     pub image: Option<(String, String)>,
@@ -131,40 +131,10 @@ impl Operator {
         self.switches.iter().filter(|(_, is_on)| *is_on).map(|(switch, _)| *switch).collect()
     }
 
-    /// The combination of `config/default`, all switches and none, and those that differ from one of these in one switch.
-    fn single_changes(&self) -> BTreeSet<Combination> {
-        let all: Combination = self.switches.iter().map(|(switch, _)| *switch).collect();
-        let bases = [self.by_default(), Combination::new(), all.clone()];
-        let changed = bases.iter().flat_map(|base| all.iter().map(|switch| toggled(base, *switch)));
-        changed.chain(bases.iter().cloned()).collect()
-    }
-
-    /// The combinations that must be rendered before there is a [`chart`]: single changes, each two switches that change the same
-    /// object, and what shows on which of the switches a part of an object depends. Render these, and ask again until there are none.
-    ///
-    /// Every setting of any four switches that change the same object is among them. So only what depends on five switches at once
-    /// can be missed, if it differs with three of them on and two off alone.
-    pub fn missing(&self) -> BTreeSet<Combination> {
-        let mut wanted = self.single_changes();
-        let renderings = self.rendered();
-        for variants in collected(self).values() {
-            let all = present(variants);
-            let variants: Vec<_> = variants.iter().map(|(set, object)| (set.clone(), &**object)).collect();
-            // Many parts are in the same renderings.
-            let mut parts = BTreeSet::from([(all.clone(), Set::ALL)]);
-            merge(&variants).parts(&all, &mut |set, within| {
-                parts.insert((set.clone(), within.clone()));
-            });
-            let mut switches = Combination::new();
-            for (set, within) in &parts {
-                let (table, missing) = renderings.table(set, within);
-                switches.extend(table.into_keys().flatten());
-                wanted.extend(missing);
-            }
-            wanted.extend(switches.iter().flat_map(|one| switches.iter().map(|other| [*one, *other].into())));
-        }
-        wanted.retain(|combination| !self.renderings.contains_key(combination));
-        wanted
+    /// All combinations of the switches. Each must be rendered before there is a [`chart`]: a part of an object may depend on any
+    /// number of switches.
+    pub fn combinations(&self) -> Vec<Combination> {
+        settings(&self.switches.iter().map(|(switch, _)| *switch).collect())
     }
 
     fn rendered(&self) -> Renderings<'_> {
@@ -590,51 +560,100 @@ fn notes(chart: &str, deployment: &str) -> String {
 mod tests {
     use super::*;
 
+    /// The parts of an object have the conditions of their existence, whatever these are.
     #[test]
-    fn a_part_of_all_renderings_shows_the_conditions_of_all_parts() {
+    fn a_part_may_depend_on_any_number_of_switches() {
         use Switch::{CertManager, LeaderElection, Metrics, Namespaced, NetworkPolicy, Prometheus, Webhooks};
 
         type Holds = fn(&Combination) -> bool;
-        let parts: [(&str, Holds); 8] = [
+        let parts: [(&str, Holds); 10] = [
+            ("always", |_| true),
             ("one", |on| on.contains(&Webhooks)),
             ("neither", |on| !on.contains(&Namespaced) && !on.contains(&Metrics)),
-            ("either", |on| on.contains(&Webhooks) || on.contains(&Metrics)),
             ("different", |on| on.contains(&CertManager) != on.contains(&LeaderElection)),
+            ("odd", |on| [Webhooks, CertManager, NetworkPolicy].iter().filter(|it| on.contains(it)).count() % 2 == 1),
             ("three", |on| on.is_superset(&[Metrics, Prometheus, CertManager].into())),
             ("four", |on| {
                 on.is_superset(&[Namespaced, Webhooks].into()) && on.is_disjoint(&[Metrics, CertManager].into())
             }),
-            ("odd", |on| [Webhooks, CertManager, NetworkPolicy].iter().filter(|it| on.contains(it)).count() % 2 == 1),
+            // Each of these exists where three switches are on and the other ones off, and nowhere near `config/default`.
+            ("five", |on| {
+                on.is_superset(&[Namespaced, Webhooks, Prometheus].into())
+                    && on.is_disjoint(&[Metrics, CertManager].into())
+            }),
+            ("all", |on| *on == [Namespaced, CertManager, NetworkPolicy].into()),
             ("never", |_| false),
         ];
-        let mut operator = Operator {
+        let switches = Switch::ALL.map(|switch| (switch, switch == Metrics)).into();
+        let object = |on: &Combination| {
+            let data = parts.iter().filter(|(_, holds)| holds(on)).map(|(name, _)| ((*name).into(), json!("")));
+            Arc::new(
+                json!({ "kind": "ConfigMap", "metadata": { "name": "parts" }, "data": data.collect::<Map<_, _>>() }),
+            )
+        };
+        let mut operator = operator(switches);
+        operator.renderings = operator.combinations().into_iter().map(|on| (on.clone(), vec![object(&on)])).collect();
+        assert_eq!(operator.renderings.len(), 1 << Switch::ALL.len());
+
+        let renderings = operator.rendered();
+        let objects = collected(&operator);
+        let variants = objects.values().next().unwrap();
+        let variants: Vec<_> = variants.iter().map(|(set, object)| (set.clone(), &**object)).collect();
+        let mut tree = merge(&variants);
+        let data = tree.entry("data").unwrap();
+        assert_eq!(data.set, Set::ALL);
+        for (name, holds) in parts {
+            let set = data.it.1.entry(name).map_or(Set::NONE, |entry| entry.set.clone());
+            let table = renderings.table(&set, &Set::ALL);
+            let relevant: Combination = table.keys().flatten().copied().collect();
+            for on in operator.combinations() {
+                assert_eq!(table[&(&on & &relevant)], holds(&on), "{name}: {on:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_part_of_five_switches_has_them_in_its_condition() {
+        use Switch::{CertManager, LeaderElection, Metrics, Namespaced, Webhooks};
+
+        let switches =
+            vec![(Namespaced, false), (Webhooks, true), (CertManager, false), (Metrics, true), (LeaderElection, false)];
+        let mut operator = operator(switches);
+        let deployment = |on: &Combination| {
+            let mut labels = json!({ "app": "shop" });
+            if *on == [Namespaced, CertManager, LeaderElection].into() {
+                labels["five"] = "yes".into();
+            }
+            Arc::new(json!({
+                "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "name": "shop-manager", "namespace": "shop" },
+                "spec": { "selector": { "matchLabels": { "app": "shop" } }, "template": {
+                    "metadata": { "labels": labels },
+                    "spec": { "containers": [{ "name": "manager", "image": "shop", "command": ["/operator"] }] },
+                } },
+            }))
+        };
+        operator.renderings =
+            operator.combinations().into_iter().map(|on| (on.clone(), vec![deployment(&on)])).collect();
+        let chart = chart(&operator, "# header").unwrap();
+        let text = &chart.templates["templates/manager/manager.yaml"];
+        let (_, condition) = text.split_once("five").unwrap_or_else(|| panic!("{text}"));
+        let before = &text[..text.len() - condition.len()];
+        let condition = before.lines().rev().find(|line| line.contains("if")).unwrap();
+        assert_eq!(
+            condition.trim(),
+            "{{- if and .Values.rbac.namespaced (not .Values.webhook.enabled) .Values.certManager.enabled \
+             (not .Values.metrics.enabled) (gt (int .Values.manager.replicas) 1) }}"
+        );
+    }
+
+    fn operator(switches: Vec<(Switch, bool)>) -> Operator {
+        Operator {
             name: "shop".into(),
             prefix: "shop-".into(),
             namespace: "shop".into(),
-            switches: Switch::ALL.map(|switch| (switch, switch == Metrics)).into(),
+            switches,
             renderings: BTreeMap::new(),
             image: None,
-        };
-        loop {
-            let missing = operator.missing();
-            if missing.is_empty() {
-                break;
-            }
-            for on in missing {
-                let data: Map<String, Value> =
-                    parts.iter().map(|(name, holds)| ((*name).into(), holds(&on).into())).collect();
-                operator.renderings.insert(on, vec![Arc::new(json!({ "kind": "ConfigMap", "data": data }))]);
-            }
-        }
-        let renderings = operator.rendered();
-        assert!(renderings.0.len() < 50, "{}", renderings.0.len());
-        for (name, holds) in parts {
-            let set = Set::In((0..renderings.0.len()).filter(|at| holds(renderings.0[*at])).collect());
-            let (table, _) = renderings.table(&set, &Set::ALL);
-            let switches: Combination = table.keys().flatten().copied().collect();
-            for on in condition::settings(&Switch::ALL.into()) {
-                assert_eq!(table[&(&on & &switches)], holds(&on), "{name}: {on:?}");
-            }
         }
     }
 }
