@@ -2,28 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 
 use opctl_model::project::ProjectFile;
 
+use crate::edits::files;
 use crate::golden::{can_be_made, names};
 use crate::made::{made, third};
+use crate::project::assert_same;
 use crate::sandbox::{Sandbox, shell};
-use crate::{record, tree};
-
-/// Every file, also those of the record of the scaffold.
-fn all(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut files = tree::tree(folder);
-    files.extend(record::record(folder));
-    files
-}
-
-#[track_caller]
-fn assert_same(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<u8>>, what: &str) {
-    let differ = before.keys().chain(after.keys()).filter(|path| before.get(*path) != after.get(*path));
-    let differ: Vec<&String> = differ.collect();
-    assert!(differ.is_empty(), "{what}: {differ:?}");
-}
 
 /// Names, and what else is asked for.
 const KINDS: [(&str, &str); 6] = [
@@ -40,12 +26,12 @@ const KINDS: [(&str, &str); 6] = [
 fn what_was_created_can_be_deleted_from_every_golden_project() {
     for (number, name) in third(0, names().iter().enumerate()).filter(|(_, name)| can_be_made(name)) {
         let sandbox = made(name);
-        let before = all(&sandbox.folder);
+        let before = files(&sandbox);
         // Not all of them in each: there are many projects.
         for (names, options) in [KINDS[number % 3], KINDS[3 + number % 3]] {
             shell(&sandbox, &format!("opctl create api --yes {names} {options}"));
             shell(&sandbox, &format!("opctl delete api {names}"));
-            assert_same(&before, &all(&sandbox.folder), &format!("{name}: {names}"));
+            assert_same(&before, &files(&sandbox), &format!("{name}: {names}"));
         }
     }
 }
@@ -54,7 +40,7 @@ fn what_was_created_can_be_deleted_from_every_golden_project() {
 fn several_are_deleted_in_any_order() {
     let sandbox = Sandbox::new();
     shell(&sandbox, "opctl init --project-name zoo --domain example.com");
-    let before = all(&sandbox.folder);
+    let before = files(&sandbox);
     for order in [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [2, 0, 4, 1, 5, 3]] {
         for (names, options) in KINDS {
             shell(&sandbox, &format!("opctl create api --yes {names} {options}"));
@@ -63,7 +49,7 @@ fn several_are_deleted_in_any_order() {
             shell(&sandbox, &format!("opctl delete api {}", KINDS[index].0));
             shell(&sandbox, "opctl manifests --check");
         }
-        assert_same(&before, &all(&sandbox.folder), &format!("{order:?}"));
+        assert_same(&before, &files(&sandbox), &format!("{order:?}"));
     }
 }
 
@@ -83,7 +69,7 @@ fn webhooks_are_deleted_in_any_order_and_the_server_with_the_last_one() {
         for version in ["v1beta1", "v2"] {
             shell(&sandbox, &format!("opctl create api {kind} --version {version} --controller=false --yes"));
         }
-        let before = all(&sandbox.folder);
+        let before = files(&sandbox);
         for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]] {
             for (number, (webhook, _)) in WEBHOOKS.iter().enumerate() {
                 let server = if number == 0 { server } else { "" };
@@ -95,7 +81,7 @@ fn webhooks_are_deleted_in_any_order_and_the_server_with_the_last_one() {
             }
             // The metrics still use it.
             shell(&sandbox, "opctl edit --cert-manager=false");
-            assert_same(&before, &all(&sandbox.folder), &format!("{server} {order:?}"));
+            assert_same(&before, &files(&sandbox), &format!("{server} {order:?}"));
         }
     }
 }
@@ -114,7 +100,7 @@ fn own_kinds(sandbox: &Sandbox) -> BTreeMap<String, usize> {
 fn a_further_version_of_every_kind_is_created_and_deleted_again() {
     for name in third(1, &names()).filter(|name| can_be_made(name)) {
         let sandbox = made(name);
-        let before = all(&sandbox.folder);
+        let before = files(&sandbox);
         for (number, (kind, versions)) in own_kinds(&sandbox).iter().take(2).enumerate() {
             // Of several versions, the others stay converted. And a webhook server is large, so not for each kind.
             let conversion = if (number, *versions) == (0, 1) { "--conversion" } else { "" };
@@ -123,7 +109,7 @@ fn a_further_version_of_every_kind_is_created_and_deleted_again() {
             shell(&sandbox, "opctl update --check");
             shell(&sandbox, &format!("opctl create api --yes {kind} --version v7beta1 --check"));
             shell(&sandbox, &format!("opctl delete version {kind} --version v7beta1"));
-            assert_same(&before, &all(&sandbox.folder), &format!("{name}: {kind}"));
+            assert_same(&before, &files(&sandbox), &format!("{name}: {kind}"));
         }
     }
 }
@@ -172,7 +158,7 @@ fn read(sandbox: &Sandbox, path: &str) -> String {
 #[test]
 fn a_version_is_copied_with_its_comments_and_its_own_types() {
     let sandbox = edited();
-    let before = all(&sandbox.folder);
+    let before = files(&sandbox);
     let output =
         sandbox.command("opctl").args("create api --group zoo --kind Zebra --version v2".split(' ')).output().unwrap();
     let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
@@ -197,17 +183,17 @@ fn a_version_is_copied_with_its_comments_and_its_own_types() {
     assert!(crd.contains("name: v2\n") && crd.contains("- zb\n"), "{crd}");
     shell(&sandbox, "opctl update --check && opctl manifests --check");
     shell(&sandbox, "opctl delete version --group zoo --kind Zebra --version v2");
-    assert_same(&before, &all(&sandbox.folder), "the same as before");
+    assert_same(&before, &files(&sandbox), "the same as before");
 }
 
 #[track_caller]
 fn is_refused(sandbox: &Sandbox, arguments: &str, because: &str) {
-    let before = all(&sandbox.folder);
+    let before = files(&sandbox);
     let output = sandbox.command("opctl").args(arguments.split_whitespace()).output().unwrap();
     let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     assert_eq!(output.status.code(), Some(1), "{arguments}: {text}");
     assert!(text.contains(because), "{arguments}: {text}");
-    assert_same(&before, &all(&sandbox.folder), arguments);
+    assert_same(&before, &files(&sandbox), arguments);
 }
 
 #[test]

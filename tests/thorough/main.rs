@@ -58,6 +58,7 @@ mod kubebuilder_syntax;
 mod kubernetes_types;
 mod limits;
 mod olm;
+mod project;
 mod registry;
 mod release;
 mod rename;

@@ -1,52 +1,18 @@
 //! `opctl rename`: the project is as if it had been made with the new name, and what users wrote is kept.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::Output;
 
 use opctl_model::project::{Origin, ProjectFile, Resource};
 
 use crate::cores::on_all_cores;
+use crate::edits::files;
 use crate::golden::{can_be_made, names};
 use crate::helm::has_helm;
 use crate::made::{Made, made, third};
-use crate::record::record;
+use crate::project::{assert_same, init, opctl, succeeds};
 use crate::sandbox::{Sandbox, shell};
 use crate::tree;
-
-fn all(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut files = tree::tree(folder);
-    files.extend(record(folder));
-    files
-}
-
-#[track_caller]
-fn assert_same(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<u8>>, what: &str) {
-    for path in before.keys().chain(after.keys()) {
-        let text = |files: &BTreeMap<String, Vec<u8>>| {
-            files.get(path).map(|text| String::from_utf8_lossy(text).into_owned()).unwrap_or_default()
-        };
-        let has = (before.contains_key(path), after.contains_key(path));
-        assert!(before.get(path) == after.get(path), "{what}: {path} {has:?}\n{}", differ(&text(before), &text(after)));
-    }
-}
-
-fn differ(before: &str, after: &str) -> String {
-    similar::TextDiff::from_lines(before, after).unified_diff().to_string()
-}
-
-fn opctl(sandbox: &Sandbox, arguments: &str) -> Output {
-    sandbox.command("opctl").args(arguments.split_whitespace()).output().unwrap()
-}
-
-#[track_caller]
-fn succeeds(sandbox: &Sandbox, arguments: &str) -> String {
-    let output = opctl(sandbox, arguments);
-    let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-    assert!(output.status.success(), "{arguments}: {text}");
-    text
-}
 
 fn project_of(sandbox: &Sandbox) -> ProjectFile {
     ProjectFile::parse(&fs::read_to_string(sandbox.folder.join("PROJECT")).unwrap()).unwrap()
@@ -88,7 +54,7 @@ fn renames(file: &ProjectFile, number: usize) -> Vec<[String; 2]> {
 #[track_caller]
 fn there_and_back(sandbox: &Sandbox, name: &str, number: usize) {
     let has_record = sandbox.folder.join(".opctl").exists();
-    let before = all(&sandbox.folder);
+    let before = files(sandbox);
     let checked = opctl(sandbox, "check").status.code();
     for [there, back] in renames(&project_of(sandbox), number) {
         succeeds(sandbox, &format!("rename {there}"));
@@ -97,9 +63,9 @@ fn there_and_back(sandbox: &Sandbox, name: &str, number: usize) {
             succeeds(sandbox, "update --check");
         }
         assert_eq!(opctl(sandbox, "check").status.code(), checked, "{name}: {there}");
-        assert!(all(&sandbox.folder) != before, "{name}: {there}");
+        assert!(files(sandbox) != before, "{name}: {there}");
         succeeds(sandbox, &format!("rename {back}"));
-        assert_same(&before, &all(&sandbox.folder), &format!("{name}: {there}, {back}"));
+        assert_same(&before, &files(sandbox), &format!("{name}: {there}, {back}"));
     }
 }
 
@@ -146,12 +112,10 @@ const SHAPES: [(&str, &str); 4] = [
 fn a_project_is_as_if_it_had_been_made_with_the_new_name() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let make = |name: &str, domain: &str, lines: &str, group: &str, kind: &str| {
-        let mut sandbox = Sandbox::new();
         let lines = lines.replace("GROUP", group).replace("KIND", kind);
         let lines = lines.replace("CHART", tests.join("charts/plain").to_str().unwrap());
         let lines = lines.replace("ROLES", tests.join("ansible/specs/roles").to_str().unwrap());
-        shell(&sandbox, &format!("opctl init {name} --domain {domain} --owner Zoo --yes"));
-        sandbox.folder.push(name);
+        let sandbox = init(&format!("{name} --domain {domain} --owner Zoo --yes"));
         shell(&sandbox, &lines);
         sandbox
     };
@@ -169,16 +133,14 @@ fn a_project_is_as_if_it_had_been_made_with_the_new_name() {
             let sandbox = before.write();
             succeeds(&sandbox, &format!("rename {rename}"));
             let expected = make(name, domain, lines, group, kind);
-            assert_same(&all(&expected.folder), &all(&sandbox.folder), &format!("{shape}: {rename}"));
+            assert_same(&files(&expected), &files(&sandbox), &format!("{shape}: {rename}"));
         }
     }
 }
 
 /// A kind `Memcached` of two groups, with what is easily confused.
 fn confusing() -> Sandbox {
-    let mut sandbox = Sandbox::new();
-    shell(&sandbox, "opctl init shop --domain example.com --yes");
-    sandbox.folder.push("shop");
+    let sandbox = init("shop --domain example.com --yes");
     for group in ["cache", "backup"] {
         shell(&sandbox, &format!("opctl create api --group {group} --version v1 --kind Memcached --yes"));
     }
@@ -212,7 +174,7 @@ fn what_only_looks_like_the_name_stays() {
 #[test]
 fn a_name_that_is_taken_is_refused() {
     let sandbox = confusing();
-    let before = all(&sandbox.folder);
+    let before = files(&sandbox);
     let path = sandbox.folder.join("src/api/cache/v1/memcached.rs");
     let types = fs::read_to_string(&path).unwrap();
     for (own, why) in [
@@ -225,14 +187,14 @@ fn a_name_that_is_taken_is_refused() {
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(1) && said.contains(why), "{said}");
         fs::write(&path, &types).unwrap();
-        assert_same(&before, &all(&sandbox.folder), why);
+        assert_same(&before, &files(&sandbox), why);
     }
 }
 
 #[test]
 fn files_in_the_way_and_files_that_cannot_be_read_are_refused() {
     let sandbox = confusing();
-    let before = all(&sandbox.folder);
+    let before = files(&sandbox);
     let folder = sandbox.folder.join("src/api/cache/v1/store");
     for (path, text, why) in [
         (folder.join("mod.rs"), &b"//! Own.\n"[..], "a module of the same name"),
@@ -244,7 +206,7 @@ fn files_in_the_way_and_files_that_cannot_be_read_are_refused() {
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(1) && said.contains(why), "{said}");
         fs::remove_dir_all(&folder).unwrap();
-        assert_same(&before, &all(&sandbox.folder), why);
+        assert_same(&before, &files(&sandbox), why);
     }
     std::os::unix::fs::symlink("lib.rs", sandbox.folder.join("src/link.rs")).unwrap();
     let said = succeeds(&sandbox, "rename kind --group cache --kind Memcached --to Store");
@@ -253,14 +215,12 @@ fn files_in_the_way_and_files_that_cannot_be_read_are_refused() {
 
 #[test]
 fn a_group_can_have_the_name_of_its_kind_and_its_entry_can_be_in_one_line() {
-    let mut sandbox = Sandbox::new();
-    shell(&sandbox, "opctl init shop --domain example.com --api web/v1/Store --yes");
-    sandbox.folder.push("shop");
-    let before = all(&sandbox.folder);
+    let sandbox = init("shop --domain example.com --api web/v1/Store --yes");
+    let before = files(&sandbox);
     succeeds(&sandbox, "rename group --group web --to store");
     succeeds(&sandbox, "manifests --check");
     succeeds(&sandbox, "rename group --group store --to web");
-    assert_same(&before, &all(&sandbox.folder), "there and back");
+    assert_same(&before, &files(&sandbox), "there and back");
 
     let path = sandbox.folder.join("PROJECT");
     let project = fs::read_to_string(&path).unwrap();
@@ -290,7 +250,7 @@ fn files_that_were_copied_for_a_version_move_with_it() {
     append("src/api/cache/v1/memcached/sub.rs", "//! For one.\n");
     succeeds(&sandbox, "manifests");
     succeeds(&sandbox, "create api --group cache --version v2 --kind Memcached --yes");
-    let before = all(&sandbox.folder);
+    let before = files(&sandbox);
     succeeds(&sandbox, "rename kind --group cache --kind Memcached --to Store");
     succeeds(&sandbox, "rename group --group cache --to target");
     for path in ["v1/common.rs", "v2/common.rs", "v1/store/sub.rs", "v2/store/sub.rs"] {
@@ -300,5 +260,5 @@ fn files_that_were_copied_for_a_version_move_with_it() {
     succeeds(&sandbox, "update --check");
     succeeds(&sandbox, "rename group --group target --to cache");
     succeeds(&sandbox, "rename kind --group cache --kind Store --to Memcached");
-    assert_same(&before, &all(&sandbox.folder), "there and back");
+    assert_same(&before, &files(&sandbox), "there and back");
 }

@@ -2,7 +2,7 @@
 //! made older: it says that opctl wrote another text.
 
 use std::fs;
-use std::process::{Output, Stdio};
+use std::process::Stdio;
 
 use opctl_model::project::{ProjectFile, Resource};
 use ring::digest::{SHA256, digest};
@@ -11,37 +11,23 @@ use walkdir::WalkDir;
 use crate::dice::Dice;
 use crate::edits::{edit, files, restore};
 use crate::made::made;
+use crate::project::{assert_same, init, opctl, succeeds};
+use crate::record;
 use crate::sandbox::{Sandbox, shell};
-use crate::{record, tree};
 
 /// A project whose files are all recorded.
 fn project() -> Sandbox {
-    let mut sandbox = Sandbox::new();
-    shell(&sandbox, "opctl init memcached-operator --domain example.com --api cache/v1alpha1/Memcached");
-    sandbox.folder.push("memcached-operator");
-    sandbox
-}
-
-fn opctl(sandbox: &Sandbox, arguments: &str) -> Output {
-    sandbox.command("opctl").args(arguments.split_whitespace()).output().unwrap()
-}
-
-#[track_caller]
-fn succeeds(sandbox: &Sandbox, arguments: &str) -> String {
-    let output = opctl(sandbox, arguments);
-    let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-    assert!(output.status.success(), "{arguments}: {text}");
-    text
+    init("memcached-operator --domain example.com --api cache/v1alpha1/Memcached")
 }
 
 /// Fails, and writes nothing.
 #[track_caller]
 fn is_refused(sandbox: &Sandbox, arguments: &str) -> String {
-    let before = (tree::tree(&sandbox.folder), record::record(&sandbox.folder));
+    let before = files(sandbox);
     let output = opctl(sandbox, arguments);
     let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     assert_eq!(output.status.code(), Some(1), "{arguments}: {text}");
-    assert!((tree::tree(&sandbox.folder), record::record(&sandbox.folder)) == before, "{arguments}: {text}");
+    assert_same(&before, &files(sandbox), arguments);
     text
 }
 
