@@ -87,6 +87,7 @@ mod releases;
 mod requests;
 mod scorecard;
 mod signatures;
+mod templates;
 mod undecodable;
 mod unseen;
 mod versions;

@@ -465,38 +465,6 @@ fn a_kind_says_what_to_insert_where() {
     );
 }
 
-/// `README.md` has a row for each argument, with the text of `--help`.
-#[test]
-fn the_readme_tells_of_every_argument() {
-    let files = scaffold::init(&project(&License::None, false, None));
-    let readme = &files.iter().find(|file| file.path == "README.md").unwrap().text;
-    let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/runtime/src");
-    let mut rows = Vec::new();
-    for file in ["manager/options", "leader_election", "telemetry/mod"] {
-        let text = std::fs::read_to_string(runtime.join(format!("{file}.rs"))).unwrap();
-        let fields = text.split("    /// ").skip(1).filter(|field| field.contains("    #[arg("));
-        rows.extend(fields.map(row).collect::<Vec<_>>());
-    }
-    assert!(rows.len() > 5 && rows.iter().all(|row| readme.contains(row)), "README.md lacks one of\n{}", rows.concat());
-    assert_eq!(readme.matches("\n| `--").count(), rows.len(), "README.md has others than\n{}", rows.concat());
-}
-
-/// From the documentation of a field on.
-fn row(field: &str) -> String {
-    let (help, rest) = field.split_once("\n    #[arg(").unwrap();
-    let (arg, rest) = rest.split_once("    pub ").unwrap();
-    let name = rest.split_once(':').unwrap().0;
-    let value = |key: &str| {
-        let (_, rest) = arg.split_once(key)?;
-        let text = rest.trim_start_matches(" = ").split([',', ')', '\n']).next()?;
-        Some(text.trim_matches('"').replace("Format::", "").to_lowercase())
-    };
-    let variable = value("env = ").map_or_else(|| name.to_uppercase(), |name| name.to_uppercase());
-    let default = value("default_value_t").or_else(|| value("default_value")).filter(|text| !text.is_empty());
-    let default = default.map(|text| format!("`{text}` ")).unwrap_or_default();
-    format!("| `--{}` | `{variable}` | {default}| {help} |\n", name.replace('_', "-"))
-}
-
 /// What users read and own is about their own kinds; everything else is in the runtime.
 #[test]
 fn the_code_of_a_project_stays_short() {

@@ -6,7 +6,6 @@ use std::process::Stdio;
 
 use opctl_model::project::{ProjectFile, Resource};
 use ring::digest::{SHA256, digest};
-use walkdir::WalkDir;
 
 use crate::dice::Dice;
 use crate::edits::{edit, files, restore};
@@ -365,25 +364,4 @@ fn a_killed_update_leaves_the_files_before_or_those_after() {
         assert!(now == before || now == after, "after a kill at {moment} µs");
     }
     println!("{killed} killed before their end, {undone} of them amid the writes");
-}
-
-/// Whether an existing project is updated depends on it.
-#[test]
-fn each_change_of_a_template_is_listed_with_a_reason() {
-    let templates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("templates");
-    let files = WalkDir::new(&templates).sort_by_file_name().into_iter().map(Result::unwrap);
-    let mut all = String::new();
-    for file in files.filter(|file| file.file_type().is_file() && file.file_name() != "CHANGES") {
-        let path = file.path().strip_prefix(&templates).unwrap().to_str().unwrap();
-        all.push_str(&format!("{} {path}\n", sha256(&fs::read_to_string(file.path()).unwrap())));
-    }
-    let digest = sha256(&all)[..16].to_owned();
-    let changes = fs::read_to_string(templates.join("CHANGES")).unwrap();
-    assert!(
-        changes.contains(&format!("\ndigest {digest}\n")),
-        "a template has changed: if existing projects should get the change, add a line to `templates/CHANGES` that says why; then write \
-         `digest {digest}` there"
-    );
-    let revisions: Vec<u32> = opctl::scaffold::revisions::reasons().map(|reason| reason.revision).collect();
-    assert!(revisions.is_sorted_by(|a, b| a >= b) && revisions.last() == Some(&1), "{revisions:?}");
 }
