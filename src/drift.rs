@@ -1,7 +1,7 @@
 //! Compares the CRDs of a source with checked-in copies: in files, in a folder, or in a Helm chart.
 //!
 //! Two CRDs are equal if an API server treats them alike: comments, field order, the order of sets such as `required`, empty lists and default
-//! values are ignored. It does not matter how a copy was generated.
+//! values are ignored, but not the order of printer columns, which kubectl shows. It does not matter how a copy was generated.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -108,8 +108,9 @@ fn differences(kind: &str, source: &Value, copy: &Node) -> Vec<Diagnostic> {
     let Some(spec) = copy.get("spec").filter(|spec| !spec.entries().is_empty()) else {
         return vec![OP612.error(format!("`{kind}`: the CRD has no `spec`")).at(copy.span.clone(), "")];
     };
-    let mut found = Vec::new();
-    let [source, mut kept] = [normal(source), normal(&spec.json())];
+    let copy = spec.json();
+    let mut found = orders_of_columns(source, &copy);
+    let [source, mut kept] = [normal(source), normal(&copy)];
     // kube's `crd()` sets no conversion, so a copy may add one.
     if source.get("conversion").is_none() {
         remove(&mut kept, "conversion");
@@ -241,6 +242,32 @@ fn differ(source: &Value, copy: &Value, path: &mut Vec<String>, found: &mut Vec<
         }
         path.pop();
     }
+}
+
+/// The printer columns that both have, by version, where their order differs.
+fn orders_of_columns(source: &Value, copy: &Value) -> Vec<Difference> {
+    let named = |items: &Value| -> Vec<(String, Value)> {
+        let items = items.as_array().into_iter().flatten();
+        items.map(|item| (item["name"].as_str().unwrap_or_default().to_owned(), item.clone())).collect()
+    };
+    let [source, copy] = [source, copy].map(|spec| named(&spec["versions"]));
+    let of_both = source.iter().filter_map(|(name, version)| {
+        let (_, other) = copy.iter().find(|(other, _)| other == name)?;
+        let [one, other] = [version, other].map(|version| named(&version["additionalPrinterColumns"]));
+        let shared = |columns: &[(String, Value)], others: &[(String, Value)]| -> Vec<String> {
+            let names = columns.iter().map(|(name, _)| name);
+            names.filter(|name| others.iter().any(|(other, _)| other == *name)).cloned().collect()
+        };
+        Some((name, shared(&one, &other), shared(&other, &one)))
+    });
+    let differ = of_both.filter(|(_, source, copy)| source != copy);
+    differ
+        .map(|(version, source, copy)| Difference {
+            path: ["versions", version, "additionalPrinterColumns"].map(String::from).into(),
+            source: Some(source.into()),
+            copy: Some(copy.into()),
+        })
+        .collect()
 }
 
 /// The spec of a CRD without what an API server ignores, with versions and printer columns as maps by name.
@@ -446,6 +473,26 @@ spec:
             assert_eq!((&*found.message, found.span.as_ref().unwrap().0.line_column().0), (message, line));
             assert_eq!((drift.equal, drift.different), (0, 1));
         }
+    }
+
+    #[test]
+    fn the_order_of_printer_columns_makes_a_difference() {
+        let columns = |names: [&str; 2]| {
+            let column = |name| json!({ "name": name, "type": "integer", "jsonPath": ".spec.size" });
+            json!({ "versions": [{ "name": "v1", "additionalPrinterColumns": names.map(column) }] })
+        };
+        let copy = |names| columns(names).to_string();
+        let found = |names| {
+            let file = SourceFile::new("deploy/crd.yaml", format!("spec: {}", copy(names)));
+            let copy = documents(&file, Dialect::Kubectl).unwrap().remove(0);
+            let found = differences("Shelf", &columns(["Size", "Age"]), &copy);
+            found.into_iter().map(|it| it.message).collect::<Vec<_>>()
+        };
+        assert_eq!(found(["Size", "Age"]), Vec::<String>::new());
+        let order = r#"`["Size","Age"]` in the source but `["Age","Size"]` in the copy"#;
+        assert_eq!(found(["Age", "Size"]), [format!("`Shelf`: `v1 additionalPrinterColumns` is {order}")]);
+        // A column that is missing is one difference, not two.
+        assert_eq!(found(["Age", "Books"]).len(), 2);
     }
 
     #[test]
