@@ -8,11 +8,13 @@ use serde_json::Value;
 use crate::compiled::git;
 use crate::diagnostics::OP611;
 use crate::error::UserError;
+use crate::kept;
 use opctl_cluster::{self as cluster, Kubectl, KubectlError};
+use opctl_kustomize::yaml::Node;
 use opctl_model::counted;
 use opctl_model::diagnostic::{Diagnostic, Severity};
 use opctl_model::names::Version;
-use opctl_model::project::{Tree, join};
+use opctl_model::project::join;
 use opctl_model::{Api, CrdLocation, yaml};
 use opctl_schema::apiserver::check_object;
 use opctl_schema::compat::{self, Change, Impact, Victim};
@@ -28,32 +30,28 @@ pub enum Baseline {
 }
 
 impl Baseline {
-    /// Reads a file or folder, or a commit: then the CRDs are those in `folder/crd/bases`, at the merge base with the current commit.
+    /// Reads a file, folder or chart, or a commit: then the CRDs are those in `folder/crd/bases`, at the merge base with the current commit.
     ///
     /// # Errors
     ///
-    /// If there is no such file, folder or commit, or it cannot be read.
-    pub fn read(what: &str, root: &Path, folder: &str) -> Result<Self, UserError> {
+    /// If there is no such file, folder or commit, it cannot be read, or a file, folder or chart has no CRD.
+    pub fn read(what: &str, root: &Path, folder: &str) -> anyhow::Result<Self> {
         let path = Path::new(what);
-        let (name, files) = match path.exists() {
-            true => (format!("`{what}`"), on_disk(path)?),
-            false => {
-                let refused = |why: String| {
-                    UserError::new(format!("cannot compare with `{what}`: {why}"))
-                        .help("give a file or folder with CRDs, a branch, tag or commit, or `cluster`")
-                        .help("in CI, the checkout needs its history: `fetch-depth: 0`")
-                };
-                let commit = git::merge_base(root, what).map_err(refused)?;
-                let below = join(folder, "crd/bases");
-                let files = git::files(root, &commit, &below).map_err(refused)?;
-                let name = format!("`{what}` ({})", &commit[..commit.len().min(10)]);
-                let files = files.into_iter().map(|(path, text)| (format!("{path}` of {name}"), text)).collect();
-                (name, files)
-            }
+        if path.exists() {
+            return Ok(Self::Files(format!("`{what}`"), kept::crds(path)?.iter().map(Node::json).collect()));
+        }
+        let refused = |why: String| {
+            UserError::new(format!("cannot compare with `{what}`: {why}"))
+                .help("give a file or folder with CRDs, a branch, tag or commit, or `cluster`")
+                .help("in CI, the checkout needs its history: `fetch-depth: 0`")
         };
+        let commit = git::merge_base(root, what).map_err(refused)?;
+        let files = git::files(root, &commit, &join(folder, "crd/bases")).map_err(refused)?;
+        let name = format!("`{what}` ({})", &commit[..commit.len().min(10)]);
         let mut crds = Vec::new();
         for (path, text) in files {
-            let values = yaml::objects(&text).map_err(|why| UserError::new(format!("cannot read `{path}: {why}")))?;
+            let read = yaml::objects(&text);
+            let values = read.map_err(|why| UserError::new(format!("cannot read `{path}` of {name}: {why}")))?;
             crds.extend(values.into_iter().filter(|value| value["kind"] == "CustomResourceDefinition"));
         }
         Ok(Self::Files(name, crds))
@@ -81,26 +79,6 @@ impl Baseline {
             }
         }
     }
-}
-
-fn on_disk(path: &Path) -> Result<Vec<(String, String)>, UserError> {
-    let failed = |path: &Path, error| UserError::new(format!("cannot read `{}`: {error}", path.display()));
-    if !path.is_dir() {
-        let text = std::fs::read_to_string(path).map_err(|error| failed(path, error))?;
-        return Ok(vec![(format!("{}`", path.display()), text)]);
-    }
-    let tree = Tree::of_others(path);
-    let is_manifest = |name: &String| [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending));
-    let names = tree.children("").map_err(|error| failed(path, error.source))?;
-    names
-        .into_keys()
-        .filter(is_manifest)
-        .map(|name| {
-            let file = path.join(&name);
-            let text = tree.read(&name).map_err(|error| failed(&file, error.source))?.unwrap_or_default();
-            Ok((format!("{}`", file.display()), text))
-        })
-        .collect()
 }
 
 /// The changes of the CRDs since a baseline.

@@ -9,8 +9,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use crate::diagnostics::{OP612, OP613, OP614};
-use crate::error::UserError;
-use crate::kept::{self, Templates};
+use crate::kept;
 use opctl_kustomize::yaml::Node;
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::{Step, counted};
@@ -38,21 +37,13 @@ pub struct Drift {
 }
 
 impl Copies {
-    /// Reads the CRDs in a file, in a folder and the folders below it, or in a chart.
+    /// Reads the CRDs in a file, folder or chart.
     ///
     /// # Errors
     ///
-    /// If no CRD is found. See also [`kept::objects`].
+    /// Those of [`kept::crds`].
     pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let name = path.display().to_string();
-        let mut crds = kept::objects(path, "apiextensions.k8s.io", &["CustomResourceDefinition"], Templates::AsText)?;
-        // Patches of kustomizations are parts of CRDs.
-        crds.retain(|crd| crd.text_at(&["spec", "group"]).is_some());
-        if crds.is_empty() {
-            let help = "`--compare` takes a file or a folder with CRDs, or a Helm chart";
-            return Err(UserError::new(format!("no CRD found in `{name}`")).help(help).into());
-        }
-        Ok(Self { name, crds })
+        Ok(Self { name: path.display().to_string(), crds: kept::crds(path)? })
     }
 }
 

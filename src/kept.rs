@@ -65,6 +65,21 @@ pub fn objects(path: &Path, group: &str, kinds: &[&str], templates: Templates) -
     Ok(found)
 }
 
+/// The CRDs in a file, in a folder and the folders below it, or in a chart, without patches of kustomizations, which are parts of CRDs.
+///
+/// # Errors
+///
+/// If there is none. See also [`objects`].
+pub fn crds(path: &Path) -> anyhow::Result<Vec<Node>> {
+    let mut crds = objects(path, "apiextensions.k8s.io", &["CustomResourceDefinition"], Templates::AsText)?;
+    crds.retain(|crd| crd.text_at(&["spec", "group"]).is_some());
+    if crds.is_empty() {
+        let error = UserError::new(format!("no CRD found in `{}`", path.display()));
+        return Err(error.help("specify a file or a folder with CRDs, or a Helm chart").into());
+    }
+    Ok(crds)
+}
+
 fn is_chart(folder: &Path) -> bool {
     folder.join("Chart.yaml").is_file()
 }
