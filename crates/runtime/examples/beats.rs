@@ -1,6 +1,6 @@
 //! An operator for the tests of leader election: its leader writes several times a second, on a single thread, which a ConfigMap can block.
 //!
-//! `default/beats` has the process that wrote last. A ConfigMap with the label `blocks=true` blocks the thread for its `seconds`.
+//! `default/beats` has the process that wrote last, and which of its writes that was; it logs each before. A ConfigMap with the label `blocks=true` blocks the thread for its `seconds`.
 
 use std::process::{self, ExitCode};
 use std::sync::Arc;
@@ -41,6 +41,7 @@ async fn beat(ctx: Context) -> Result<(), manager::Error> {
             beats.metadata.name = Some("beats".to_owned());
             let data = [("writer", process::id().to_string()), ("count", count.to_string())];
             beats.data = Some(data.map(|(key, value)| (key.to_owned(), value)).into());
+            println!("sends {count}");
             if let Err(error) = apply(OPERATOR.name, &api, "beats", &beats).await {
                 println!("not written: {}", brief(&error));
             }

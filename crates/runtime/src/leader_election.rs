@@ -16,7 +16,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use k8s_openapi::jiff::Timestamp;
 use kube::api::{Api, PostParams};
 use kube::{Client, ResourceExt};
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio::time::{sleep, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
@@ -24,6 +24,8 @@ use crate::controller::jittered;
 use crate::manager::Error;
 use crate::telemetry::random;
 use crate::{Context, brief};
+
+use term::Moment;
 
 pub(crate) use term::Term;
 pub(crate) use thread::Leadership;
@@ -81,7 +83,7 @@ struct Election {
     /// As last read or written; empty if there is none.
     seen: Lease,
     /// When `seen` was first seen; for this replica's own record, when the request started that wrote it.
-    since: Instant,
+    since: Moment,
 }
 
 impl Election {
@@ -98,7 +100,7 @@ impl Election {
             identity: format!("{host}_{:016x}", random()),
             term,
             seen: Lease::default(),
-            since: Instant::now(),
+            since: Moment::now(),
         }
     }
 
@@ -143,7 +145,7 @@ impl Election {
                 sleep(self.pause()).await;
                 self.claim().await
             };
-            match timeout_at(deadline, renewal).await {
+            match timeout_at(deadline.awake, renewal).await {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => warn!("cannot renew the Lease: {}", brief(&error)),
                 Err(_) => {
@@ -167,7 +169,7 @@ impl Election {
     }
 
     /// The end of the term without another renewal.
-    fn deadline(&self) -> Instant {
+    fn deadline(&self) -> Moment {
         self.since + Duration::from_secs(self.options.renew_deadline.into())
     }
 
@@ -191,7 +193,7 @@ impl Election {
             let spec = self.seen.spec.as_ref();
             let seconds = spec.and_then(|spec| u64::try_from(spec.lease_duration_seconds?).ok());
             let duration = Duration::from_secs(seconds.unwrap_or(self.options.lease_duration.into()));
-            if !self.holder().is_empty() && !self.leads() && self.since.elapsed() < duration {
+            if !self.holder().is_empty() && !self.leads() && self.since.awake.elapsed() < duration {
                 return Ok(());
             }
         }
@@ -205,7 +207,7 @@ impl Election {
         self.seen = now;
         // This replica's own record, whose answer was lost, may have been seen by others earlier.
         if changed && !self.leads() {
-            self.since = Instant::now();
+            self.since = Moment::now();
         }
         Ok(())
     }
@@ -213,7 +215,7 @@ impl Election {
     /// Does nothing if another replica wrote it first.
     async fn write(&mut self, holder: String, duration: u16) -> Result<(), kube::Error> {
         loop {
-            let (since, now) = (Instant::now(), Some(MicroTime(Timestamp::now())));
+            let (since, now) = (Moment::now(), Some(MicroTime(Timestamp::now())));
             let mut lease = self.seen.clone();
             let name = &self.name;
             lease.metadata.name = Some(name.clone());

@@ -1,6 +1,7 @@
 //! The client of the cluster: from the kubeconfig or the Pod's service account, through a proxy if there is one, with metrics,
 //! retries that an overloaded API server can bear, and errors that name the server.
 
+mod fence;
 mod overload;
 mod proxy;
 mod requests;
@@ -21,8 +22,10 @@ use kube::config::{InClusterError, KubeConfigOptions, Kubeconfig, KubeconfigErro
 use kube::{Client, Config};
 use tower::{BoxError, Service, ServiceBuilder, ServiceExt};
 
+use crate::leader_election::Term;
 use crate::telemetry::metrics::Metrics;
 use crate::with_causes;
+use fence::Fenced;
 use proxy::{Proxy, Scheme};
 use requests::{RequestsLayer, Server};
 
@@ -39,10 +42,19 @@ pub use requests::RequestError;
 ///
 /// If there is no kubeconfig and no service account, or what they say cannot be used.
 pub async fn connect(metrics: &Metrics) -> Result<Client, Error> {
-    connect_with(metrics, &|name| env::var(name).ok()).await
+    connect_within(&Term::default(), metrics).await
 }
 
-async fn connect_with(metrics: &Metrics, variable: &impl Fn(&str) -> Option<String>) -> Result<Client, Error> {
+/// The same, for a client whose connections send nothing once the term is over.
+pub(crate) async fn connect_within(term: &Term, metrics: &Metrics) -> Result<Client, Error> {
+    connect_with(term, metrics, &|name| env::var(name).ok()).await
+}
+
+async fn connect_with(
+    term: &Term,
+    metrics: &Metrics,
+    variable: &impl Fn(&str) -> Option<String>,
+) -> Result<Client, Error> {
     let (mut config, proxy_url) = match kubeconfig(variable)? {
         Some(Found { paths, kubeconfig }) => {
             let proxy_url = proxy_url(&kubeconfig);
@@ -58,7 +70,7 @@ async fn connect_with(metrics: &Metrics, variable: &impl Fn(&str) -> Option<Stri
         true => None,
         false => Proxy::choose(&config.cluster_url, proxy_url.as_deref(), variable)?,
     };
-    build(config, proxy, metrics)
+    build(config, proxy, term, metrics)
 }
 
 /// A client with a configuration of your own, and everything that [`connect`] adds. Its `proxy_url` is used; the variables of
@@ -70,7 +82,7 @@ async fn connect_with(metrics: &Metrics, variable: &impl Fn(&str) -> Option<Stri
 pub fn from_config(config: Config, metrics: &Metrics) -> Result<Client, Error> {
     let proxy_url = config.proxy_url.as_ref().map(Uri::to_string);
     let proxy = Proxy::choose(&config.cluster_url, proxy_url.as_deref(), &|_| None)?;
-    build(config, proxy, metrics)
+    build(config, proxy, &Term::default(), metrics)
 }
 
 /// A kubeconfig for programs that the operator runs, as JSON: with its own cluster and credentials, and this namespace as the default.
@@ -143,7 +155,7 @@ fn proxy_url(kubeconfig: &Kubeconfig) -> Option<String> {
     cluster.proxy_url.clone()
 }
 
-fn build(config: Config, proxy: Option<Proxy>, metrics: &Metrics) -> Result<Client, Error> {
+fn build(config: Config, proxy: Option<Proxy>, term: &Term, metrics: &Metrics) -> Result<Client, Error> {
     let mut connector = HttpConnector::new();
     connector.enforce_http(false);
     connector.set_nodelay(true);
@@ -151,6 +163,9 @@ fn build(config: Config, proxy: Option<Proxy>, metrics: &Metrics) -> Result<Clie
     connector.set_keepalive(Some(Duration::from_secs(30)));
     connector.set_keepalive_interval(Some(Duration::from_secs(10)));
     connector.set_keepalive_retries(Some(3));
+    let term = term.clone();
+    // Below TLS and proxies, where bytes leave the process.
+    let connector = connector.map_response(move |stream| Fenced { stream, term: term.clone() });
     let server = Server {
         url: config.cluster_url.to_string().trim_end_matches('/').to_owned(),
         proxy: proxy

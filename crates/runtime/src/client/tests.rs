@@ -5,10 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use tokio::io::AsyncReadExt;
 use tower::Layer;
 
 use super::*;
 use crate::Operator;
+
+const OPERATOR: Operator = Operator { name: "sample-operator", version: "1.2.3" };
 
 const KUBECONFIG: &str = "
 apiVersion: v1
@@ -28,7 +31,7 @@ users:
 ";
 
 async fn connected(file: &Path, proxy: Option<&str>) -> Result<Client, Error> {
-    let metrics = Metrics::new(Operator { name: "sample-operator", version: "1.2.3" });
+    let metrics = Metrics::new(OPERATOR);
     let variable = |name: &str| match name {
         "KUBECONFIG" => Some(file.display().to_string()),
         "HTTP_PROXY" => proxy.map(str::to_owned),
@@ -36,7 +39,7 @@ async fn connected(file: &Path, proxy: Option<&str>) -> Result<Client, Error> {
         "NO_PROXY" => Some("198.51.100.0/24,".to_owned()),
         _ => None,
     };
-    connect_with(&metrics, &variable).await
+    connect_with(&Term::default(), &metrics, &variable).await
 }
 
 fn file(text: &str) -> tempfile::NamedTempFile {
@@ -54,7 +57,7 @@ async fn requests_go_through_the_proxy_of_the_environment_unless_no_proxy_names_
     let request = tokio::spawn(async move { client.apiserver_version().await });
     let (mut connection, _) = proxy.accept().await.unwrap();
     let mut line = [0; 32];
-    tokio::io::AsyncReadExt::read_exact(&mut connection, &mut line).await.unwrap();
+    connection.read_exact(&mut line).await.unwrap();
     assert_eq!(&line, b"CONNECT 192.0.2.1:6443 HTTP/1.1\r");
     request.abort();
 
@@ -107,7 +110,7 @@ async fn slow(count: u32, takes: Option<Duration>) -> (Vec<Result<(), String>>, 
             Ok::<_, BoxError>(http::Response::new(Body::empty()))
         }
     });
-    let metrics = Metrics::new(Operator { name: "sample-operator", version: "1.2.3" });
+    let metrics = Metrics::new(OPERATOR);
     let layer = RequestsLayer::new(Server { url: "https://slow:6443".to_owned(), proxy: None }, metrics);
     let client = Client::new(layer.layer(service), "default");
     let requests = (0..count).map(|_| async {
@@ -126,4 +129,29 @@ async fn a_slow_server_gets_each_request_once() {
     let late = "GET https://slow:6443/api/v1/pods failed: no answer in 90 seconds";
     assert!(answers.iter().all(|answer| *answer == Err(late.to_owned())), "{answers:?}");
     assert_eq!(sent, 20);
+}
+
+#[tokio::test]
+async fn no_more_of_a_request_is_sent_after_the_term() {
+    const SIZE: usize = 64 << 20;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let config = Config::new(format!("http://{}", listener.local_addr().unwrap()).parse().unwrap());
+    let term = Term::default();
+    let client = build(config, None, &term, &Metrics::new(OPERATOR)).unwrap();
+    let body = Body::from(vec![b' '; SIZE]);
+    let request = http::Request::put("/api/v1/namespaces/default/configmaps/large").body(body).unwrap();
+    let sent = tokio::spawn(async move { client.send(request).await });
+
+    let (mut connection, _) = listener.accept().await.unwrap();
+    let mut buffer = vec![0; 64 << 10];
+    let mut received = connection.read(&mut buffer).await.unwrap();
+    assert!(received > 0);
+    term.end();
+    // What the operating system has already, it delivers.
+    while let Ok(more @ 1..) = connection.read(&mut buffer).await {
+        received += more;
+    }
+    assert!(received < SIZE, "{received}");
+    let error = describe(&sent.await.unwrap().unwrap_err());
+    assert!(error.ends_with("this replica is no longer the leader"), "{error}");
 }

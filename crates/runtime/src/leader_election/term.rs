@@ -1,9 +1,11 @@
 //! The time for which a replica leads, and a client that writes within it only.
 
 use std::future::poll_fn;
+use std::ops::Add;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
+use std::time::Duration;
 
 use http::header::UPGRADE;
 use http::{Method, Request};
@@ -12,31 +14,72 @@ use kube::client::Body;
 use tokio::time::Instant;
 use tower::service_fn;
 
-/// The time for which this replica leads, by its own clock, which goes on while the process is stopped. Clones share it.
+/// A moment by this machine's own clocks. Both go on while the process is stopped.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// By the clock of timers, which stands still while the machine is suspended.
+    pub awake: Instant,
+    /// By a clock that does not, since the machine was booted.
+    pub booted: Duration,
+}
+
+impl Moment {
+    pub fn now() -> Self {
+        Self { awake: Instant::now(), booted: since_boot() }
+    }
+
+    /// It is past by one of the clocks.
+    fn is_past(self) -> bool {
+        let now = Self::now();
+        now.awake >= self.awake || now.booted >= self.booted
+    }
+}
+
+impl Add<Duration> for Moment {
+    type Output = Self;
+
+    fn add(self, duration: Duration) -> Self {
+        Self { awake: self.awake + duration, booted: self.booted + duration }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn since_boot() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    time.try_into().expect("it is not before the boot")
+}
+
+/// A moment is past by the other clock alone.
+#[cfg(not(target_os = "linux"))]
+fn since_boot() -> Duration {
+    Duration::ZERO
+}
+
+/// The time for which this replica leads. Clones share it.
 #[derive(Clone, Default)]
 pub struct Term {
     /// None as long as the replica has not led.
-    end: Arc<Mutex<Option<Instant>>>,
+    end: Arc<Mutex<Option<Moment>>>,
 }
 
 impl Term {
-    pub fn extend(&self, end: Instant) {
+    pub fn extend(&self, end: Moment) {
         *self.lock() = Some(end);
     }
 
     /// Ends it now.
     pub fn end(&self) {
-        self.extend(Instant::now());
+        self.extend(Moment::now());
     }
 
-    fn is_over(&self) -> bool {
-        self.lock().is_some_and(|end| Instant::now() >= end)
+    pub fn is_over(&self) -> bool {
+        self.lock().is_some_and(Moment::is_past)
     }
 
     /// The same client, whose writes fail once the term is over.
     ///
     /// Each step of a write looks at the clock first: a process that was stopped goes on amid a request, such as in a pause before
-    /// another try, or while it connects.
+    /// another try, or while it connects. The connections of [`client::connect_within`](crate::client::connect_within) look once more.
     pub fn guard(&self, client: Client) -> Client {
         let namespace = client.default_namespace().to_owned();
         let (term, valid_until) = (self.clone(), *client.valid_until());
@@ -44,7 +87,7 @@ impl Term {
         Client::new(send, namespace).with_valid_until(valid_until)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Instant>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Moment>> {
         self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -56,7 +99,7 @@ async fn send(client: Client, term: Term, request: Request<Body>) -> Result<http
     let mut sent = pin!(client.send(request));
     poll_fn(|context| {
         if !is_read && term.is_over() {
-            let error = format!("{what} was not sent: this replica is no longer the leader");
+            let error = format!("{what} failed: this replica is no longer the leader");
             return Poll::Ready(Err(kube::Error::Service(error.into())));
         }
         sent.as_mut().poll(context)

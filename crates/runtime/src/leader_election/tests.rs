@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex};
 use kube::api::ObjectMeta;
 use kube::client::Body;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::*;
 use crate::Operator;
@@ -265,7 +266,7 @@ async fn writes_are_refused_from_the_end_of_the_term_on() {
         let mut refused = 0;
         for (method, upgrade) in writes {
             if let Err(error) = sent(&client, method, upgrade).await {
-                assert_eq!(error, format!("{method} /api/v1/pods was not sent: this replica is no longer the leader"));
+                assert_eq!(error, format!("{method} /api/v1/pods failed: this replica is no longer the leader"));
                 refused += 1;
             }
         }
@@ -273,11 +274,11 @@ async fn writes_are_refused_from_the_end_of_the_term_on() {
         refused
     };
     assert_eq!(refused().await, 0, "a server of a replica that does not lead");
-    term.extend(Instant::now() + Duration::from_secs(10));
+    term.extend(Moment::now() + Duration::from_secs(10));
     assert_eq!(refused().await, 0);
     after(11).await;
     assert_eq!(refused().await, writes.len());
-    term.extend(Instant::now() + Duration::from_secs(10));
+    term.extend(Moment::now() + Duration::from_secs(10));
     assert_eq!(refused().await, 0);
     term.end();
     assert_eq!(refused().await, writes.len());
@@ -286,11 +287,23 @@ async fn writes_are_refused_from_the_end_of_the_term_on() {
 #[tokio::test(start_paused = true)]
 async fn a_write_goes_no_further_after_the_end_of_the_term() {
     let term = Term::default();
-    term.extend(Instant::now() + Duration::from_secs(10));
+    term.extend(Moment::now() + Duration::from_secs(10));
     let client = guarded(&term, 60);
     let (write, read) = tokio::join!(sent(&client, "PUT", false), sent(&client, "GET", false));
     assert!(write.unwrap_err().contains("no longer the leader"));
     assert_eq!(read, Ok(()));
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(start_paused = true)]
+async fn a_term_ends_while_the_machine_is_suspended() {
+    let term = Term::default();
+    term.extend(Moment::now() + Duration::from_secs(10));
+    assert!(!term.is_over());
+    // Only the clock since the boot has gone on.
+    let awake = Moment::now().awake + Duration::from_secs(10);
+    term.extend(Moment { awake, ..Moment::now() });
+    assert!(term.is_over());
 }
 
 #[tokio::test(start_paused = true)]

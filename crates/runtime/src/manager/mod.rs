@@ -147,6 +147,15 @@ struct Arguments {
     logs: LogOptions,
 }
 
+/// The clients of a manager.
+struct Clients<C> {
+    client: Client,
+    /// The connections of `client` may send nothing after it.
+    term: Term,
+    /// Connects to the cluster for the Lease.
+    for_lease: C,
+}
+
 impl Manager {
     /// The process of this operator.
     pub fn new(operator: Operator) -> Self {
@@ -168,10 +177,12 @@ impl Manager {
         };
         let outcome = async {
             let metrics = Metrics::new(self.operator);
-            let client = client::connect(&metrics).await?;
+            let term = Term::default();
+            let client = client::connect_within(&term, &metrics).await?;
             let counted = metrics.clone();
-            let connect = async move || client::connect(&counted).await;
-            self.start_with(client, connect, metrics, arguments.options, runnables).await
+            let for_lease = async move || client::connect(&counted).await;
+            let clients = Clients { client, term, for_lease };
+            self.start_with(clients, metrics, arguments.options, runnables).await
         };
         match outcome.await {
             Ok(()) => ExitCode::SUCCESS,
@@ -194,15 +205,14 @@ impl Manager {
     /// with code 1, after half of the time between `--renew-deadline` and `--lease-duration`.
     pub async fn start(self, client: Client, options: Options, runnables: Vec<Runnable>) -> Result<(), Error> {
         let connected = client.clone();
-        let connect = async move || Ok(connected);
-        self.start_with(client, connect, Metrics::new(self.operator), options, runnables).await
+        let for_lease = async move || Ok(connected);
+        let clients = Clients { client, term: Term::default(), for_lease };
+        self.start_with(clients, Metrics::new(self.operator), options, runnables).await
     }
 
-    /// `connect` makes the client for the Lease.
     async fn start_with(
         self,
-        client: Client,
-        connect: impl AsyncFnOnce() -> Result<Client, client::Error> + Send + 'static,
+        clients: Clients<impl AsyncFnOnce() -> Result<Client, client::Error> + Send + 'static>,
         metrics: Metrics,
         options: Options,
         runnables: Vec<Runnable>,
@@ -213,10 +223,10 @@ impl Manager {
             return Err(Error::Duplicate(twice.name));
         }
         options.leader_election.validate()?;
+        let Clients { client, term, for_lease } = clients;
         let version = client.apiserver_version().await?;
         info!(kubernetes = version.git_version, version = self.operator.version, "starting {}", self.operator.name);
 
-        let term = Term::default();
         let elects = options.leader_election.leader_elect;
         let client = if elects { term.guard(client) } else { client };
         let mut ctx = Context::new(client, self.operator, options);
@@ -231,7 +241,7 @@ impl Manager {
         // Not among the parts: the probes are answered until the last reconcile has ended.
         let _servers = endpoints::start(&ctx).await?;
 
-        let mut leadership = elects.then(|| Leadership::start(&ctx, term, &elected, connect)).transpose()?;
+        let mut leadership = elects.then(|| Leadership::start(&ctx, term, &elected, for_lease)).transpose()?;
         let outcome = tokio::select! {
             () = signal() => Ok(()),
             Some(ended) = parts.join_next() => Err(reason(ended)),
