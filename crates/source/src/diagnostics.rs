@@ -52,7 +52,8 @@ opctl_model::diagnostics! {
 
     /// The type cannot be found from where it is used, or its type parameters are missing. opctl resolves modules, `use`, renames, globs,
     /// re-exports and types in the source of other crates. It neither expands macros nor runs build scripts, so it cannot see types that
-    /// they generate. A type of another crate may also be behind a feature that is not enabled.
+    /// they generate. A type of another crate may also be behind a feature that is not enabled. An associated type such as
+    /// `<Own as Trait>::Item` or `T::Item` is found where one `impl` for a type of the source has it.
     OP010: Source, CompilerOnly;
 
     /// The type comes from a crate whose source opctl cannot read. The schemas of std, k8s-openapi and serde_json, and of many types of
@@ -68,8 +69,9 @@ opctl_model::diagnostics! {
 
     /// The schema is built by code that opctl cannot evaluate. Examples are a hand-written `JsonSchema`, a `schema_with` function, a
     /// computed validation rule and `#[schemars(transform = …)]`. opctl does evaluate function bodies that consist of a
-    /// `json_schema!({ … })` literal or of the schema of another type (`generator.subschema_for::<T>()`, `T::json_schema(generator)`),
-    /// also with `insert` and `remove` calls on it, and rules such as `("rule", "message")` and `Rule::new("…").message("…")`. For a
+    /// `json_schema!({ … })` literal, of `Schema::default()`, or of the schema of another type (`generator.subschema_for::<T>()`,
+    /// `T::json_schema(generator)`), also with `insert` calls on it and with functions that are given the generator; the transform
+    /// `RestrictFormats::default()`; and rules such as `("rule", "message")` and `Rule::new("…").message("…")`. For a
     /// constant change, use `#[schemars(extend("key" = value))]`.
     ///
     /// The same holds for types and functions that an attribute macro may change, and for types whose schema comes from a derive other than
@@ -79,14 +81,18 @@ opctl_model::diagnostics! {
     /// A default, a bound or a pattern is part of the schema, but opctl cannot evaluate its expression. It evaluates literals, constants,
     /// struct literals, constructors of std, derived and hand-written `Default` implementations, and functions whose bodies consist of
     /// these, operators, `let`, `if`, `match`, `return` and `?`, closures, constants within the body, common methods of options, results,
-    /// texts, numbers, durations, collections and iterators, and struct literals of k8s-openapi. Statements may set the fields of a local of
+    /// texts, numbers, durations, collections and iterators, struct literals of k8s-openapi, `LazyLock`, and the constants, constructors
+    /// and texts of many types of chrono, jiff, semver, url and uuid: `Url::parse("https://example.com/").unwrap()`,
+    /// `Version::new(1, 2, 3)`, `SignedDuration::from_secs(30)`. Of fields with `#[serde(with = "…")]` or `serialize_with`, it evaluates
+    /// the function that writes the default, and knows humantime_serde. Statements may set the fields of a local of
     /// the same block, as in `let mut spec = Self::new(); spec.replicas = 3; spec`, and `insert` into a schema. Only a compiler runs other code
     /// that changes something: loops, `+=`, `list.push(…)` and `&mut`.
     ///
     /// It also cannot evaluate values that depend on anything else, have no defined order (a `HashSet` with several items), or have a
     /// hand-written `Serialize`, and rejects code that only a compiler understands for certain: numbers whose type is not evident and decides
     /// the result (`let n = 200`), `#[cfg]`, `use` and functions in a body, items of traits (`<Type as Trait>::NAME`), unused variables that
-    /// may have an effect, methods and macros with a name that a trait or macro of the crate has, and functions that may panic, even where
+    /// may have an effect, methods and macros with a name that a trait or macro of the crate has (or of another crate, behind a glob such
+    /// as `use tracing::*`; run `cargo fetch` if that crate is not on disk), and functions that may panic, even where
     /// their value is not written. Let the [compiled types](../engines.md) print the CRD, or set the value in the schema instead:
     /// `#[schemars(!default, extend("default" = …))]`.
     OP014: Source, CompilerOnly;
@@ -214,6 +220,11 @@ opctl_model::diagnostics! {
     ///   the CRD from it, for example with the annotation `argocd.argoproj.io/sync-options: Prune=false` on the CRD in the cluster, or
     ///   `kustomize.toolkit.fluxcd.io/prune: disabled`. Then apply the CRD of the other project again, to get the missing fields back.
     OP049: Source, Mistake;
+
+    /// Every kind of the package is behind a `cfg` that does not hold, so no CRD is generated. The warning names the feature of Cargo.toml
+    /// that adds most of them, and `--features` enables it, as with cargo. Features that the package needs by default belong in
+    /// `default = […]`.
+    OP051: Source, Warning;
 
     /// opctl cannot determine what a call requests from the API server. As long as there is such a call, no permission is
     /// reported as unused ([OP417](#op417)): its marker may be for this request.

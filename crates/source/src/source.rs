@@ -1,10 +1,13 @@
 //! The entry points: what is read of a package, and in which combinations.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::account::{Account, made_kinds};
 use crate::derive::types::{Deriver, State};
 use crate::derive::{Part, derive_all, different_versions};
+use crate::diagnostics::OP051;
 use crate::evaluate::context::Context;
 use crate::markers::diagnostics::OP131;
 use crate::resolve::modules::{Modules, Reading};
@@ -50,6 +53,13 @@ pub fn read(tree: &Tree, folder: &str) -> Source {
 }
 
 pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
+    let (packages, mut source) = read_build(tree, folder, options);
+    source.diagnostics.extend(source.adding_features(&packages, options));
+    source
+}
+
+/// What is read with the features of the tree.
+fn read_build(tree: &Tree, folder: &str, options: &Options) -> (Vec<Package>, Source) {
     let (packages, modules, mut source) = read_modules(tree, folder);
     let mut part = derive_all(&source.tree, &source.folder, &modules, options);
     if let Some(missing) = foreign::not_fetched(&part.missing) {
@@ -83,7 +93,7 @@ pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     let unnamed = unnamed.map(|reason| Underivable { kind: None, span: None, reasons: vec![reason] });
     source.operator.underivable.splice(..0, unnamed);
     source.diagnostics.extend(passed_over);
-    source
+    (packages, source)
 }
 
 /// Reads only the permissions: what a package's markers say, whatever its types are.
@@ -164,6 +174,28 @@ fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Modules, Source) {
 }
 
 impl Source {
+    /// Where a `cfg` leaves out every kind, a warning with the features that add some.
+    fn adding_features(&self, packages: &[Package], options: &Options) -> Option<Diagnostic> {
+        let Account { written: 0, refused: 0, left_out: 1.., .. } = self.account else { return None };
+        let declared = packages.iter().flat_map(|package| {
+            let enabled = package.by_default();
+            package.declared_features().into_iter().filter(move |feature| !enabled.contains(feature))
+        });
+        let declared: BTreeSet<String> = declared.filter(|feature| feature != "default").collect();
+        let added = declared.into_iter().filter_map(|feature| {
+            let mut features = self.tree.features().clone();
+            features.features.push(feature.clone());
+            let (_, with) = read_build(&self.tree.clone().with_features(features), &self.folder, options);
+            let count = with.account.written + with.account.refused;
+            (count > 0).then_some((count, feature))
+        });
+        // Of those that add most, the first.
+        let (count, feature) = added.min_by_key(|(count, feature)| (Reverse(*count), feature.clone()))?;
+        let kinds = if count == 1 { "kind" } else { "kinds" };
+        let message = format!("no kind is part of this build; the feature `{feature}` adds {count} {kinds}");
+        Some(OP051.warning(message).help(format!("add `--features {feature}`")))
+    }
+
     fn add_markers(&mut self, packages: &[Package], modules: &Modules) {
         let files = modules.files();
         for file in &files {

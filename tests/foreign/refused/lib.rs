@@ -18,8 +18,28 @@ pub struct RefusedSpec {
     old: old::Old,
     other: k8s_openapi::api::core::v1::EnvVar,
     own: Own,
+    #[serde(default = "handed_on::text")]
+    handed_on: String,
+    #[serde(default = "unread::text")]
+    unread: String,
 }
 
 #[cfg(has_own)]
 #[derive(JsonSchema)]
 pub struct Own;
+
+mod handed_on {
+    use hard::traits::*;
+
+    pub fn text() -> String {
+        "a".to_string()
+    }
+}
+
+mod unread {
+    use absent::*;
+
+    pub fn text() -> String {
+        "a".to_string()
+    }
+}

@@ -5,16 +5,18 @@
 
 use std::collections::BTreeMap;
 
+use schemars::transform::{RestrictFormats, Transform};
 use schemars::{_private as expansion, Schema, json_schema};
 use serde_derive_internals::Derive;
 use serde_derive_internals::ast::{Data, Field, Style, Variant};
 use serde_derive_internals::attr::{Default as SerdeDefault, TagType};
 use serde_json::{Map, Value as Json, json};
-use syn::DeriveInput;
+use syn::{DeriveInput, Expr};
 
 use super::types::Deriver;
 use crate::attributes::{self, Bounds, Common, Matches, Problems, SchemaOverride, Validation};
 use crate::diagnostics::{OP004, OP013, OP014, OP018};
+use crate::evaluate::Evaluator;
 use crate::evaluate::context::{Derived, Scope, all};
 use crate::evaluate::values::Value;
 use crate::known::{Hole, Shape, with_holes};
@@ -25,16 +27,21 @@ use opctl_model::Enumeration;
 struct Draft {
     schema: Schema,
     extensions: Vec<(String, Json)>,
+    /// `#[schemars(transform = RestrictFormats::default())]`
+    restricts_formats: bool,
 }
 
 impl Draft {
     fn new(schema: Schema) -> Self {
-        Self { schema, extensions: Vec::new() }
+        Self { schema, extensions: Vec::new(), restricts_formats: false }
     }
 
     fn extend(&mut self) {
         for (key, value) in self.extensions.drain(..) {
             self.schema.insert(key, value);
+        }
+        if std::mem::take(&mut self.restricts_formats) {
+            RestrictFormats::default().transform(&mut self.schema);
         }
     }
 
@@ -252,6 +259,10 @@ impl Deriver<'_, '_> {
             if matches!(value, Value::Option(None)) && self.cx.serializes_none(with, context.scope) {
                 return Ok(Some(Json::Null));
             }
+            let written = |evaluator: &mut Evaluator<'_, '_>| evaluator.written_by_function(with, value, context.scope);
+            if let Value::Json(json) = self.evaluator().if_needed(written) {
+                return Ok(Some(json));
+            }
             let span = self.cx.span(context.scope, with);
             return self.cx.refuse(
                 OP014
@@ -426,7 +437,9 @@ impl Deriver<'_, '_> {
 
     /// Title, description, deprecation, examples; extensions are kept for last.
     fn describe(&mut self, draft: &mut Draft, common: &Common, scope: &Scope) -> Derived<()> {
-        if let Some(transform) = common.transforms.first() {
+        let restricts = common.transforms.iter().filter(|transform| self.restricts_formats(transform, scope)).count();
+        draft.restricts_formats |= restricts > 0;
+        if let Some(transform) = common.transforms.first().filter(|_| restricts < common.transforms.len()) {
             let span = self.cx.span(scope, transform);
             return self.cx.refuse(
                 OP013
@@ -468,6 +481,14 @@ impl Deriver<'_, '_> {
             draft.extend();
         }
         Ok(())
+    }
+
+    /// Whether a transform is schemars' `RestrictFormats::default()`, which takes away the formats that JSON Schema does not define.
+    fn restricts_formats(&self, transform: &Expr, scope: &Scope) -> bool {
+        let Expr::Call(call) = transform else { return false };
+        let Expr::Path(function) = &*call.func else { return false };
+        let path = self.cx.foreign(function, scope);
+        path == ["schemars", "transform", "RestrictFormats", "default"] && call.args.is_empty()
     }
 
     fn validate(&mut self, schema: &mut Schema, validation: &Validation, scope: &Scope) -> Derived<()> {

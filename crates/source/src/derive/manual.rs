@@ -1,7 +1,7 @@
 //! Schemas that the user wrote by hand: `impl JsonSchema`, `schema_with`, as far as their values are evident.
 
 use schemars::Schema;
-use syn::{ExprPath, ImplItem, ItemImpl};
+use syn::{ExprPath, FnArg, ImplItem, ItemImpl, Pat};
 
 use super::types::Deriver;
 use crate::attributes::SchemaOverride;
@@ -59,7 +59,13 @@ impl Deriver<'_, '_> {
     /// The schema that a function makes; else a refusal at what is not evident in it.
     fn schema_made_by(&mut self, function: Option<Function>, message: &str, span: Span, help: &str) -> Derived<Shape> {
         let made = function.map(|function| {
-            self.evaluator().if_needed(|evaluator| evaluator.body(&function.item.block, &function.scope, &Hint::Schema))
+            let mut scope = function.scope.clone();
+            if let Some(FnArg::Typed(parameter)) = function.item.sig.inputs.first()
+                && let Pat::Ident(generator) = &*parameter.pat
+            {
+                scope.hold(&generator.ident, Value::Generator, false);
+            }
+            self.evaluator().if_needed(|evaluator| evaluator.body(&function.item.block, &scope, &Hint::Schema))
         });
         let place = match made {
             Some(Value::Json(schema)) if Schema::try_from(schema.clone()).is_ok() => {

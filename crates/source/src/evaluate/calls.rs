@@ -61,7 +61,10 @@ impl Evaluator<'_, '_> {
             if has_attributes(quote::ToTokens::to_token_stream(&value)) {
                 return self.cx.not_evident(&value, &at);
             }
-            return self.evaluate(&value, &at, &Hint::exactly((ty, at.clone())));
+            return match self.cx.made_lazily(&ty, &value, &at) {
+                Some((ty, function)) => self.called(&function, Vec::new(), &at, &Hint::exactly((ty, at.clone()))),
+                None => self.evaluate(&value, &at, &Hint::exactly((ty, at.clone()))),
+            };
         }
         if let Some(constructor) = self.cx.constructor(path, scope, hint)?
             && matches!(constructor.fields, syn::Fields::Unit)
@@ -71,6 +74,9 @@ impl Evaluator<'_, '_> {
         if let Some(Owner { ty, last }) = self.cx.owner(path, scope)
             && let Some(Resolved::Known { path: of, .. }) = self.cx.meaning(&ty)?
         {
+            if let Some(value) = super::foreign::constant(&of, &last) {
+                return Ok(value);
+            }
             let number = of.last().filter(|_| of.len() == 1).and_then(|of| integer_type(of));
             match (of.last().map(String::as_str), last.as_str(), number) {
                 (Some("Option"), "None", _) => return Ok(Value::Option(None)),
@@ -285,6 +291,11 @@ impl Evaluator<'_, '_> {
                 let order = self.cx.or_not_evident(order, expr, scope)?;
                 return Ok(if order.is_gt() == (*function == "max") { left } else { right });
             }
+            (["jiff", "civil", function @ ("date" | "time")], _) => {
+                let civil = ["jiff", "civil"].map(String::from);
+                let value = super::foreign::made(self, &civil, function, &arguments, scope)?;
+                return self.cx.or_not_evident(value, expr, scope);
+            }
             (["std", "str", "from_utf8"], [_]) => {
                 let value = super::texts::text_made(self, "str", "from_utf8", &arguments, scope)?;
                 return self.cx.or_not_evident(value, expr, scope);
@@ -334,6 +345,7 @@ impl Evaluator<'_, '_> {
                     _ => self.cx.not_evident(expr, scope),
                 };
             }
+            (["schemars", "Schema", "default"], []) => return Ok(Value::Json(Json::Object(Default::default()))),
             (["serde_json", "from_value"] | ["schemars", "Schema", "try_from"], [json]) => {
                 // Only a schema: another type could write the value in another way than it was read.
                 if !matches!(hint, Hint::Schema) {
@@ -359,8 +371,22 @@ impl Evaluator<'_, '_> {
                 Some((ty, at)) if !self.cx.shadows.is_own_trait("Default", scope.module) => self.default_of(ty, at),
                 _ => self.cx.not_evident(expr, scope),
             },
-            ("json_schema", [_], Some(Owner { ty, .. })) => {
+            ("json_schema", [generator], Some(Owner { ty, .. })) => {
+                self.generator(generator, scope)?;
                 Ok(Value::Json(self.schemas.schema_of(self.cx, &ty.0, &ty.1)?))
+            }
+            ("serialize", [value, serializer], owner) if self.is_serializer(serializer, scope) => {
+                let value = self.evaluate(value, scope, &Hint::Free)?;
+                let json = match (owner, &foreign[..]) {
+                    (Some(_), _) | (None, ["serde", .., "Serialize", "serialize"]) => {
+                        self.serialized(value, expr, scope)?
+                    }
+                    (None, _) => {
+                        let written = self.written_by_function(path, value, scope)?;
+                        self.serialized(written, expr, scope)?
+                    }
+                };
+                Ok(Value::Result(Some(Box::new(Value::Json(json)))))
             }
             ("from", [value], Some(Owner { ty, .. })) if self.cx.is_data(&ty)? => {
                 self.converted(value, expr, scope, &Hint::exactly(ty))
@@ -392,6 +418,9 @@ impl Evaluator<'_, '_> {
         let Some(Resolved::Known { path, arguments: of_type, .. }) = self.cx.meaning(&ty)? else {
             return self.cx.not_evident(expr, scope);
         };
+        if let Some(value) = super::foreign::made(self, &path, &function, arguments, scope)? {
+            return Ok(value);
+        }
         let of = path.last().map(String::as_str).unwrap_or_default();
         match (of, function.as_str(), arguments) {
             ("IntOrString", "Int", [value]) => Ok(Value::Json(
@@ -512,6 +541,7 @@ impl Evaluator<'_, '_> {
             ("into", []) => return self.converted(&call.receiver, expr, scope, hint),
             ("collect", []) => return self.collected(call, expr, scope, hint, given),
             ("subschema_for", []) => {
+                self.generator(&call.receiver, scope)?;
                 return match given {
                     Some((ty, _)) => Ok(Value::Json(self.schemas.schema_of(self.cx, &ty, scope)?)),
                     None => self.cx.not_evident(expr, scope),
@@ -544,6 +574,11 @@ impl Evaluator<'_, '_> {
         };
         let receiver = self.evaluate(&call.receiver, scope, &of_receiver)?;
         let value = match (receiver, method.as_str(), arguments.as_slice()) {
+            (Value::Serializer, method, arguments) => return self.serializer_method(method, arguments, expr, scope),
+            (value, "serialize", [serializer]) if self.is_serializer(serializer, scope) => {
+                let json = self.serialized(value, expr, scope)?;
+                Some(Value::Result(Some(Box::new(Value::Json(json)))))
+            }
             (value, "clone", []) => self.cx.clones(&value).then_some(value),
             // On a type parameter, only methods of traits can be called, whatever type it is given.
             (Value::Data(data), method, arguments) if !scope.has_parameters() || is_self(&call.receiver) => {
@@ -564,6 +599,10 @@ impl Evaluator<'_, '_> {
                 };
                 let joined = part.map(|part| std::path::Path::new(&base).join(part));
                 joined.and_then(|path| path.to_str().map(|path| Value::Json(path.into())))
+            }
+            (Value::Json(Json::String(span)), unit, [count]) => {
+                let count = i64::try_from(self.integer(count, scope, "i64")?).ok();
+                count.and_then(|count| super::foreign::with_unit(&span, unit, count))
             }
             (Value::Text(text), "to_owned" | "as_str" | "into_owned", []) => Some(Value::Text(text)),
             // `char::to_uppercase` is shown as the letters that it gives.
@@ -682,6 +721,19 @@ impl Evaluator<'_, '_> {
         self.cx.or_not_evident(value, expr, scope)
     }
 
+    /// Refuses what is not the generator that a function is given: another one may have other settings.
+    fn generator(&mut self, expr: &Expr, scope: &Scope) -> Derived<()> {
+        match self.evaluate(expr, scope, &Hint::Unknown)? {
+            Value::Generator => Ok(()),
+            _ => self.cx.not_evident(expr, scope),
+        }
+    }
+
+    fn is_serializer(&mut self, expr: &Expr, scope: &Scope) -> bool {
+        let value = self.if_needed(|evaluator| evaluator.evaluate(expr, scope, &Hint::Unknown));
+        matches!(value, Value::Serializer)
+    }
+
     /// A function of the source, called.
     pub fn apply(
         &mut self,
@@ -725,6 +777,7 @@ impl Evaluator<'_, '_> {
             return self.cx.not_evident(expr, scope);
         }
         let mut inner = function.scope.clone();
+        let writes = values.iter().any(|(value, _)| matches!(value, Value::Serializer));
         for (input, (value, ty)) in item.sig.inputs.iter().zip(values) {
             match input {
                 FnArg::Receiver(receiver) => {
@@ -740,7 +793,8 @@ impl Evaluator<'_, '_> {
                         Pat::Wild(_) => continue,
                         _ => return self.cx.not_evident(expr, scope),
                     };
-                    if pattern.by_ref.is_some() || pattern.subpat.is_some() || mentions_mut(&*typed.ty) {
+                    let is_changed = mentions_mut(&*typed.ty) && !matches!(value, Value::Generator);
+                    if pattern.by_ref.is_some() || pattern.subpat.is_some() || is_changed {
                         return self.cx.not_evident(expr, scope);
                     }
                     // `T` of the function is what is given for it.
@@ -752,6 +806,8 @@ impl Evaluator<'_, '_> {
             }
         }
         let returned = match &item.sig.output {
+            // Of `Result<S::Ok, S::Error>`, nothing is known.
+            _ if writes => Hint::Unknown,
             ReturnType::Type(_, ty) if is_schema(ty) => Hint::Schema,
             ReturnType::Type(_, ty) if is_plain_result(ty) => Hint::Unknown,
             ReturnType::Type(_, ty) => Hint::exactly(((**ty).clone(), inner.clone())),
@@ -763,6 +819,23 @@ impl Evaluator<'_, '_> {
 }
 
 impl Context<'_> {
+    /// The type and the function of `LazyLock::new(function)`, whose value is used through `Deref`.
+    fn made_lazily(&self, ty: &Type, value: &Expr, scope: &Scope) -> Option<(Type, Expr)> {
+        let path = self.foreign_type(ty, scope)?;
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        let is_lazy = matches!(
+            path[..],
+            ["std", "sync", "LazyLock"] | ["std", "cell", "LazyCell"] | ["once_cell", "sync" | "unsync", "Lazy"]
+        );
+        let (Type::Path(ty), Expr::Call(call), true) = (ty, value, is_lazy) else { return None };
+        let syn::PathArguments::AngleBracketed(arguments) = &ty.path.segments.last()?.arguments else { return None };
+        let (Some(GenericArgument::Type(inner)), Expr::Path(new)) = (arguments.args.first(), &*call.func) else {
+            return None;
+        };
+        let is_new = new.path.segments.last().is_some_and(|last| last.ident == "new") && call.args.len() == 1;
+        is_new.then(|| (inner.clone(), call.args[0].clone()))
+    }
+
     /// Whether a path is `Some` of std.
     pub fn is_option_some(&mut self, path: &ExprPath, scope: &Scope) -> bool {
         if path.path.is_ident("Some") {

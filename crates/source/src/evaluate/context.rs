@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{DeriveInput, GenericArgument, GenericParam, Generics, ItemImpl, PathArguments, Type, TypePath};
+use syn::{DeriveInput, GenericArgument, GenericParam, Generics, ImplItem, ItemImpl, PathArguments, Type, TypePath};
 
 use super::values::Local;
 use crate::attributes::{Problem, Problems, attribute_macros};
@@ -329,6 +329,13 @@ impl Context<'_> {
         let here = |ty: &Type| (ty.clone(), scope.clone());
         match ty {
             Type::Path(TypePath { qself: None, path, .. }) => self.resolved_path(ty, path, scope),
+            Type::Path(TypePath { qself: Some(of), path, .. }) if path.segments.len() > of.position => {
+                let mut trait_path = path.clone();
+                let item = trait_path.segments.pop().map(|item| name(&item.ident)).unwrap_or_default();
+                trait_path.segments.pop_punct();
+                let trait_path = Some(&trait_path).filter(|_| of.position > 0);
+                self.associated_type(&((*of.ty).clone(), scope.clone()), trait_path, &item, ty, scope)
+            }
             Type::Reference(reference) => self.resolved(&reference.elem, scope),
             Type::Paren(inner) => self.resolved(&inner.elem, scope),
             Type::Group(inner) => self.resolved(&inner.elem, scope),
@@ -352,6 +359,11 @@ impl Context<'_> {
             return self.resolved(&bound, &outer);
         }
         let segments: Vec<String> = path.segments.iter().map(|segment| name(&segment.ident)).collect();
+        if let [of, item] = &segments[..]
+            && let Some(bound) = scope.generics.get(of).cloned()
+        {
+            return self.associated_type(&bound, None, item, ty, scope);
+        }
         let arguments: Vec<Typed> = match &path.segments.last().expect("a path has a segment").arguments {
             PathArguments::AngleBracketed(list) => list
                 .args
@@ -441,6 +453,34 @@ impl Context<'_> {
         }
     }
 
+    /// `<Type as Trait>::Item`, `T::Item`: what the only `impl` with an item of this name says.
+    fn associated_type(
+        &mut self,
+        of: &Typed,
+        trait_path: Option<&syn::Path>,
+        item: &str,
+        ty: &Type,
+        scope: &Scope,
+    ) -> Derived<Resolved> {
+        if let Resolved::Data { module, input, scope: inner, .. } = self.resolved(&of.0, &of.1)? {
+            let type_name = name(&input.ident);
+            let of_trait = trait_path.map(|path| (scope.module, path));
+            let impls = self.impls.with_associated_type(item, module, &type_name, of_trait);
+            if let [(at, implementation)] = &impls[..]
+                && holds_for_all(implementation)
+                && self.modules.implementor(&type_name, item).is_none()
+            {
+                let found = implementation.items.iter().find_map(|found| match found {
+                    ImplItem::Type(found) if name(&found.ident) == item => Some(found.ty.clone()),
+                    _ => None,
+                });
+                let found = found.expect("it has the item");
+                return self.resolved(&found, &impl_scope(implementation, *at, &input, &inner));
+            }
+        }
+        self.unknown(ty, &[ty.to_token_stream().to_string().replace(' ', "")], scope)
+    }
+
     /// The type that kube's derive makes.
     fn made_root(&self, module: ModuleId, root: &str) -> Option<DeriveInput> {
         let module = self.modules.module(module);
@@ -458,6 +498,12 @@ impl Context<'_> {
         {
             return self.refuse(made_by_macro(last).at(span, format!("the macro is called in {call}")));
         }
+        if let Some((krate, missing)) = self.unread_glob(segments, scope) {
+            let (label, help) = missing.explained();
+            let message =
+                format!("no type `{}` is found from here; it may come from the crate `{krate}`", segments.join("::"));
+            return self.refuse(OP011.error(message).at(span, label).help(help));
+        }
         let message = if segments == ["Self"] {
             "a type that contains itself cannot be in a CRD: it has no references".to_string()
         } else {
@@ -469,6 +515,37 @@ impl Context<'_> {
                 .at(span, "")
                 .help("opctl follows modules and `use`; a type that a macro or a build script makes is not seen"),
         )
+    }
+
+    /// A crate whose source is not on disk, and of which a glob may bring what a path names.
+    fn unread_glob(&self, segments: &[String], scope: &Scope) -> Option<(String, Missing)> {
+        let module_of = |at: ModuleId, path: &[String], global: bool| match path {
+            [] => Some(at),
+            path => match resolve(self.modules, at, &UsePath { global, segments: path.to_vec() }, Namespace::Type) {
+                Some(Target::Module(module)) => Some(module),
+                _ => None,
+            },
+        };
+        let (last, owner) = segments.split_last()?;
+        let module = module_of(scope.module, owner, false)?;
+        let here = self.modules.module(module);
+        let imports = here.uses.get(last).into_iter().flatten();
+        let imported = imports.filter_map(|used| {
+            let (_, owner) = used.path.segments.split_last()?;
+            module_of(module, owner, used.path.global)
+        });
+        std::iter::once(module).chain(imported).find_map(|id| {
+            self.modules.module(id).globs.iter().find_map(|glob| {
+                match resolve(self.modules, id, &glob.path, Namespace::Type)? {
+                    Target::Foreign(foreign) => {
+                        let missing = follow(self.modules, &foreign, Namespace::Type).err()?;
+                        // A crate of procedural macros has no types.
+                        (!matches!(missing, Missing::Library { .. })).then(|| (foreign.path[0].clone(), missing))
+                    }
+                    _ => None,
+                }
+            })
+        })
     }
 
     /// The place of a macro's call in a module that may make something of this name.
@@ -587,6 +664,19 @@ pub fn impl_scope(item: &ItemImpl, module: ModuleId, input: &DeriveInput, scope:
         }
     }
     inner
+}
+
+/// Whether an `impl` is for whatever its type's arguments are; one for `Type<u8>` alone leaves the others to traits.
+pub fn holds_for_all(item: &ItemImpl) -> bool {
+    let Type::Path(TypePath { path, .. }) = &*item.self_ty else { return false };
+    let Some(PathArguments::AngleBracketed(list)) = path.segments.last().map(|last| &last.arguments) else {
+        return true;
+    };
+    list.args.iter().all(|argument| match argument {
+        GenericArgument::Lifetime(_) => true,
+        GenericArgument::Type(Type::Path(path)) => path.path.get_ident().is_some_and(|ident| is_parameter(item, ident)),
+        _ => false,
+    })
 }
 
 /// Whether a name is a type or constant parameter of an `impl`.

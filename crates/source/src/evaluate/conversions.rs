@@ -103,6 +103,11 @@ impl Evaluator<'_, '_> {
                 let bytes = bytes.and_then(|bytes| <[u8; 4]>::try_from(bytes).ok());
                 bytes.map(|bytes| Value::Json(std::net::Ipv4Addr::from(bytes).to_string().into()))
             }
+            "SocketAddr" if path[0] == "std" => super::foreign::socket_address(self, value, scope)?,
+            "Duration" if path[0] == "kube" => match self.evaluate(value, scope, &Hint::Unknown)? {
+                Value::Duration(time) => super::foreign::of_kube(time.into()),
+                _ => None,
+            },
             "Option" => match self.evaluate(value, scope, &Hint::of(arguments.first()))? {
                 // `Option<Option<T>>` is made of either.
                 Value::Option(_) => None,

@@ -29,6 +29,7 @@ impl Evaluator<'_, '_> {
                     return self.default_of(inner, scope);
                 }
                 let value = default_of_std(&path).or_else(|| entry.default_value().map(Value::Json));
+                let value = value.or_else(|| super::foreign::default_of(self.cx, &path, &arguments));
                 value.map_or_else(|| self.cx.not_evident(ty, scope), Ok)
             }
             Resolved::Tuple(types) if types.is_empty() => Ok(Value::Unit),

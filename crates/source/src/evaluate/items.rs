@@ -10,7 +10,7 @@ use syn::{
 };
 
 use super::Evaluator;
-use super::context::{Context, Derived, Resolved, Scope, Typed, impl_scope, is_parameter};
+use super::context::{Context, Derived, Resolved, Scope, Typed, holds_for_all, impl_scope};
 use super::values::{Hint, Local, Value};
 use crate::resolve::modules::{ModuleId, TypeDecl, UsePath, name};
 use crate::resolve::names::{Namespace, Target, resolve};
@@ -333,19 +333,6 @@ fn is_type_parameter((ty, scope): &Typed) -> bool {
         }
         _ => false,
     }
-}
-
-/// Whether an `impl` is for whatever its type's arguments are; one for `Type<u8>` alone leaves the others to traits.
-fn holds_for_all(item: &ItemImpl) -> bool {
-    let Type::Path(TypePath { path, .. }) = &*item.self_ty else { return false };
-    let Some(PathArguments::AngleBracketed(list)) = path.segments.last().map(|last| &last.arguments) else {
-        return true;
-    };
-    list.args.iter().all(|argument| match argument {
-        GenericArgument::Lifetime(_) => true,
-        GenericArgument::Type(Type::Path(path)) => path.path.get_ident().is_some_and(|ident| is_parameter(item, ident)),
-        _ => false,
-    })
 }
 
 /// The only one: `impl`s for different arguments of a type may have items of the same name.

@@ -10,7 +10,7 @@
 //!   `methods`, and only if no trait of the crate that may be in scope has a method of that name (`shadows`). The same
 //!   holds for macros, and for `Default` and `From`. `==`, `clone` and `Default` of a type of the source are its derive's.
 //! - **Methods** of std's values are those of tables (`methods`, `texts`, `quantities`). An iterator is the list of what it
-//!   gives. A closure or a function that is handed on is a value, and runs where it is called. `{}` and `{:?}` of a type of
+//!   gives. Of other crates' types, constants and constructors are known (`foreign`). A closure or a function that is handed on is a value, and runs where it is called. `{}` and `{:?}` of a type of
 //!   the source are what its only `Display` writes, and what the derive of `Debug` does.
 //! - **Blocks** (`blocks`) are `let` bindings, constants and an expression, and may be left by `return` and `?`. Nothing changes a
 //!   value, except that the statements of a block may set fields of its own `let mut` and insert into a schema. Loops, assignments,
@@ -29,6 +29,7 @@ pub mod calls;
 pub mod context;
 pub mod conversions;
 pub mod defaults;
+pub mod foreign;
 pub mod format;
 pub mod items;
 pub mod json;

@@ -7,11 +7,11 @@ use serde_derive_internals::ast::{Data as Shape, Field, Style};
 use serde_derive_internals::attr::TagType;
 use serde_json::{Map, Value as Json, json};
 use syn::spanned::Spanned;
-use syn::{DeriveInput, GenericParam, Generics, Type, TypeParamBound, TypePath, WherePredicate};
+use syn::{DeriveInput, Expr, ExprPath, GenericParam, Generics, Type, TypeParamBound, TypePath, WherePredicate};
 
 use super::Evaluator;
 use super::context::{Context, Derived, Resolved, Scope, Typed};
-use super::values::{Data, Value, size_of_json};
+use super::values::{Data, Hint, Value, size_of_json};
 use crate::diagnostics::OP014;
 use crate::resolve::modules::name;
 
@@ -61,15 +61,76 @@ impl Evaluator<'_, '_> {
                 self.cx.steps += size_of_json(&json);
                 Ok(json)
             }
-            Value::List(..) | Value::Ordering(_) | Value::Function(..) | Value::Result(_) | Value::Unknown(_) => {
-                self.cx.not_evident(node, scope)
-            }
+            Value::List(..)
+            | Value::Ordering(_)
+            | Value::Function(..)
+            | Value::Result(_)
+            | Value::Generator
+            | Value::Serializer
+            | Value::Unknown(_) => self.cx.not_evident(node, scope),
         }
+    }
+
+    /// What the function of `serialize_with` writes of a value; of `with`, that is the module's `serialize`.
+    pub fn written_by_function(&mut self, function: &ExprPath, value: Value, scope: &Scope) -> Derived<Value> {
+        if let Some(found) = self.cx.function(function, scope, None) {
+            let written = self.applied(&found, vec![(value, None), (Value::Serializer, None)], function, scope)?;
+            return match written {
+                Value::Result(Some(json)) if matches!(*json, Value::Json(_)) => Ok(*json),
+                _ => self.cx.not_evident(function, scope),
+            };
+        }
+        let written = match self.cx.foreign(function, scope).join("::").as_str() {
+            "humantime_serde::serialize" | "humantime_serde::option::serialize" => super::foreign::by_humantime(value),
+            _ => None,
+        };
+        self.cx.or_not_evident(written.map(Value::Json), function, scope)
+    }
+
+    /// `serializer.serialize_str(…)` and the like.
+    pub fn serializer_method(
+        &mut self,
+        method: &str,
+        arguments: &[&Expr],
+        expr: &Expr,
+        scope: &Scope,
+    ) -> Derived<Value> {
+        let json = match (method, arguments) {
+            ("serialize_none" | "serialize_unit", []) => Json::Null,
+            ("serialize_str", [text]) => self.text(text, scope)?.into(),
+            ("collect_str", [value]) => {
+                let value = self.evaluate(value, scope, &Hint::Free)?;
+                let text = match &value {
+                    Value::Data(_) => self.shown(&value)?,
+                    value => super::format::displayed(value),
+                };
+                self.cx.or_not_evident(text, expr, scope)?.into()
+            }
+            ("serialize_some" | "serialize_bool" | "serialize_char", [value]) => self.untyped(value, scope)?,
+            (method, [number]) => {
+                let ty = method.strip_prefix("serialize_").and_then(|ty| match ty {
+                    "f32" => Some("f32"),
+                    "f64" => Some("f64"),
+                    ty => super::numbers::integer_type(ty),
+                });
+                let ty = self.cx.or_not_evident(ty, expr, scope)?;
+                let number_value = self.evaluate(number, scope, &Hint::Number(ty))?;
+                self.serialized(number_value, number, scope)?
+            }
+            _ => return self.cx.not_evident(expr, scope),
+        };
+        Ok(Value::Result(Some(Box::new(Value::Json(json)))))
     }
 
     fn serialized_data(&mut self, data: Data) -> Derived<Json> {
         let Data { module, input, scope, variant, fields: mut values } = data;
         let ident = &input.ident;
+        if let Some(variant) = &variant
+            && self.cx.derives(&input.attrs, "Serialize_repr", module)
+        {
+            let number = self.discriminant(&input, variant, &scope)?;
+            return self.cx.or_not_evident(i64::try_from(number).ok().map(Json::from), ident, &scope);
+        }
         if !self.cx.derives(&input.attrs, "Serialize", module)
             || !self.cx.impls.implementations("Serialize", module, &name(ident)).is_empty()
         {
@@ -149,9 +210,6 @@ impl Evaluator<'_, '_> {
             if may_skip && field.attrs.skip_serializing() {
                 continue;
             }
-            if field.attrs.serialize_with().is_some() {
-                return self.cx.not_evident(field.original, scope);
-            }
             let Some(value) = values.remove(&key(field)) else { return self.cx.not_evident(&input.ident, scope) };
             let value = self.cx.known(value)?;
             if let Some(skip) = field.attrs.skip_serializing_if().filter(|_| may_skip)
@@ -159,6 +217,10 @@ impl Evaluator<'_, '_> {
             {
                 continue;
             }
+            let value = match field.attrs.serialize_with() {
+                Some(function) => self.written_by_function(function, value, scope)?,
+                None => value,
+            };
             let json = self.serialized(value, field.original, scope)?;
             match (style, json) {
                 (Style::Struct, Json::Object(inner)) if field.attrs.flatten() => object.extend(inner),
@@ -188,6 +250,15 @@ impl Context<'_> {
             && generics.type_params().any(|parameter| parameter.ident == *ident)
         {
             return self.is_bound_to_serialize(ident, generics, scope);
+        }
+        // Whether `T::Item` is bound to, is not looked at.
+        if let (Some(generics), Type::Path(TypePath { qself, path, .. })) = (generics, ty)
+            && (qself.is_some() || path.segments.len() == 2)
+            && generics
+                .type_params()
+                .any(|parameter| crate::resolve::modules::mentions(quote::quote!(#ty), &name(&parameter.ident)))
+        {
+            return self.not_evident(ty, scope);
         }
         let resolved = self.resolved(ty, scope)?;
         let inner: Vec<Typed> = match &resolved {

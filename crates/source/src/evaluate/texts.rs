@@ -186,9 +186,6 @@ fn pattern(evaluator: &mut Evaluator<'_, '_>, expr: &Expr, text: &str, scope: &S
 
 /// What `parse` makes of a text.
 fn parsed_as(evaluator: &mut Evaluator<'_, '_>, text: &str, hint: &Hint) -> Derived<Option<Value>> {
-    fn normal<T: std::str::FromStr + ToString>(text: &str) -> Option<Value> {
-        text.parse::<T>().ok().map(|parsed| Value::Json(parsed.to_string().into()))
-    }
     if let Some(ty) = evaluator.cx.number_of(hint)? {
         return Ok(parsed_number(text, ty));
     }
@@ -196,17 +193,13 @@ fn parsed_as(evaluator: &mut Evaluator<'_, '_>, text: &str, hint: &Hint) -> Deri
         return Ok(Some(result(Some(text_value(text)))));
     }
     let Some(ty) = hint.ty() else { return Ok(None) };
-    let Some(Resolved::Known { path, .. }) = evaluator.cx.meaning(ty)? else { return Ok(None) };
-    let path: Vec<&str> = path.iter().map(String::as_str).collect();
-    Ok(match path[..] {
+    let Some(Resolved::Known { path, arguments, .. }) = evaluator.cx.meaning(ty)? else { return Ok(None) };
+    let names: Vec<&str> = path.iter().map(String::as_str).collect();
+    Ok(match names[..] {
         [.., "String"] => Some(result(Some(text_value(text)))),
         ["bool"] => Some(result(text.parse().ok().map(Value::Bool))),
         ["char"] => Some(result(text.parse().ok().map(Value::Char))),
-        ["std", "net", "IpAddr"] => Some(result(normal::<std::net::IpAddr>(text))),
-        ["std", "net", "Ipv4Addr"] => Some(result(normal::<std::net::Ipv4Addr>(text))),
-        ["std", "net", "Ipv6Addr"] => Some(result(normal::<std::net::Ipv6Addr>(text))),
-        ["std", "net", "SocketAddr"] => Some(result(normal::<std::net::SocketAddr>(text))),
-        _ => None,
+        _ => super::foreign::parsed(evaluator.cx, &path, &arguments, text),
     })
 }
 

@@ -44,6 +44,10 @@ pub enum Value {
     Function(Box<Expr>, Scope),
     /// A value whose type serializes as this, and of which nothing else is known.
     Json(Json),
+    /// schemars' `SchemaGenerator`, as the function that makes a schema is given it.
+    Generator,
+    /// The `Serializer` of a function that writes a value.
+    Serializer,
     /// Not evident, for this reason; refused where it is needed.
     Unknown(Vec<Diagnostic>),
 }
@@ -160,6 +164,7 @@ impl Evaluator<'_, '_> {
             value = self.cx.or_not_evident(typed, expr, scope)?;
         }
         if let Hint::Type(ty) = hint
+            && !matches!(value, Value::Generator | Value::Serializer)
             && !self.cx.is_of(&value, ty)?
         {
             return self.cx.not_evident(expr, scope);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use syn::{ItemImpl, Type, TypePath};
+use syn::{ImplItem, ItemImpl, Type, TypePath};
 
 use super::modules::{ModuleId, Modules, TypeDecl, UsePath, name};
 use super::names::{Namespace, Target, resolve};
@@ -68,6 +68,25 @@ impl<'a> Impls<'a> {
         self.modules.names_of(type_name);
         self.list_impls(&self.modules.local());
         self.listed(trait_name, module, type_name)
+    }
+
+    /// The `impl`s of traits that give a type of the source an associated type of this name; `of`: of the trait that this names.
+    pub fn with_associated_type(
+        &mut self,
+        item: &str,
+        module: ModuleId,
+        type_name: &str,
+        of: Option<(ModuleId, &syn::Path)>,
+    ) -> Vec<(ModuleId, Rc<ItemImpl>)> {
+        self.implementations("", module, type_name);
+        let of = of.map(|(id, path)| trait_name(self.modules, id, path).unwrap_or_default());
+        let has_item = |found: &&Implementation| {
+            let is_it = |found: &ImplItem| matches!(found, ImplItem::Type(found) if name(&found.ident) == item);
+            let is_for = found.target.0 == module && found.target.1 == type_name;
+            let is_of = !found.trait_name.is_empty() && of.as_ref().is_none_or(|of| found.trait_name == *of);
+            is_for && is_of && found.item.items.iter().any(is_it)
+        };
+        self.all.iter().filter(has_item).map(|found| (found.module, found.item.clone())).collect()
     }
 
     fn listed(&self, trait_name: &str, module: ModuleId, type_name: &str) -> Vec<(ModuleId, Rc<ItemImpl>)> {

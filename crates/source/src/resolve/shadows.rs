@@ -1,13 +1,14 @@
 //! What the crate itself may have put in the place of std's macros, traits and methods.
 //!
 //! Macros and traits have no place in the module tree that manifests are read from, so they are found in the tokens of all
-//! files. A trait counts as in scope wherever its name can be seen.
+//! files. A trait counts as in scope wherever its name can be seen. A glob of another crate is read in its source.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use super::modules::{ModuleId, Modules};
-use super::names::{Namespace, Target, resolve};
+use super::foreign::Missing;
+use super::modules::{ModuleId, Modules, UsePath};
+use super::names::{Namespace, Target, follow, resolve};
 use opctl_model::lexer::{Token, code};
 
 /// Crates whose names opctl knows: a glob of them brings no method or macro of std's names.
@@ -103,11 +104,12 @@ impl Declared {
 pub struct Shadows<'a> {
     modules: &'a Modules,
     crates: HashMap<Option<ModuleId>, Rc<Declared>>,
+    scopes: HashMap<ModuleId, Rc<Reach>>,
 }
 
 impl<'a> Shadows<'a> {
     pub fn new(modules: &'a Modules) -> Self {
-        Self { modules, crates: HashMap::new() }
+        Self { modules, crates: HashMap::new(), scopes: HashMap::new() }
     }
 
     fn declared(&mut self, module: ModuleId) -> Rc<Declared> {
@@ -141,29 +143,30 @@ impl<'a> Shadows<'a> {
         self.declared(module).methods.contains(method)
     }
 
-    /// Whether `value.method()` may be a method of a trait of the crate.
+    /// Whether `value.method()` may be a method of a trait of the crate, or of one that a glob brings.
     pub fn may_be_of_own_trait(&mut self, method: &str, module: ModuleId) -> bool {
-        let (reach, has_foreign_glob) = self.reach(module);
-        if has_foreign_glob {
+        let reach = self.reach(module);
+        if reach.is_unknown {
             return true;
         }
-        let declared = self.declared(module);
-        let mut traits =
-            declared.traits.iter().filter(|(_, methods)| methods.contains(method) || methods.contains(ANY));
-        traits.any(|(name, _)| {
-            reach.iter().any(|id| {
+        let may_have = |methods: &BTreeSet<String>| methods.contains(method) || methods.contains(ANY);
+        let is_seen = |name: &String| {
+            reach.modules.iter().any(|id| {
                 let module = self.modules.module(*id);
                 // A macro may import it.
                 name == ANY || !module.macros.is_empty() || module.file.text.contains(name)
             })
-        })
+        };
+        reach.declared.iter().any(|declared| {
+            let mut traits = declared.traits.iter().filter(|(_, methods)| may_have(methods));
+            traits.any(|(name, _)| is_seen(name))
+        }) || reach.traits.iter().any(may_have)
     }
 
     /// Whether `name!` may be a macro of the crate, or one that it imports from elsewhere.
     pub fn is_own_macro(&mut self, name: &str, of: &str, module: ModuleId) -> bool {
-        let declared = self.declared(module);
-        let (reach, has_foreign_glob) = self.reach(module);
-        let is_imported = reach.iter().any(|id| {
+        let reach = self.reach(module);
+        let is_imported = reach.modules.iter().any(|id| {
             let module = self.modules.module(*id);
             let imports = module.uses.get(name).into_iter().flatten();
             imports.into_iter().any(|used| match resolve(self.modules, *id, &used.path, Namespace::Macro) {
@@ -171,23 +174,92 @@ impl<'a> Shadows<'a> {
                 _ => !used.path.segments.iter().any(|segment| segment == of),
             })
         });
-        has_foreign_glob || is_imported || declared.macros.contains(name) || declared.macros.contains(ANY)
+        let is_declared = |declared: &Rc<Declared>| declared.macros.contains(name) || declared.macros.contains(ANY);
+        reach.is_unknown || is_imported || reach.declared.iter().any(is_declared)
     }
 
-    /// The modules whose names are in scope in a module, through globs; and whether a glob brings names that are not known.
-    fn reach(&self, module: ModuleId) -> (Vec<ModuleId>, bool) {
-        let (mut reach, mut has_foreign_glob) = (vec![module], false);
+    /// What is in scope in a module through globs.
+    fn reach(&mut self, module: ModuleId) -> Rc<Reach> {
+        if let Some(reach) = self.scopes.get(&module) {
+            return reach.clone();
+        }
+        let mut reach = Reach { modules: vec![module], ..Reach::default() };
         let mut next = 0;
-        while let Some(&id) = reach.get(next) {
+        while let Some(&id) = reach.modules.get(next) {
             next += 1;
-            for glob in &self.modules.module(id).globs {
-                match resolve(self.modules, id, &glob.path, Namespace::Type) {
-                    Some(Target::Module(found)) if !reach.contains(&found) => reach.push(found),
-                    Some(Target::Foreign(foreign)) => has_foreign_glob |= !HARMLESS.contains(&foreign.path[0].as_str()),
-                    _ => {}
+            let here = self.modules.module(id);
+            for glob in &here.globs {
+                match self.behind(id, &glob.path) {
+                    Found::Read(Target::Module(found)) if !reach.modules.contains(&found) => reach.modules.push(found),
+                    Found::Unread | Found::Made => reach.is_unknown = true,
+                    Found::Read(_) | Found::Nothing => {}
+                }
+            }
+            // A crate that a glob is of may hand on the traits of another one.
+            let handed_on = here.uses.iter().filter(|_| self.modules.is_foreign(id));
+            for (bound, used) in handed_on.flat_map(|(bound, uses)| uses.iter().map(move |used| (bound, used))) {
+                match self.behind(id, &used.path) {
+                    Found::Read(Target::Item(at, name)) if self.modules.module(at).trait_names.contains(&name) => {
+                        reach.traits.extend(self.declared(at).traits.get(&name).cloned());
+                    }
+                    Found::Unread => reach.is_unknown = true,
+                    // Else it is a function or a macro.
+                    Found::Made => reach.is_unknown |= bound.starts_with(char::is_uppercase),
+                    Found::Read(_) | Found::Nothing => {}
                 }
             }
         }
-        (reach, has_foreign_glob)
+        let mut crates = BTreeSet::new();
+        for id in &reach.modules {
+            if crates.insert(self.modules.is_foreign(*id).then(|| self.modules.root(*id))) {
+                reach.declared.push(self.declared(*id));
+            }
+        }
+        let reach = Rc::new(reach);
+        self.scopes.insert(module, reach.clone());
+        reach
     }
+
+    /// What an import names, in the source of the crate that has it.
+    fn behind(&self, module: ModuleId, path: &UsePath) -> Found {
+        let Some(mut target) = resolve(self.modules, module, path, Namespace::Type) else { return Found::Nothing };
+        while let Target::Foreign(foreign) = &target {
+            if HARMLESS.contains(&foreign.path[0].as_str()) {
+                return Found::Nothing;
+            }
+            target = match follow(self.modules, foreign, Namespace::Type) {
+                Ok(Some(Target::Foreign(next))) if next == *foreign => return Found::Unread,
+                Ok(Some(next)) => next,
+                Ok(None) if foreign.via.is_some() => return Found::Made,
+                // It has procedural macros only.
+                Err(Missing::Library { .. }) => return Found::Nothing,
+                Ok(None) | Err(_) => return Found::Unread,
+            };
+        }
+        Found::Read(target)
+    }
+}
+
+/// What an import names.
+enum Found {
+    Read(Target),
+    /// Nothing that has methods or macros of std's names.
+    Nothing,
+    /// A macro makes it, or it is no type, trait or module.
+    Made,
+    /// The source of its crate is not on disk.
+    Unread,
+}
+
+/// What is in scope in a module.
+#[derive(Default)]
+struct Reach {
+    /// The module itself, and those whose names globs bring.
+    modules: Vec<ModuleId>,
+    /// The declarations of their crates.
+    declared: Vec<Rc<Declared>>,
+    /// The methods of each trait that another crate hands on.
+    traits: Vec<BTreeSet<String>>,
+    /// A glob brings names that are not known.
+    is_unknown: bool,
 }

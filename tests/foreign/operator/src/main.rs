@@ -1,5 +1,6 @@
 //! Prints the CRDs of the compiled types.
 
+mod globs;
 mod names;
 
 use kube::{CustomResource, CustomResourceExt};
@@ -58,6 +59,7 @@ fn main() {
         Registry::crd(),
         Kubernetes::crd(),
         names::Names::crd(),
+        globs::Globs::crd(),
     ];
     println!("{}", serde_json::to_string(&crds).unwrap());
 }

@@ -45,3 +45,9 @@ pub mod globs {
     #[cfg(has_more)]
     pub use super::*;
 }
+
+pub mod traits {
+    pub trait Shown {
+        fn to_string(&self) -> String;
+    }
+}
