@@ -7,7 +7,7 @@
 //! compiled types goes through the same checks and the same emitter.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
 use clap::ValueEnum;
 
@@ -15,12 +15,15 @@ use super::allow::without_allowed;
 use super::manifests::ManifestOptions;
 use super::{Console, counted};
 use crate::compiled::diagnostics::{OP045, OP046};
+use crate::compiled::printer::{self, Place, Printed};
 use crate::compiled::{self, Failure, Program};
 use crate::error::SourceErrors;
-use opctl_model::diagnostic::Diagnostic;
-use opctl_model::project::{Features, Tree};
-use opctl_model::{Allow, Operator};
+use opctl_model::diagnostic::{Diagnostic, Span};
+use opctl_model::project::widespread::project_of;
+use opctl_model::project::{Features, PROJECT, Tree};
+use opctl_model::{Allow, Operator, Underivable};
 use opctl_schema::apiserver;
+use opctl_source::diagnostics::{OP030, OP049};
 use opctl_source::emit::{self, CrdProblem, CustomResourceDefinition};
 use opctl_source::{self as source, Source};
 
@@ -49,8 +52,10 @@ pub struct Choice<'a> {
     pub engine: Engine,
     /// The user expects that code of the crate runs: it is a project of opctl, or the engine was given. If not, somebody is asked.
     pub may_compile: bool,
-    /// The one that prints the CRDs of the compiled types.
-    pub binary: &'a str,
+    /// The ones that print the CRDs of the compiled types; empty: that of a scaffolded project, or those that opctl makes.
+    pub binaries: &'a [String],
+    /// What these are run with.
+    pub arguments: &'a [String],
     /// Nothing else is made; empty: everything is.
     pub only: &'a [Part],
     /// A kind that cannot be generated is an error, instead of being left as it is.
@@ -59,8 +64,14 @@ pub struct Choice<'a> {
 
 impl Choice<'_> {
     /// For commands that never compile.
-    pub const STATIC: Self =
-        Self { engine: Engine::Static, may_compile: false, binary: "", only: &[], all_or_nothing: true };
+    pub const STATIC: Self = Self {
+        engine: Engine::Static,
+        may_compile: false,
+        binaries: &[],
+        arguments: &[],
+        only: &[],
+        all_or_nothing: true,
+    };
 
     pub fn wants(&self, part: Part) -> bool {
         self.only.is_empty() || self.only.contains(&part)
@@ -110,15 +121,23 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
         sound(&source.diagnostics, &source.operator.allows)?;
         return Ok(Found { source, crds: Vec::new(), refused: None });
     }
-    let folder = tree.root().join(options.folder);
-    let compiler = Compiler { folder, options, binary: choice.binary, features: tree.features(), console };
+    let compiler = Compiler::new(tree, options, choice, console);
     if choice.engine == Engine::Cargo {
         sound(&source.diagnostics, &source.operator.allows)?;
-        let programs = compiler.programs().map_err(|failure| {
-            console.eprint(&failure.stderr);
-            SourceErrors::from(vec![failure.diagnostic])
-        })?;
-        return Ok(Found { crds: compiler.crds(&programs, "")?, source, refused: None });
+        let printer = compiler.printer().map_err(|failure| compiler.reported(*failure))?;
+        let Printer::Types = printer else {
+            return Ok(Found { crds: compiler.crds(&printer, &source, "")?, source, refused: None });
+        };
+        // The compiler judges the types, but does not know which kinds belong to other projects.
+        let types = source::read(tree, options.folder);
+        let crds = compiler.crds(&printer, &types, "")?;
+        source.diagnostics.extend(types.diagnostics.iter().filter(|it| *it.code == *OP030).cloned());
+        source.operator.externals = types.operator.externals.clone();
+        let refused = unclear(&types.operator);
+        if let Some(refused) = refused.as_ref().filter(|_| choice.all_or_nothing) {
+            return Err(SourceErrors::from(refused.why.diagnostics.clone()).into());
+        }
+        return Ok(Found { source, crds, refused });
     }
     let underivable = &source.operator.underivable;
     let kinds: BTreeSet<Option<Kind>> = underivable.iter().map(|stopped| stopped.kind.clone()).collect();
@@ -131,10 +150,17 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
     let (mut crds, problems) = emit::crds_and_problems(&source.operator.apis);
     let mut refused = MissingCrds::default();
     if !errors.is_empty() {
-        let is_answerable = choice.engine == Engine::Auto && errors.iter().all(Diagnostic::needs_compiler);
+        let unclear = unclear(&source.operator);
+        let is_known = |it: &Diagnostic| it.needs_compiler() || *it.code == *OP049;
+        let is_answerable = choice.engine == Engine::Auto
+            && errors.iter().all(is_known)
+            && errors.iter().any(Diagnostic::needs_compiler);
         let may_compile = is_answerable && (choice.may_compile || compiler.is_permitted()?);
         match may_compile.then(|| compiler.complete(&source, &kinds, &crds)) {
-            Some(Ok(complete)) => crds = complete,
+            Some(Ok(complete)) => {
+                crds = complete;
+                refused = unclear.unwrap_or_default();
+            }
             Some(Err(error)) => refused = MissingCrds { kinds, why: error.downcast::<SourceErrors>()? },
             None => {
                 let diagnostics = without_allowed(source.diagnostics.clone(), &source.operator.allows, None);
@@ -166,6 +192,43 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
     Ok(Found { source, crds, refused: Some(refused) })
 }
 
+/// The kinds that may belong to other projects, which no compiler knows.
+fn unclear(operator: &Operator) -> Option<MissingCrds> {
+    let mut unclear = MissingCrds::default();
+    for Underivable { kind, reasons, .. } in &operator.underivable {
+        for reason in reasons.iter().filter(|reason| *reason.code == *OP049) {
+            unclear.kinds.insert(kind.clone());
+            if !unclear.why.diagnostics.contains(reason) {
+                unclear.why.diagnostics.push(reason.clone());
+            }
+        }
+    }
+    (!unclear.kinds.is_empty()).then_some(unclear)
+}
+
+/// The CRDs of the same kinds, from the source and from the compiled types.
+pub struct Both {
+    pub source: Source,
+    pub derived: Vec<CustomResourceDefinition>,
+    pub compiled: Vec<CustomResourceDefinition>,
+}
+
+/// Derives all kinds that the source determines, and compiles all of them.
+pub fn both(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &Console) -> anyhow::Result<Both> {
+    let source = source::read(tree, options.folder);
+    let markers = source::read_markers(tree, options.folder);
+    sound(&markers.diagnostics, &markers.operator.allows)?;
+    let compiler = Compiler::new(tree, options, choice, console);
+    let printer = compiler.printer().map_err(|failure| compiler.reported(*failure))?;
+    let compiled = compiler.crds(&printer, &source, "")?;
+    let kinds = source.operator.underivable.iter().filter_map(|stopped| stopped.kind.as_ref());
+    let kinds: BTreeSet<&Kind> = kinds.collect();
+    // All versions of a kind come from one place.
+    let apis = source.operator.apis.iter().filter(|api| !kinds.contains(&(api.group.clone(), api.kind.clone())));
+    let (derived, _) = emit::crds_and_problems(&apis.cloned().collect::<Vec<_>>());
+    Ok(Both { derived, compiled, source })
+}
+
 /// What the API server would reject in webhooks and conversions, at their markers: this needs no compiler.
 fn about_webhooks(operator: &Operator) -> Vec<Diagnostic> {
     let webhooks = operator.webhooks.iter().map(|webhook| &webhook.definition);
@@ -184,14 +247,32 @@ fn sound(diagnostics: &[Diagnostic], allows: &[Allow]) -> Result<(), SourceError
 
 /// How the compiled types of a crate are asked.
 struct Compiler<'a> {
+    /// Paths of spans are relative to it.
+    root: &'a Path,
     folder: PathBuf,
     options: &'a ManifestOptions<'a>,
-    binary: &'a str,
+    choice: &'a Choice<'a>,
     features: &'a Features,
     console: &'a Console,
 }
 
-impl Compiler<'_> {
+/// What prints CRDs.
+enum Printer {
+    /// Binaries of the crate.
+    Binaries(Vec<Program>),
+    /// The crate's types, with code that opctl adds.
+    Types,
+}
+
+/// The binary of scaffolded projects.
+const CRDGEN: &str = "crdgen";
+
+impl<'a> Compiler<'a> {
+    fn new(tree: &'a Tree, options: &'a ManifestOptions<'a>, choice: &'a Choice<'a>, console: &'a Console) -> Self {
+        let folder = tree.root().join(options.folder);
+        Self { root: tree.root(), folder, options, choice, features: tree.features(), console }
+    }
+
     /// The CRDs of all kinds: those of the source, and with a note about the reasons, the ones that the source alone does
     /// not define.
     fn complete(
@@ -200,7 +281,7 @@ impl Compiler<'_> {
         kinds: &BTreeSet<Option<Kind>>,
         derived: &[CustomResourceDefinition],
     ) -> anyhow::Result<Vec<CustomResourceDefinition>> {
-        let programs = self.programs().map_err(|failure| {
+        let printer = self.printer().map_err(|failure| {
             let Diagnostic { message, help, .. } = failure.diagnostic;
             let but = format!("opctl could ask the compiler instead, but {message}");
             SourceErrors { diagnostics: source.diagnostics.clone(), help: [vec![but], help].concat() }
@@ -212,17 +293,7 @@ impl Compiler<'_> {
             0 => "what a macro makes, which".into(),
             number => format!("{} that", counted(number, "kind")),
         };
-        let mut compiled = self.crds(&programs, &format!(" for {what} the source alone does not determine"))?;
-        let missing: Vec<Diagnostic> = kinds
-            .iter()
-            .flatten()
-            .filter(|kind| !compiled.iter().any(|crd| kind_of(crd) == **kind))
-            .map(|(group, kind)| {
-                let message = format!("`{}` does not print the CRD of `{kind}` in `{group}`", self.binary);
-                OP045.error(message).help(format!("add `{kind}::crd()` to what it prints"))
-            })
-            .collect();
-        sound(&missing, &[])?;
+        let mut compiled = self.crds(&printer, source, &format!(" for {what} the source alone does not determine"))?;
         let from_source: BTreeSet<Kind> = derived.iter().map(kind_of).collect();
         // A macro makes kinds that the source does not name.
         compiled.retain(|crd| !from_source.contains(&kind_of(crd)) && may_be_of(kinds, kind_of(crd)));
@@ -242,33 +313,160 @@ impl Compiler<'_> {
         ))
     }
 
-    fn programs(&self) -> Result<Vec<Program>, Box<Failure>> {
+    fn printer(&self) -> Result<Printer, Box<Failure>> {
         if !self.options.descriptions.foreign {
             let message = "the compiled types do not show which descriptions belong to Kubernetes types";
             let help = "leave out `--no-foreign-descriptions` and PROJECT's `foreignDescriptions: false`, and use `maxDescription`";
             return Err(Box::new(OP046.error(message).help(help).into()));
         }
-        compiled::programs(&self.folder, self.binary, self.features)
+        let Choice { binaries, arguments, .. } = self.choice;
+        if !binaries.is_empty() {
+            return Ok(Printer::Binaries(compiled::programs(&self.folder, binaries, arguments, self.features)?));
+        }
+        // That of a scaffolded project prints all of its kinds; elsewhere, a binary of this name may do anything.
+        let is_project = self.folder.join(PROJECT).is_file();
+        let scaffolded = is_project.then(|| compiled::programs(&self.folder, &[CRDGEN.into()], &[], self.features));
+        Ok(scaffolded.and_then(Result::ok).map_or(Printer::Types, Printer::Binaries))
     }
 
     /// By name. This runs code of the project, including its build scripts, so a message gives the purpose first.
-    fn crds(&self, programs: &[Program], purpose: &str) -> anyhow::Result<Vec<CustomResourceDefinition>> {
-        self.console.info(&format!("compiling the crate with cargo and running its `{}`{purpose}", self.binary));
+    fn crds(&self, printer: &Printer, source: &Source, purpose: &str) -> anyhow::Result<Vec<CustomResourceDefinition>> {
+        let running = match printer {
+            Printer::Binaries(programs) => {
+                let names: BTreeSet<&str> = programs.iter().map(|program| program.name.as_str()).collect();
+                format!(" and running its `{}`", Vec::from_iter(names).join("`, `"))
+            }
+            Printer::Types => String::new(),
+        };
+        self.console.info(&format!("compiling the crate with cargo{running}{purpose}"));
         let mut progress = self.console.progress();
         let is_shown = progress.is_shown();
-        let crds = compiled::crds(&self.folder, programs, &mut |news| match is_shown {
+        let mut is_blocked = false;
+        let mut report = |news: &str| match is_shown {
             true => progress.show(news),
             // Another cargo, e.g. that of an editor, may take long.
-            false if news.starts_with("blocking") => self.console.info(news),
+            false if news.starts_with("blocking") && !is_blocked => {
+                is_blocked = true;
+                self.console.info(news);
+            }
             false => {}
-        });
+        };
+        let (printed, programs) = match printer {
+            Printer::Binaries(programs) => {
+                let names = programs.iter().map(|program| program.name.clone()).collect();
+                (compiled::crds(&self.folder, programs, &mut report), names)
+            }
+            Printer::Types => {
+                match printer::crds(&self.folder, &self.places(&source.operator), self.features, &mut report) {
+                    Ok(Printed { crds, programs }) => (Ok(crds), programs),
+                    Err(failure) => (Err(failure), Vec::new()),
+                }
+            }
+        };
         drop(progress);
-        let crds = crds.map_err(|failure| {
-            self.console.eprint(&failure.stderr);
-            SourceErrors::from(vec![failure.diagnostic])
-        })?;
-        Ok(emit::merge(crds).map_err(SourceErrors::from)?)
+        let mut crds = printed.map_err(|failure| self.reported(*failure))?;
+        if matches!(printer, Printer::Types) {
+            crds.retain(|crd| is_own(&kind_of(crd), &source.operator));
+        }
+        let crds = emit::merge(crds).map_err(SourceErrors::from)?;
+        if matches!(printer, Printer::Types) {
+            let built = programs.join("`, `");
+            self.console.info(&format!("the compiled types have {}, printed by `{built}`", counted(crds.len(), "CRD")));
+        }
+        sound(&missing(&crds, printer, &programs, &source.operator), &[])?;
+        Ok(crds)
     }
+
+    /// What makes the kinds of the crate: their types, and the macros that may make others.
+    fn places(&self, operator: &Operator) -> Vec<Place> {
+        let place = |span: &Span, is_macro| Place {
+            file: normal(&self.root.join(&span.file.path)),
+            at: span.range.start,
+            is_macro,
+        };
+        let mut places: Vec<Place> = operator.apis.iter().map(|api| place(&api.span, false)).collect();
+        for stopped in &operator.underivable {
+            places.extend(stopped.span.as_ref().map(|span| place(span, false)));
+            if stopped.kind.is_none() {
+                let reasons = stopped.reasons.iter().filter(|reason| reason.needs_compiler());
+                places.extend(reasons.filter_map(|reason| Some(place(&reason.span.as_ref()?.0, true))));
+            }
+        }
+        places.sort();
+        places.dedup();
+        places
+    }
+
+    /// The error, below what cargo writes.
+    fn reported(&self, failure: Failure) -> SourceErrors {
+        self.console.eprint(&failure.stderr);
+        SourceErrors::from(vec![failure.diagnostic])
+    }
+}
+
+/// The kind belongs to the crate. Of kinds that macros make, opctl knows the group only.
+fn is_own(kind: &Kind, operator: &Operator) -> bool {
+    let is_it = |group: &str, name: &str| (group, name) == (&kind.0, &kind.1);
+    let known = operator.underivable.iter().filter(|it| it.kind.as_ref() == Some(kind));
+    if let Some(stopped) = known.clone().next() {
+        return !stopped.reasons.iter().any(|reason| *reason.code == *OP049);
+    }
+    let is_external = || operator.externals.iter().any(|external| is_it(&external.group, &external.kind));
+    operator.apis.iter().any(|api| is_it(&api.group, &api.kind)) || !is_external() && project_of(&kind.0).is_none()
+}
+
+/// Errors about kinds that need a compiler, and are not among the CRDs that it gave.
+fn missing(
+    crds: &[CustomResourceDefinition],
+    printer: &Printer,
+    programs: &[String],
+    operator: &Operator,
+) -> Vec<Diagnostic> {
+    let printed: BTreeSet<Kind> = crds.iter().map(kind_of).collect();
+    let needed = operator.underivable.iter().filter_map(|stopped| stopped.kind.clone());
+    let needed: BTreeSet<Kind> = needed.filter(|kind| is_own(kind, operator)).collect();
+    let named: BTreeSet<Kind> = operator.apis.iter().map(|api| (api.group.clone(), api.kind.clone())).collect();
+    let is_unnamed = |kind: &&Kind| !needed.contains(*kind) && !named.contains(*kind);
+    let mut errors = Vec::new();
+    for kind in needed.difference(&printed) {
+        let (group, name) = kind;
+        errors.push(match printer {
+            Printer::Binaries(_) => {
+                let message = format!("`{}` does not print the CRD of `{name}` in `{group}`", programs.join("`, `"));
+                OP045.error(message).help(format!("add `{name}::crd()` to what it prints"))
+            }
+            Printer::Types => OP045
+                .error(format!("the compiled crate has no `{name}` in `{group}`"))
+                .help("if a feature adds it, use `--features`")
+                .help(printer::CRDGEN),
+        });
+    }
+    let of_macros = operator.underivable.iter().find(|stopped| stopped.kind.is_none());
+    if let (Some(stopped), Printer::Types) = (of_macros, printer)
+        && !printed.iter().any(|kind| is_unnamed(&kind))
+    {
+        let span = stopped.reasons.iter().find_map(|reason| reason.span.clone());
+        let error = OP045.error("opctl cannot name the kinds that this macro makes");
+        let error = Diagnostic { span: span.map(|(span, _)| (span, String::new())), ..error };
+        let help = "call `crd()` of these kinds anywhere in the crate, such as in a binary that prints them";
+        errors.push(error.help(help).help(printer::CRDGEN));
+    }
+    errors
+}
+
+/// A path without `.` and `..`, as cargo has them.
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                normal.pop();
+            }
+            Component::CurDir => {}
+            part => normal.push(part),
+        }
+    }
+    normal
 }
 
 /// Group and kind.

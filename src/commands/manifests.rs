@@ -14,7 +14,7 @@ use super::kubectl::{self, KubectlArgs};
 use super::message_format::MessageArgs;
 use super::{
     Console, Next, Outcome, Task, carry_out, carry_out_of, conflicts, console::Verbosity, counted, is_unreadable, lock,
-    recover, resolve, resolve_part,
+    recover, resolve, resolve_part, verify,
 };
 use crate::compatibility::{self, Baseline, Comparison};
 use crate::compiled;
@@ -25,7 +25,7 @@ use opctl_edit::Edit;
 use opctl_edit::plan::{Change, Plan, Step, Verdict};
 use opctl_model::diagnostic::{Diagnostic, ReportedBy, Severity, SourceFile, Span};
 use opctl_model::names::Namespace;
-use opctl_model::project::{Descriptions, PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
+use opctl_model::project::{Descriptions, Features, PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
 use opctl_model::threads;
 use opctl_model::{Api, CrdLocation, External};
 use opctl_schema::apiserver::{self, Finding};
@@ -63,6 +63,12 @@ Examples:
   # In CI of any kube-rs crate: fail if the CRDs in a folder or chart are stale
   opctl manifests --compare charts/operator
 
+  # A binary of the operator that prints its CRDs, with its arguments
+  opctl manifests --engine cargo --crdgen-bin operator --crdgen-args 'crd --all'
+
+  # Check once that the CRDs derived from source equal those of the compiled types
+  opctl manifests --verify
+
   # A CRD that contains a PodTemplateSpec, in a third of the size
   opctl manifests --no-foreign-descriptions")]
 pub struct ManifestsArgs {
@@ -83,9 +89,14 @@ pub struct ManifestsArgs {
     #[arg(long, value_name = "ENGINE", value_enum)]
     pub engine: Option<Engine>,
 
-    /// The binary that prints the CRDs of the compiled types; also found as PACKAGE-NAME
-    #[arg(long, value_name = "NAME", default_value = "crdgen")]
-    pub crdgen_bin: String,
+    /// A binary of the crate that prints the CRDs of the compiled types (repeatable); also found as PACKAGE-NAME
+    /// [default: `crdgen` of a scaffolded project; elsewhere, opctl compiles a copy of the crate that prints them]
+    #[arg(long, value_name = "NAME")]
+    pub crdgen_bin: Vec<String>,
+
+    /// With --crdgen-bin: the arguments with which these binaries print CRDs, separated by spaces
+    #[arg(long, value_name = "ARGS", requires = "crdgen_bin", allow_hyphen_values = true, value_delimiter = ' ')]
+    pub crdgen_args: Vec<String>,
 
     /// Shorten descriptions to this many characters, at the end of a sentence or word; 0 removes them
     ///
@@ -114,6 +125,12 @@ pub struct ManifestsArgs {
     /// With --against: breaking changes of alpha versions are errors, too
     #[arg(long, requires = "against")]
     pub strict: bool,
+
+    /// Compile all kinds, compare them with those that are derived from the source, and write nothing
+    ///
+    /// Works in any kube-rs crate. Lists the kinds that are equal, and where others differ. Exits 1 on a difference.
+    #[arg(long, conflicts_with_all = ["against", "compare", "only", "all_or_nothing", "output", "engine"])]
+    pub verify: bool,
 
     /// Compare the CRDs in a file, folder or Helm chart with the source, and write nothing
     ///
@@ -159,14 +176,14 @@ impl<'a> ManifestOptions<'a> {
 }
 
 pub fn run(args: &ManifestsArgs, console: &Console) -> anyhow::Result<Outcome> {
-    let root = crate_for(args.path.as_deref(), args.compare.is_some(), "manifests")?;
+    let root = crate_for(args.path.as_deref(), args.compare.is_some() || args.verify, "manifests")?;
     recover(&root, console)?;
     args.messages.run(&root, console, |console| run_in(args, &root, console))
 }
 
 fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Result<Outcome> {
     let output = Output::of(&args.output, root)?;
-    let writes = args.against.is_none() && args.compare.is_none();
+    let writes = args.against.is_none() && args.compare.is_none() && !args.verify;
     let _lock = if writes { lock(&output.root, console)? } else { None };
     let tree = super::tree(root).with_features(args.features.chosen());
     let project = match ProjectFile::read(&tree) {
@@ -182,7 +199,8 @@ fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Resul
     let choice = Choice {
         engine: args.engine.unwrap_or_default(),
         may_compile: args.engine.is_some() || project.is_some(),
-        binary: &args.crdgen_bin,
+        binaries: &args.crdgen_bin,
+        arguments: &args.crdgen_args,
         only: &args.only,
         all_or_nothing: args.all_or_nothing,
     };
@@ -191,6 +209,9 @@ fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Resul
     }
     if let Some(path) = &args.compare {
         return compare_copies(path, &tree, &options, &choice, console);
+    }
+    if args.verify {
+        return verify::run(&tree, &options, &choice, console);
     }
     let mut plan = Plan::default();
     let Added { warnings, refused } = add(&mut plan, &tree, &target, &options, &choice, console)?;
@@ -342,7 +363,7 @@ pub fn regenerate(root: &Path, console: &Console) -> anyhow::Result<Vec<String>>
     let tree = super::tree(root);
     let project = ProjectFile::read(&tree)?;
     let mut plan = Plan::default();
-    let choice = Choice { engine: Engine::Auto, may_compile: true, binary: "crdgen", ..Choice::STATIC };
+    let choice = Choice { engine: Engine::Auto, may_compile: true, ..Choice::STATIC };
     add(&mut plan, &tree, &tree, &ManifestOptions::of(Some(&project)), &choice, console)?;
     let steps = resolve(&plan, &tree, "", console)?;
     conflicts(&steps).settle()?;
@@ -372,7 +393,12 @@ fn add(
         console.note(&read(&found.source));
     }
     if let Account { written: 0, refused: 0, left_out: 1.., .. } = found.source.account {
-        console.note("no kind is part of this build: a `cfg` leaves them out; use `--features` if a feature adds them");
+        let help = match &features_with_kinds(source, options.folder)[..] {
+            [] => "use `--features` if a feature adds them".to_owned(),
+            [feature] => format!("`--features {feature}` adds them"),
+            several => format!("each of these adds some: `--features {}`", several.join("`, `--features ")),
+        };
+        console.note(&format!("no kind is part of this build: a `cfg` leaves them out; {help}"));
     }
     if let Some(project) = options.adopted.filter(|_| choice.wants(Part::Rbac)) {
         let requests = source::read_requests(source, options.folder).operator;
@@ -693,7 +719,7 @@ fn names_together(crds: &[CustomResourceDefinition]) -> Vec<(&CustomResourceDefi
 
 /// Findings about CRDs as diagnostics about the types that declare them: the type of the stored version unless the finding is about
 /// another one.
-fn located<'c>(
+pub fn located<'c>(
     source: &Source,
     findings: Vec<(&'c CustomResourceDefinition, Finding)>,
 ) -> Vec<(&'c CustomResourceDefinition, Diagnostic)> {
@@ -752,6 +778,22 @@ fn to_diagnostic(finding: Finding, span: Option<Span>, name: impl FnOnce() -> St
         span: span.map(|span| (span, String::new())),
         help: finding.help,
     }
+}
+
+/// The features of a package without kinds that each add kinds to it.
+fn features_with_kinds(tree: &Tree, folder: &str) -> Vec<String> {
+    let manifest = tree.read(&join(folder, "Cargo.toml")).ok().flatten().unwrap_or_default();
+    let manifest: toml_edit::DocumentMut = manifest.parse().unwrap_or_default();
+    let declared = manifest.get("features").and_then(toml_edit::Item::as_table_like);
+    let names = declared.into_iter().flat_map(|table| table.iter()).map(|(name, _)| name.to_owned());
+    let chosen = tree.features();
+    let adds_kinds = |name: &String| {
+        let features = [chosen.features.clone(), vec![name.clone()]].concat();
+        let tree = tree.clone().with_features(Features { features, ..chosen.clone() });
+        let Account { written, refused, .. } = source::read(&tree, folder).account;
+        written + refused > 0
+    };
+    names.filter(|name| name != "default").filter(adds_kinds).collect()
 }
 
 /// How much was read.

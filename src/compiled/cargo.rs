@@ -18,14 +18,37 @@ use opctl_process::Child;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     pub name: String,
-    package: String,
+    pub package: String,
     /// What chooses its features.
-    options: Vec<String>,
+    pub options: Vec<String>,
+    /// Its Cargo.toml and the target folder, if they are not those that cargo finds.
+    pub manifest: Option<(PathBuf, PathBuf)>,
+    /// What it is run with.
+    pub arguments: Vec<String>,
 }
 
-/// The binaries of this name, or of this name behind the package's, of the package in `folder`, and of all members of the
-/// workspace whose root is there. At least one.
-pub fn programs(folder: &Path, name: &str, features: &Features) -> Result<Vec<Program>, Box<Failure>> {
+/// The binaries of these names, or of these names behind the package's, of the package in `folder`, and of all members of the
+/// workspace whose root is there. At least one for each name.
+pub fn programs(
+    folder: &Path,
+    names: &[String],
+    arguments: &[String],
+    features: &Features,
+) -> Result<Vec<Program>, Box<Failure>> {
+    let all = binaries(&metadata(folder)?, folder, features);
+    let mut found: Vec<Program> = Vec::new();
+    for name in names {
+        let mut named = all.iter().filter(|program| program.is(name)).peekable();
+        if named.peek().is_none() {
+            return Err(Box::new(no_binary(name, &all).into()));
+        }
+        found.extend(named.map(|program| Program { arguments: arguments.to_vec(), ..program.clone() }));
+    }
+    Ok(found)
+}
+
+/// The packages of the workspace around a folder, without their dependencies.
+pub fn metadata(folder: &Path) -> Result<Value, Box<Failure>> {
     let mut command = cargo(folder);
     command.args(["metadata", "--no-deps", "--format-version", "1", "--color", "always"]);
     let output = Child::spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped())).and_then(Child::output);
@@ -34,11 +57,8 @@ pub fn programs(folder: &Path, name: &str, features: &Features) -> Result<Vec<Pr
         let diagnostic = OP040.error("cargo cannot read the package");
         return Err(Box::new(Failure { diagnostic, stderr: text(&output.stderr) }));
     }
-    let metadata: Value = serde_json::from_slice(&output.stdout)
-        .map_err(|error| Failure::from(OP040.error(format!("cargo's answer is not JSON: {error}"))))?;
-    let all = binaries(&metadata, folder, features);
-    let found: Vec<Program> = all.iter().filter(|program| program.is(name)).cloned().collect();
-    if found.is_empty() { Err(Box::new(no_binary(name, &all).into())) } else { Ok(found) }
+    let not_read = |error| Failure::from(OP040.error(format!("cargo's answer is not JSON: {error}")));
+    Ok(serde_json::from_slice(&output.stdout).map_err(not_read)?)
 }
 
 /// Compiles the binary of this name of the package in `folder`, while cargo talks to standard error; gives its path, or none
@@ -71,27 +91,35 @@ fn not_started(error: io::Error) -> Box<Failure> {
     Box::new(diagnostic.into())
 }
 
-/// All binaries of the package in `folder`, or of the workspace whose root is there. In a project, a member that is a project of its own
-/// prints other CRDs.
+/// The package in `folder`, or all of the workspace whose root is there. In a project, a member that is a project of its own prints
+/// other CRDs.
+pub fn asked<'p, P>(folder: &Path, root: &Path, packages: &'p [P], manifest: impl Fn(&P) -> &PathBuf) -> Vec<&'p P> {
+    let (here, is_root, is_project) = (folder.join("Cargo.toml"), root == folder, folder.join(PROJECT).is_file());
+    let is_asked = |package: &&P| {
+        let manifest = manifest(package);
+        *manifest == here || is_root && !(is_project && manifest.with_file_name(PROJECT).is_file())
+    };
+    packages.iter().filter(is_asked).collect()
+}
+
+/// All binaries of the package in `folder`, or of the workspace whose root is there.
 fn binaries(metadata: &Value, folder: &Path, chosen: &Features) -> Vec<Program> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let (here, packages) = (folder.join("Cargo.toml"), list(&metadata["packages"]));
     let manifest = |package: &Value| package["manifest_path"].as_str().map(PathBuf::from).unwrap_or_default();
-    let is_root = metadata["workspace_root"].as_str().map(Path::new) == Some(folder);
-    let is_project = folder.join(PROJECT).is_file();
-    let is_asked = |package: &&Value| {
-        let manifest = manifest(package);
-        manifest == here || is_root && !(is_project && manifest.with_file_name(PROJECT).is_file())
-    };
+    let packages: Vec<_> =
+        list(&metadata["packages"]).into_iter().map(|package| (manifest(&package), package)).collect();
+    let root = metadata["workspace_root"].as_str().map(Path::new).unwrap_or(Path::new(""));
     let mut binaries = Vec::new();
-    for package in packages.iter().filter(is_asked) {
+    for (_, package) in asked(folder, root, &packages, |(manifest, _)| manifest) {
         for target in list(&package["targets"]) {
             if list(&target["kind"]).iter().any(|kind| kind == "bin") {
                 binaries.push(Program {
                     name: text(&target["name"]),
                     package: text(&package["name"]),
                     options: options(&package["features"], list(&target["required-features"]).iter().map(text), chosen),
+                    manifest: None,
+                    arguments: Vec::new(),
                 });
             }
         }
@@ -101,7 +129,7 @@ fn binaries(metadata: &Value, folder: &Path, chosen: &Features) -> Vec<Program> 
 
 /// Cargo's options for a binary, which is not built without the features that it requires. Chosen ones may be those of other
 /// packages.
-fn options(declared: &Value, required: impl Iterator<Item = String>, chosen: &Features) -> Vec<String> {
+pub fn options(declared: &Value, required: impl Iterator<Item = String>, chosen: &Features) -> Vec<String> {
     let mut options = Vec::new();
     options.extend(chosen.all_features.then(|| "--all-features".into()));
     options.extend(chosen.no_default_features.then(|| "--no-default-features".into()));
@@ -136,6 +164,9 @@ impl Program {
         self.build(folder, progress)?;
         progress(&format!("running {}", self.name));
         let mut command = self.command(folder, &["run", "--quiet"]);
+        if !self.arguments.is_empty() {
+            command.arg("--").args(&self.arguments);
+        }
         let child = Child::spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
         let output = child.and_then(Child::output).map_err(not_started)?;
         if !output.status.success() {
@@ -180,6 +211,9 @@ impl Program {
     fn command(&self, folder: &Path, arguments: &[&str]) -> Command {
         let mut command = cargo(folder);
         command.args(arguments).args(["--package", &self.package, "--bin", &self.name]).args(&self.options);
+        if let Some((manifest, target)) = &self.manifest {
+            command.arg("--manifest-path").arg(manifest).arg("--target-dir").arg(target);
+        }
         command
     }
 }
@@ -252,7 +286,13 @@ mod tests {
                 .map(|program| program.package)
                 .collect()
         };
-        let program = |name: &str| Program { name: name.into(), package: "shop".into(), options: Vec::new() };
+        let program = |name: &str| Program {
+            name: name.into(),
+            package: "shop".into(),
+            options: Vec::new(),
+            manifest: None,
+            arguments: Vec::new(),
+        };
         let names = ["crdgen", "shop-crdgen", "store-crdgen", "shop-shop-crdgen"];
         assert_eq!(names.map(|name| program(name).is("crdgen")), [true, true, false, false]);
         assert!(program("shop-crdgen").is("shop-crdgen"));

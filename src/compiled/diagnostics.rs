@@ -5,8 +5,9 @@ opctl_model::diagnostics! {
     /// and with `--engine auto` for kinds that it cannot derive from the source. See [Engines](../engines.md).
     OP040: Source, Mistake;
 
-    /// There is no binary that prints the CRDs of the compiled types. Scaffolded projects have `src/bin/crdgen.rs`; specify another
-    /// binary with `--crdgen-bin NAME`. You can add one to any crate:
+    /// There is no binary of this name, or no library or binary of the crate can print the CRDs of the compiled types. opctl needs no
+    /// binary for this: it compiles a copy of the crate, with code that prints the CRDs. Where that does not work, specify a binary
+    /// of the crate with `--crdgen-bin NAME`, and its arguments with `--crdgen-args`. You can add one to any crate:
     ///
     /// ```rust
     /// //! Prints every CustomResourceDefinition as the compiled types give it.
@@ -33,12 +34,21 @@ opctl_model::diagnostics! {
     /// stdout: as YAML documents, as consecutive JSON values, or as a list of either. Write logs to stderr.
     OP044: Source, Mistake;
 
-    /// A kind needs the compiled types, but the binary does not print its CRD. Add the kind to the binary; in a scaffolded project, to
-    /// `fn all` in `src/api/mod.rs`.
+    /// A kind needs the compiled types, but these do not give its CRD. Add the kind to the binary that prints the CRDs; in a scaffolded
+    /// project, to `fn all` in `src/api/mod.rs`. If there is no such binary, the compiled crate does not have the kind: a feature may
+    /// be missing (`--features`), or a macro makes the kind under a name that opctl cannot know. It knows the names in the call of the
+    /// macro, and those for which the code calls `crd()` or `merged_crd(…)`.
     OP045: Source, Mistake;
 
     /// The descriptions of Kubernetes' own types cannot be omitted for a kind that needs the compiled types. The compiled CRD does not
     /// show which descriptions come from Kubernetes. Shorten all descriptions instead, with `--max-description N` or `maxDescription` in
     /// PROJECT, or change the kind so that opctl can derive it from the source.
     OP046: Source, Mistake;
+
+    /// `opctl manifests --verify` found a difference between the CRD that opctl derives from the source and the CRD of the compiled
+    /// types. The location is that of the type or field in the source; the message has the path in the CRD. This is a bug in opctl:
+    /// please report it with the type. Until it is fixed, generate the CRDs with `--engine cargo`.
+    ///
+    /// Build scripts and features are possible reasons, too: verify with the `--features` that you build with.
+    OP050: Source, Mistake;
 }

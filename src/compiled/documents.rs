@@ -1,13 +1,15 @@
 //! Parses CRDs from the output of a program: YAML documents, consecutive JSON values, and lists of either.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Failure;
 use crate::compiled::diagnostics::OP044;
 use opctl_model::yaml;
 
 const API: &str = "apiextensions.k8s.io/v1";
+/// Of old releases of kube, with `#[kube(apiextensions = "v1beta1")]`.
+const BETA: &str = "apiextensions.k8s.io/v1beta1";
 
 /// `program` is named in what is told of it.
 pub fn read(text: &str, program: &str) -> Result<Vec<CustomResourceDefinition>, Box<Failure>> {
@@ -27,13 +29,17 @@ pub fn read(text: &str, program: &str) -> Result<Vec<CustomResourceDefinition>, 
 }
 
 /// The CRD that a value is, or what it is instead.
-fn definition(value: Value) -> Result<CustomResourceDefinition, String> {
+pub fn definition(mut value: Value) -> Result<CustomResourceDefinition, String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let (version, kind) = (text(&value["apiVersion"]), text(&value["kind"]));
     let name = text(&value["metadata"]["name"]);
     match (version.as_str(), kind.as_str()) {
         (API, "CustomResourceDefinition") => {}
-        (_, "") => return Err(format!("`{}`", beginning(&value))),
+        (BETA, "CustomResourceDefinition") => convert_beta(&mut value),
+        (_, "") => {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            return Err(format!("`{}`", beginning(&text)));
+        }
         _ => return Err(format!("a {kind} of `{version}`")),
     }
     let crd: CustomResourceDefinition =
@@ -45,8 +51,37 @@ fn definition(value: Value) -> Result<CustomResourceDefinition, String> {
     }
 }
 
-fn beginning(value: &Value) -> String {
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+/// What applies to all versions in v1beta1 is in each version since. Kubernetes 1.22 removed v1beta1.
+fn convert_beta(crd: &mut Value) {
+    crd["apiVersion"] = API.into();
+    let Some(spec) = crd["spec"].as_object_mut() else { return };
+    let name = spec.remove("version");
+    // Its default was true. Structural schemas, which v1 requires, list all fields.
+    spec.remove("preserveUnknownFields");
+    let shared = ["validation", "subresources", "additionalPrinterColumns"];
+    let shared = shared.map(|key| (if key == "validation" { "schema" } else { key }, spec.remove(key)));
+    let versions = spec.entry("versions").or_insert_with(|| Value::Array(Vec::new()));
+    let Some(versions) = versions.as_array_mut() else { return };
+    if let Some(name) = name.filter(|_| versions.is_empty()) {
+        versions.push(json!({ "name": name, "served": true, "storage": true }));
+    }
+    for version in versions.iter_mut().filter_map(Value::as_object_mut) {
+        for (key, value) in &shared {
+            if let Some(value) = value.as_ref().filter(|value| !value.is_null()) {
+                version.entry(*key).or_insert_with(|| value.clone());
+            }
+        }
+        let columns = version.get_mut("additionalPrinterColumns").and_then(Value::as_array_mut);
+        for column in columns.into_iter().flatten().filter_map(Value::as_object_mut) {
+            if let Some(path) = column.remove("JSONPath") {
+                column.insert("jsonPath".into(), path);
+            }
+        }
+    }
+}
+
+/// The beginning of a text, for a message.
+pub fn beginning(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     let short: String = line.chars().take(60).collect();
     if short.len() < text.len() { format!("{short}…") } else { short }
@@ -99,6 +134,26 @@ mod tests {
         ] {
             assert_eq!(read(&text, "crdgen").unwrap().len(), count, "{text}");
         }
+    }
+
+    #[test]
+    fn converts_v1beta1() {
+        let beta = json!({"apiVersion": BETA, "kind": "CustomResourceDefinition", "metadata": {"name": "as.b.c"}, "spec": {
+            "group": "b.c", "names": {"kind": "A", "plural": "as"}, "scope": "Cluster", "version": "v1", "preserveUnknownFields": false,
+            "versions": [{"name": "v1", "served": true, "storage": true}],
+            "validation": {"openAPIV3Schema": {"type": "object"}}, "subresources": {"status": {}},
+            "additionalPrinterColumns": [{"name": "Size", "type": "integer", "JSONPath": ".spec.size"}],
+        }});
+        let version = json!({"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}},
+            "subresources": {"status": {}},
+            "additionalPrinterColumns": [{"name": "Size", "type": "integer", "jsonPath": ".spec.size"}]});
+        let crd = definition(beta).unwrap();
+        assert_eq!(
+            serde_json::to_value(&crd).unwrap()["spec"],
+            json!({
+                "group": "b.c", "names": {"kind": "A", "plural": "as"}, "scope": "Cluster", "versions": [version],
+            })
+        );
     }
 
     #[test]

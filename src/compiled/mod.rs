@@ -12,6 +12,7 @@ pub mod git;
 pub mod helm;
 pub mod image;
 mod kopium;
+pub mod printer;
 pub mod pull;
 pub mod toolchain;
 

@@ -41,6 +41,7 @@ mod kubernetes_types;
 mod large;
 mod libraries;
 mod package;
+mod printer;
 mod random;
 mod random_programs;
 mod requests;

@@ -77,8 +77,17 @@ impl Source {
             let warning = match verdict {
                 Verdict::Own => continue,
                 Verdict::Unclear(why) => {
-                    if !declared.is_underivable {
-                        let error = unclear(&group, &kind, declared, why);
+                    let error = unclear(&group, &kind, declared, why);
+                    if declared.is_underivable {
+                        // The compiler may know the schema, but not whose kind it is.
+                        let id = (group.clone(), kind.clone());
+                        let stopped = underivable.iter_mut().filter(|it| it.kind.as_ref() == Some(&id));
+                        let stopped: Vec<&mut Underivable> = stopped.collect();
+                        if stopped.iter().all(|it| it.reasons.iter().all(Diagnostic::needs_compiler)) {
+                            self.diagnostics.push(error.clone());
+                            stopped.into_iter().for_each(|it| it.reasons.push(error.clone()));
+                        }
+                    } else {
                         self.diagnostics.push(error.clone());
                         apis.retain(|api| !is_it(api));
                         underivable.extend(declared.spans.iter().map(|span| Underivable {

@@ -1,0 +1,185 @@
+//! The CRDs of compiled types that no program of the crate prints: public, private, made by macros, and in a crate without a library.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::common;
+use crate::oracles::Oracle;
+use crate::tree::tree;
+use crate::write::write;
+
+const DERIVES: &str =
+    "#[derive(kube::CustomResource, Clone, Debug, serde::Deserialize, serde::Serialize, schemars::JsonSchema)]";
+
+const LIBRARY: &str = r#"
+#![deny(warnings)]
+
+mod private {
+    DERIVES
+    #[kube(group = "example.com", version = "v1", kind = "Hidden", root = "HiddenRoot")]
+    struct HiddenSpec {
+        size: i32,
+    }
+
+    pub fn size() -> i32 {
+        HiddenRoot::new("a", HiddenSpec { size: 1 }).spec.size
+    }
+}
+
+pub use private::size;
+
+macro_rules! kind {
+    ($spec:ident, $kind:tt) => {
+        DERIVES
+        #[kube(group = "example.com", version = "v1", kind = $kind)]
+        pub struct $spec {
+            pub size: i32,
+        }
+    };
+}
+
+kind!(MadeSpec, "Made");
+
+/// What a procedural macro may make: a module for each version, and a type that merges them.
+macro_rules! versions {
+    ($kind:ident, $name:tt) => {
+        pub mod v1 {
+            DERIVES
+            #[kube(group = "example.com", version = "v1", kind = $name)]
+            pub struct Spec {
+                pub size: i32,
+            }
+        }
+
+        pub enum Version {
+            V1,
+        }
+
+        pub enum $kind {}
+
+        impl $kind {
+            pub fn merged_crd(
+                version: Version,
+            ) -> Result<k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition, String> {
+                let Version::V1 = version;
+                Ok(<v1::Several as kube::CustomResourceExt>::crd())
+            }
+        }
+    };
+}
+
+versions!(Several, "Several");
+
+DERIVES
+#[kube(group = "example.com", version = "v1", kind = "Plain", namespaced)]
+pub struct PlainSpec {
+    pub size: i32,
+}
+
+#[cfg(feature = "off")]
+DERIVES
+#[kube(group = "example.com", version = "v1", kind = "Off", namespaced)]
+pub struct OffSpec {}
+"#;
+
+const MAIN: &str = r#"
+use kinds::{Several, Version};
+
+fn main() {
+    println!("{}", Several::merged_crd(Version::V1).unwrap().spec.group);
+}
+"#;
+
+/// A member without a library.
+const LONE: &str = r#"
+#![deny(warnings)]
+
+mod api;
+
+fn main() -> Result<(), String> {
+    println!("{}", api::Lone::new("a", api::LoneSpec { size: 1 }).spec.size);
+    Ok(())
+}
+"#;
+
+const LONE_API: &str = r#"
+DERIVES
+#[kube(group = "example.com", version = "v1", kind = "Lone")]
+pub struct LoneSpec {
+    pub size: i32,
+}
+"#;
+
+/// A further binary of it, with a private kind.
+const TOOL: &str = r#"
+DERIVES
+#[kube(group = "example.com", version = "v1", kind = "Tool")]
+struct ToolSpec {
+    size: i32,
+}
+
+fn main() {
+    println!("{}", Tool::new("a", ToolSpec { size: 1 }).spec.size);
+}
+"#;
+
+/// Runs opctl in `folder`; cargo compiles into the folder that the tests share.
+fn opctl(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = common::for_operators(Command::new(env!("CARGO_BIN_EXE_opctl")));
+    command.args(["manifests", "--path", "."]).args(arguments).current_dir(folder).output().unwrap()
+}
+
+fn crds(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder.join("config/crd/bases")).unwrap();
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn every_kind_of_a_crate_is_printed_without_its_help() {
+    let folder = common::operators_target().join("printer");
+    let _ = fs::remove_dir_all(&folder);
+    let oracle = Oracle::latest();
+    let manifest = oracle.manifest("kinds");
+    let lone = manifest.replace("\"kinds\"", "\"lone\"").replace("[workspace]", "");
+    let code = |text: &str| text.replace("DERIVES", DERIVES);
+    let files = BTreeMap::from([
+        ("Cargo.toml", format!("{manifest}members = [\"lone\"]\n")),
+        ("Cargo.lock", oracle.lock().replace("\"oracle\"", "\"kinds\"")),
+        ("src/lib.rs", code(LIBRARY)),
+        ("src/main.rs", MAIN.into()),
+        ("lone/Cargo.toml", lone),
+        ("lone/src/main.rs", LONE.into()),
+        ("lone/src/api.rs", code(LONE_API)),
+        ("lone/src/bin/tool.rs", code(TOOL)),
+    ]);
+    files.iter().for_each(|(path, text)| write(&folder.join(path), text));
+    let before = tree(&folder);
+
+    let output = opctl(&folder, &["--engine", "cargo"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    let names = ["hiddens", "lones", "mades", "plains", "severals", "tools"];
+    assert_eq!(crds(&folder), names.map(|name| format!("example.com_{name}.yaml")), "{stderr}");
+
+    // Nothing else is in the tree, and a second run compiles nothing.
+    let mut after = tree(&folder);
+    after.retain(|path, _| !path.starts_with("config/"));
+    assert_eq!(after, before);
+    let binary = common::operators_target().join("debug/opctl-kinds-lib");
+    let built = fs::metadata(&binary).unwrap().modified().unwrap();
+    let output = opctl(&folder, &["--engine", "cargo", "--check"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(fs::metadata(&binary).unwrap().modified().unwrap(), built);
+
+    let output = opctl(&folder, &["--verify"]);
+    let [stdout, stderr] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    assert!(output.status.success(), "{stderr}");
+    assert_eq!(
+        stdout, "equal: `Hidden`, `Lone`, `Plain`, `Tool`\nonly from the compiled types: `Made`, `Several`\n",
+        "{stderr}"
+    );
+}
