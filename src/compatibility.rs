@@ -9,12 +9,13 @@ use crate::compiled::git;
 use crate::diagnostics::OP611;
 use crate::error::UserError;
 use crate::kept;
+use crate::places;
 use opctl_cluster::{self as cluster, Kubectl, KubectlError};
 use opctl_kustomize::yaml::Node;
 use opctl_model::counted;
 use opctl_model::diagnostic::{Diagnostic, Severity};
 use opctl_model::names::Version;
-use opctl_model::project::join;
+use opctl_model::project::{CrdPath, PROJECT, ProjectFile, Tree};
 use opctl_model::{Api, CrdLocation, yaml};
 use opctl_schema::apiserver::check_object;
 use opctl_schema::compat::{self, Change, Impact, Victim};
@@ -30,13 +31,14 @@ pub enum Baseline {
 }
 
 impl Baseline {
-    /// Reads a file, folder or chart, or a commit: then the CRDs are those in `folder/crd/bases`, at the merge base with the current commit.
+    /// Reads a file, folder or chart, or a commit: then the CRDs are those at the paths that PROJECT had at the merge base with the current
+    /// commit, or else at `paths`. The paths are from the root of the tree.
     ///
     /// # Errors
     ///
     /// If there is no such file, folder or commit, it cannot be read, or a file, folder or chart has no CRD.
-    pub fn read(what: &str, root: &Path, folder: &str) -> anyhow::Result<Self> {
-        let path = Path::new(what);
+    pub fn read(what: &str, tree: &Tree, paths: &[CrdPath]) -> anyhow::Result<Self> {
+        let (root, path) = (tree.root(), Path::new(what));
         if path.exists() {
             return Ok(Self::Files(format!("`{what}`"), kept::crds(path)?.iter().map(Node::json).collect()));
         }
@@ -46,13 +48,19 @@ impl Baseline {
                 .help("in CI, the checkout needs its history: `fetch-depth: 0`")
         };
         let commit = git::merge_base(root, what).map_err(refused)?;
-        let files = git::files(root, &commit, &join(folder, "crd/bases")).map_err(refused)?;
         let name = format!("`{what}` ({})", &commit[..commit.len().min(10)]);
+        let files = |path: &str| git::files(root, &commit, path).map_err(refused);
+        // Before an operator was adopted, its CRDs were where they are.
+        let project = files(PROJECT)?.pop().and_then(|(_, text)| ProjectFile::parse(&text).ok());
+        let is_usual = paths.iter().any(CrdPath::is_bases);
+        let paths = project.as_ref().filter(|_| is_usual).map_or(paths, |project| &project.crds);
         let mut crds = Vec::new();
-        for (path, text) in files {
-            let read = yaml::objects(&text);
-            let values = read.map_err(|why| UserError::new(format!("cannot read `{path}` of {name}: {why}")))?;
-            crds.extend(values.into_iter().filter(|value| value["kind"] == "CustomResourceDefinition"));
+        for path in paths {
+            for (path, text) in files(path.as_str())? {
+                let found = places::crds_in(tree, &path, text)
+                    .map_err(|why| UserError::new(format!("cannot read `{path}` of {name}: {why}")))?;
+                crds.extend(found);
+            }
         }
         Ok(Self::Files(name, crds))
     }

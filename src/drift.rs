@@ -76,21 +76,40 @@ pub fn compare(
         }
     }
     for copy in &copies.crds {
-        let name = copy.text_at(&["metadata", "name"]).unwrap_or_default();
-        let [group, kind] = [["spec", "group"].as_slice(), &["spec", "names", "kind"]]
-            .map(|path| copy.text_at(path).unwrap_or_default());
-        if known.contains(&name) || may_be_refused(group, kind) {
-            continue;
-        }
-        if !crds.iter().any(|crd| crd.spec.group == group) {
+        let [group, kind] = group_and_kind(copy);
+        let is_known = copy.text_at(&["metadata", "name"]).is_some_and(|name| known.contains(&name));
+        if !is_known && !may_be_refused(group, kind) && !crds.iter().any(|crd| crd.spec.group == group) {
             drift.others += 1;
-            continue;
         }
-        let warning = OP614.warning(format!("the source has no kind `{kind}` in the group `{group}`"));
-        let place = copy.at(&["metadata", "name"]).unwrap_or(copy);
-        drift.diagnostics.push(warning.at(place.span.clone(), "no kind in the source declares this CRD"));
+        drift.diagnostics.extend(undeclared(crds, copy, &may_be_refused));
     }
     drift
+}
+
+/// A warning if a copy is in a group of the source, and no kind declares it.
+pub fn undeclared(
+    crds: &[CustomResourceDefinition],
+    copy: &Node,
+    may_be_refused: impl Fn(&str, &str) -> bool,
+) -> Option<Diagnostic> {
+    let name = copy.text_at(&["metadata", "name"]).unwrap_or_default();
+    let [group, kind] = group_and_kind(copy);
+    let is_declared = crds.iter().any(|crd| crd.metadata.name.as_deref() == Some(name));
+    if is_declared || may_be_refused(group, kind) || !crds.iter().any(|crd| crd.spec.group == group) {
+        return None;
+    }
+    let warning = OP614.warning(format!("the source has no kind `{kind}` in the group `{group}`"));
+    let place = copy.at(&["metadata", "name"]).unwrap_or(copy);
+    Some(warning.at(place.span.clone(), "no kind in the source declares this CRD"))
+}
+
+fn group_and_kind(copy: &Node) -> [&str; 2] {
+    [["spec", "group"].as_slice(), &["spec", "names", "kind"]].map(|path| copy.text_at(path).unwrap_or_default())
+}
+
+/// Returns true if an API server treats the specs of two CRDs alike.
+pub fn is_same(one: &Value, other: &Value) -> bool {
+    normal(one) == normal(other)
 }
 
 /// The errors of one CRD.

@@ -2,10 +2,13 @@
 
 use serde_json::Value;
 
+use crate::places;
+
 use opctl_cluster::{self as cluster, Kubectl, KubectlError, ManifestError, Object};
 use opctl_kustomize::{Renderer, images_in};
 use opctl_model::names::{Image, NameError};
-use opctl_model::project::Tree;
+use opctl_model::project::{ProjectFile, Tree};
+use opctl_model::yaml;
 
 /// The name of the image in the scaffold, which an entry of `images` would use.
 pub const PLACEHOLDER: &str = "controller";
@@ -36,6 +39,9 @@ pub enum RenderError {
     #[error("invalid {} `{}`", .0.what, .0.text)]
     Image(#[from] NameError),
 
+    #[error("{0}")]
+    Crds(anyhow::Error),
+
     /// `others` are the images that containers have.
     #[error("no container in `config/default` has the image `{PLACEHOLDER}`")]
     NoPlaceholder { image: String, others: Vec<String> },
@@ -65,8 +71,24 @@ pub fn crds(tree: &Tree, kubectl: &Kubectl) -> Result<Vec<Object>, RenderError> 
     if has_kustomization(tree, "config/crd") {
         objects = cluster::objects(&render(tree, kubectl, "config/crd")?)?;
         objects.retain(Object::is_crd);
+    } else if let Ok(project) = ProjectFile::read(tree) {
+        let crds = places::applicable(tree, &project.crds).map_err(RenderError::Crds)?;
+        let text: String = crds.iter().map(|kept| format!("---\n{}", yaml::document(&kept.crd))).collect();
+        objects = cluster::objects(&text)?;
     }
     if objects.is_empty() { Err(RenderError::NoCrds) } else { Ok(objects) }
+}
+
+/// The CRDs alone, rendered without kubectl.
+pub fn crd_values(tree: &Tree) -> Vec<Value> {
+    let project = || ProjectFile::read(tree).ok();
+    match has_kustomization(tree, "config/crd") {
+        true => values(tree, "config/crd"),
+        false => {
+            let crds = project().and_then(|project| places::crds(tree, &project.crds).ok());
+            crds.into_iter().flatten().map(|kept| kept.crd).collect()
+        }
+    }
 }
 
 /// The objects of a kustomization, rendered without kubectl; none if the folder has no `kustomization.yaml`.

@@ -209,6 +209,7 @@ fn create(args: &InitArgs, dir: &Path, answers: Answers, console: &Console) -> a
         namespaces: &project.namespaces,
         descriptions: Descriptions::default(),
         adopted: None,
+        crds: None,
     };
     manifests::refuse_taken_names(&plan, &tree, &folder, console)?;
     manifests::add_if_sound(&mut plan, &tree, &options, console)?;

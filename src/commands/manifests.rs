@@ -21,11 +21,12 @@ use crate::compiled;
 use crate::diagnostics::OP350;
 use crate::drift::{self, Copies};
 use crate::error::{SourceErrors, UserError, UserErrors};
+use crate::places;
 use opctl_edit::Edit;
 use opctl_edit::plan::{Change, Plan, Step, Verdict};
 use opctl_model::diagnostic::{Diagnostic, ReportedBy, Severity, SourceFile, Span};
 use opctl_model::names::Namespace;
-use opctl_model::project::{Descriptions, Features, PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
+use opctl_model::project::{CrdPath, Descriptions, Features, PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
 use opctl_model::threads;
 use opctl_model::{Api, CrdLocation, External};
 use opctl_schema::apiserver::{self, Finding};
@@ -38,7 +39,7 @@ use opctl_source::{self as source, Account, Source, grants};
 /// Regenerate config/crd, config/rbac and config/webhook from the Rust source
 ///
 /// The source is parsed, not compiled, so this works even if the code does not build. Generated files that are no longer
-/// needed are removed; your own files are never touched.
+/// needed are removed. Your own files are never touched, except for CRDs in the files that `manifests.crds` in PROJECT lists.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -159,6 +160,8 @@ pub struct ManifestOptions<'a> {
     pub descriptions: Descriptions,
     /// The project, if it is an adopted crate: its role also grants what the code requests.
     pub adopted: Option<&'a ProjectFile>,
+    /// The files and folders of the CRDs, from the root of the tree that is written to; `None`: `crd/bases` in the output folder.
+    pub crds: Option<&'a [CrdPath]>,
 }
 
 impl<'a> ManifestOptions<'a> {
@@ -171,7 +174,13 @@ impl<'a> ManifestOptions<'a> {
             namespaces: project.map(|project| &project.namespaces[..]).unwrap_or_default(),
             descriptions: project.map(|project| project.descriptions).unwrap_or_default(),
             adopted: project.filter(|project| project.adopted),
+            crds: project.map(|project| &project.crds[..]),
         }
+    }
+
+    /// Whether `crd/bases` is generated.
+    fn generates_crds(&self) -> bool {
+        self.crds.is_none_or(|paths| paths.iter().any(CrdPath::is_bases))
     }
 }
 
@@ -195,6 +204,8 @@ fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Resul
     let mut options = ManifestOptions { output: &output.folder, ..ManifestOptions::of(project.as_ref()) };
     options.descriptions.max = args.max_description.or(options.descriptions.max);
     options.descriptions.foreign &= !args.no_foreign_descriptions;
+    // Another folder gets all manifests.
+    options.crds = options.crds.filter(|_| output.root == root && output.folder == "config");
     let target = Tree::at(&output.root);
     let choice = Choice {
         engine: args.engine.unwrap_or_default(),
@@ -214,11 +225,11 @@ fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Resul
         return verify::run(&tree, &options, &choice, console);
     }
     let mut plan = Plan::default();
-    let Added { warnings, refused } = add(&mut plan, &tree, &target, &options, &choice, console)?;
+    let Added { warnings, refused, stuck } = add(&mut plan, &tree, &target, &options, &choice, console)?;
     let why = refused.as_ref().map(|refused| &refused.why);
     let errors = why.map(|why| why.diagnostics.clone()).unwrap_or_default();
     let warnings = if console.verbosity > Verbosity::Quiet { warnings } else { Vec::new() };
-    console.diagnose(&[errors, warnings].concat());
+    console.diagnose(&[errors, stuck.clone(), warnings].concat());
     why.iter().flat_map(|why| &why.help).for_each(|help| console.hint(help));
     let mut next = Vec::new();
     let crds = join(&output.folder, "crd/bases/");
@@ -227,8 +238,15 @@ fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Resul
         next.push(Next::new("make install", "installs the CRDs in the cluster of KUBECONFIG"));
     }
     let task = Task { again: "run `opctl manifests`", tree: &target, folder: "", plan, next };
-    let Some(refused) = refused else { return carry_out(&task, console) };
+    if refused.is_none() && stuck.is_empty() {
+        return carry_out(&task, console);
+    }
     carry_out_of("everything else", &task, console)?;
+    let Some(refused) = refused else {
+        let crds = counted(stuck.len(), "CRD file");
+        console.error(&UserError::new(format!("{crds} cannot be updated")).help("fix the errors above; everything else is current"));
+        return Ok(Outcome::Problems);
+    };
     console.error(
         &UserError::new(format!("no CRD was generated for {}", names(&refused)))
             .help(
@@ -250,7 +268,10 @@ fn compare(
 ) -> anyhow::Result<Outcome> {
     let baseline = match what {
         "cluster" => Baseline::Cluster(kubectl::find(args.program.kubectl.as_deref(), None).into()),
-        what => Baseline::read(what, &output.root, &output.folder)?,
+        what => {
+            let bases = CrdPath::parse(&join(&output.folder, "crd/bases")).map_err(UserError::new)?;
+            Baseline::read(what, &Tree::at(&output.root), options.crds.unwrap_or(&[bases]))?
+        }
     };
     let mut found = engine::find(tree, options, choice, console)?;
     keep_generated_before(&mut found, &Tree::at(&output.root), options.output, choice)?;
@@ -375,6 +396,8 @@ pub fn regenerate(root: &Path, console: &Console) -> anyhow::Result<Vec<String>>
 struct Added {
     warnings: Vec<Diagnostic>,
     refused: Option<MissingCrds>,
+    /// Why CRDs in files of the user cannot be updated.
+    stuck: Vec<Diagnostic>,
 }
 
 /// Adds the manifests of the source to the plan, and removes those whose source is gone. What is wrong with the source is a
@@ -408,14 +431,15 @@ fn add(
         emit::shorten_descriptions(&mut found.crds, max);
     }
     if options.namespaced && !choice.wants(Part::Crd) {
-        found.crds = written(target, options.output)?.into_iter().map(|(_, crd)| crd).collect();
+        found.crds = existing(target, options)?;
     }
     let mut diagnostics = check(&mut found, choice);
     let mut crds = found.crds;
+    let derived = crds.clone();
     if let Some(refused) = &found.refused {
         // Their roles and their places in lists stay, too.
         let made: BTreeSet<Kind> = crds.iter().map(engine::kind_of).collect();
-        let kept = written(target, options.output)?.into_iter().map(|(_, crd)| crd);
+        let kept = existing(target, options)?.into_iter();
         crds.extend(kept.filter(|crd| !made.contains(&engine::kind_of(crd)) && refused.may_be(engine::kind_of(crd))));
         crds.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
     }
@@ -439,18 +463,33 @@ fn add(
     if choice.wants(Part::Rbac) {
         keep_in_place(plan, &mut manifests, target, options)?;
     }
+    let paths = options.crds.unwrap_or_default();
     let mut stale = ours(target, options.output, choice)?;
-    for manifest in manifests.into_iter().filter(|manifest| choice.wants(part_of(&manifest.path))) {
+    stale.retain(|path| !places::has(paths, path));
+    let is_wanted = |manifest: &Manifest| {
+        choice.wants(part_of(&manifest.path)) && (options.generates_crds() || !manifest.path.starts_with("crd/"))
+    };
+    for manifest in manifests.into_iter().filter(is_wanted) {
         let path = join(options.output, &manifest.path);
         stale.remove(&path);
         plan.generate(path, manifest.text);
+    }
+    let mut stuck = Vec::new();
+    if choice.wants(Part::Crd) {
+        let may_be_refused = |group: &str, kind: &str| {
+            found.refused.as_ref().is_some_and(|refused| refused.may_be((group.to_owned(), kind.to_owned())))
+        };
+        let reported = places::update(plan, target, paths, &derived, may_be_refused)?;
+        let (errors, warnings): (Vec<_>, Vec<_>) = reported.into_iter().partition(Diagnostic::is_error);
+        stuck = errors;
+        diagnostics.extend(warnings);
     }
     diagnostics.extend(removed(&stale, target, &crds)?);
     stale.into_iter().for_each(|path| plan.prune(path));
     if choice.wants(Part::Rbac) && !has_service_account(plan, target, options.output)? {
         plan.scaffold(join(options.output, SERVICE_ACCOUNT), emit::service_account());
     }
-    Ok(Added { warnings: diagnostics, refused: found.refused })
+    Ok(Added { warnings: diagnostics, refused: found.refused, stuck })
 }
 
 /// Refuses kinds that seem to be those of other projects if their CRDs were generated before: their removal could delete the CRDs of
@@ -489,6 +528,24 @@ fn written(tree: &Tree, output: &str) -> anyhow::Result<Vec<(String, CustomResou
             // A file that cannot be read is skipped here, and reported by `opctl check`.
             let read = compiled::documents::read(&text, &path).unwrap_or_default();
             crds.extend(read.into_iter().map(|crd| (path.clone(), crd)));
+        }
+    }
+    Ok(crds)
+}
+
+/// The CRDs of the project as they are.
+fn existing(tree: &Tree, options: &ManifestOptions) -> anyhow::Result<Vec<CustomResourceDefinition>> {
+    let mut crds = match options.generates_crds() {
+        true => written(tree, options.output)?.into_iter().map(|(_, crd)| crd).collect(),
+        false => Vec::new(),
+    };
+    let others: Vec<CrdPath> =
+        options.crds.into_iter().flatten().filter(|path| !path.is_bases()).cloned().collect();
+    for kept in places::readable_crds(tree, &others)?.0 {
+        let is_known = |other: &CustomResourceDefinition| kept.crd["metadata"]["name"] == other.metadata.name.as_deref().unwrap_or_default();
+        if !crds.iter().any(is_known) {
+            // One that cannot be read is reported by the cluster that it is applied to.
+            crds.extend(serde_json::from_value::<CustomResourceDefinition>(kept.crd));
         }
     }
     Ok(crds)
@@ -604,8 +661,9 @@ pub fn add_if_sound(plan: &mut Plan, tree: &Tree, options: &ManifestOptions, con
     let Some(planned) = planned_tree(plan, tree, options.folder, console)? else { return Ok(()) };
     let choice = Choice { all_or_nothing: false, ..Choice::STATIC };
     match add(plan, &planned, tree, options, &choice, console) {
-        Ok(Added { warnings, refused }) => {
+        Ok(Added { warnings, refused, stuck }) => {
             warn(&warnings, console);
+            console.diagnose(&stuck);
             if let Some(refused) = refused {
                 let kinds = names(&refused);
                 console.warn(&format!("no CRD was generated for {kinds}; run `opctl manifests` to see why"));
@@ -667,7 +725,14 @@ pub fn steps(
 ) -> anyhow::Result<Result<Vec<Step>, Vec<Diagnostic>>> {
     let mut plan = Plan::default();
     match add(&mut plan, tree, tree, options, &Choice::STATIC, console) {
-        Ok(_) => Ok(Ok(resolve_part(&plan, tree, "", console)?)),
+        Ok(Added { stuck, .. }) => {
+            let mut steps = resolve_part(&plan, tree, "", console)?;
+            for (span, _) in stuck.into_iter().filter_map(|error| error.span) {
+                let path = span.file.path.clone();
+                steps.push(Step { path, vendored: None, verdict: Verdict::Update, before: None, after: None });
+            }
+            Ok(Ok(steps))
+        }
         Err(error) => Ok(Err(error.downcast::<SourceErrors>()?.diagnostics)),
     }
 }

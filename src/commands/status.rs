@@ -89,7 +89,7 @@ fn read(tree: &Tree) -> anyhow::Result<Project> {
     let mut objects = rendered::values(tree, "config/default");
     // A project may deploy its CRDs separately.
     if !objects.iter().any(|object| is_kind(object, "CustomResourceDefinition")) {
-        objects.extend(rendered::values(tree, "config/crd"));
+        objects.extend(rendered::crd_values(tree));
     }
     if objects.is_empty() {
         return Err(UserError::new("there is no `config/default/kustomization.yaml` in the project")

@@ -25,13 +25,13 @@ pub fn merge_base(folder: &Path, reference: &str) -> Result<String, String> {
     })
 }
 
-/// The files of a commit below a folder: their paths from `folder`, and their texts.
+/// The files of a commit at a path, or below it: their paths from `folder`, and their texts.
 ///
 /// # Errors
 ///
 /// What git prints.
 pub fn files(folder: &Path, commit: &str, below: &str) -> Result<Vec<(String, String)>, String> {
-    let listed = run(folder, &["ls-tree", "-r", "-z", commit, "--", &format!("{below}/")])?;
+    let listed = run(folder, &["ls-tree", "-r", "-z", commit, "--", below])?;
     // `MODE blob ID<tab>PATH`; a submodule has a commit there.
     let blobs = listed.split('\0').filter_map(|entry| {
         let (entry, path) = entry.split_once('\t')?;

@@ -128,7 +128,7 @@ fn check_version(version: &str, minor: Option<Minor>) -> Finding {
 }
 
 fn examine_crds(target: &Target, kubectl: &Kubectl) -> Vec<Finding> {
-    let mut crds = rendered::values(&target.tree, "config/crd");
+    let mut crds = rendered::crd_values(&target.tree);
     crds.retain(|object| is_kind(object, "CustomResourceDefinition"));
     if crds.is_empty() {
         return vec![Finding::skipped("`config/crd` has no CRD to look for")];

@@ -6,12 +6,13 @@
 use std::collections::BTreeSet;
 
 use super::{Content, Finding, Target};
+use crate::places::{self, Kept};
 use crate::scaffold::webhook::{self, Admission};
 use crate::scaffold::{self, Inserted, Insertion, Rendered, Wiring, api_of_resource};
 use opctl_charts::ansible;
 use opctl_edit::{Edit, plan};
 use opctl_model::names::ControllerName;
-use opctl_model::project::{Origin, PROJECT, ProjectError, ProjectFile, Resource, Tree};
+use opctl_model::project::{CrdPath, Origin, PROJECT, ProjectError, ProjectFile, Resource, Tree};
 use opctl_model::{Admission as Asked, Operator};
 use opctl_source::{self as source, Source, dependencies};
 
@@ -41,14 +42,14 @@ pub fn examine(target: &Target) -> Vec<Finding> {
         let what = "a run of opctl was interrupted while it wrote, and the next command undoes it";
         found.push(Finding::warning(what).at(plan::JOURNAL).help("run the same command again, or `opctl manifests`"));
     }
+    // Unreadable files are reported with the other manifests.
+    let crds = places::readable_crds(tree, &project.crds).map(|(crds, _)| crds).unwrap_or_default();
     for resource in &project.resources {
         let parts = parts(resource, &scaffolded, &kinds);
         let missing_parts: Vec<(Part, Vec<MissingPart>)> =
             parts.into_iter().map(|(part, rendered)| (part, missing_parts(rendered, tree))).collect();
         found.extend(check_resource(resource, &missing_parts, &kinds, (target.content_of)(resource).as_ref()));
-        found.extend(crd_file(resource).filter(|path| !tree.has(path)).map(|path| {
-            Finding::error(format!("there is no CRD of `{}`", resource.kind)).at(path).help("opctl manifests")
-        }));
+        found.extend(missing_crd(resource, project, tree, &crds));
     }
     // While a file cannot be read, what it has is not known.
     if kinds.are_all {
@@ -330,10 +331,18 @@ impl Content {
     }
 }
 
-/// The path of the CRD of a kind of the project.
-fn crd_file(resource: &Resource) -> Option<String> {
-    let is_own = resource.origin == Origin::Own && resource.api.is_some();
-    is_own.then(|| format!("config/crd/bases/{}_{}.yaml", resource.full_group(), resource.plural()))
+/// A finding if a kind of the project has no CRD.
+fn missing_crd(resource: &Resource, project: &ProjectFile, tree: &Tree, crds: &[Kept]) -> Option<Finding> {
+    let (group, plural) = (resource.full_group(), resource.plural());
+    let path = match project.crds.iter().find(|path| path.is_bases()).or(project.crds.first())? {
+        path if path.is_bases() => format!("{path}/{group}_{plural}.yaml"),
+        path => path.to_string(),
+    };
+    let is_there = tree.has_file(&path) && project.crds.iter().any(CrdPath::is_bases)
+        || crds.iter().any(|kept| kept.crd["metadata"]["name"] == format!("{plural}.{group}"));
+    let is_missing = resource.origin == Origin::Own && resource.api.is_some() && !is_there;
+    let what = || Finding::error(format!("there is no CRD of `{}`", resource.kind)).at(path).help("opctl manifests");
+    is_missing.then(what)
 }
 
 /// Kinds of the source that have no entry, so that `opctl create` does not know them.

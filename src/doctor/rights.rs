@@ -15,7 +15,7 @@ use opctl_model::names::Kind;
 use opctl_model::project::builtin;
 
 pub fn examine(target: &Target, kubectl: &Kubectl, connection: &Connection) -> Vec<Finding> {
-    let (crds, all) = (rendered::values(&target.tree, "config/crd"), rendered::values(&target.tree, "config/default"));
+    let (crds, all) = (rendered::crd_values(&target.tree), rendered::values(&target.tree, "config/default"));
     if crds.is_empty() && all.is_empty() {
         return vec![Finding::skipped("nothing here is to be applied to a cluster")];
     }

@@ -27,16 +27,6 @@ pub struct Api {
     pub schema: Value,
 }
 
-/// The CRDs in the text of a file.
-///
-/// # Errors
-///
-/// If it is not YAML.
-pub fn crds(text: &str) -> Result<Vec<Value>, String> {
-    let objects = yaml::read_all::<Value>(text).map_err(|error| error.to_string())?;
-    Ok(objects.into_iter().filter(|object| object["kind"] == "CustomResourceDefinition").collect())
-}
-
 /// The versions of the kinds in CRDs, by group and kind, the most recent version of a kind first as in its CRD.
 pub fn apis(crds: &[Value]) -> Vec<Api> {
     let mut apis: Vec<Api> = crds.iter().flat_map(versions).collect();

@@ -28,6 +28,7 @@ pub use moves::{Moves, UnknownMove};
 pub use rust::{
     Copied, Function, KindNames, Package, Renames, Versions, ends_of_types, function_at, texts_and_comments,
 };
+pub use yaml::documents;
 pub use yaml::items as yaml_items;
 
 /// One edit, as a value.
@@ -51,6 +52,9 @@ pub enum Edit {
     /// another: an entry with the same values there gets the fields it lacks (or that differ), else the entry is added,
     /// sorted by the identity's values. `fields` is the whole entry; it is written by the alphabet, as kubebuilder does.
     YamlEntry { key: String, identity: Vec<String>, fields: serde_json::Map<String, serde_json::Value> },
+    /// `document` instead of the one with the same values at the JSON pointers `identity`, or behind the last one of the file. Everything
+    /// around the old document stays; comments in it are an error, unless the edit is [forced](Edit::force).
+    YamlDocument { document: serde_json::Value, identity: Vec<String>, format: documents::Format },
     /// A member in `[workspace] members` of a Cargo.toml, unless it is listed there. Globs are not expanded here.
     CargoMember { path: String },
     /// A folder in `[workspace] exclude` of a Cargo.toml, unless it is listed as a member.
@@ -81,7 +85,7 @@ impl Edit {
     /// True for an edit that is part of the scaffold: a new rendering of the templates contains its lines. The lines of any other
     /// edit belong to the user, as if they had been typed.
     pub fn is_scaffolded(&self) -> bool {
-        !matches!(self, Self::RustComment { .. })
+        !matches!(self, Self::RustComment { .. } | Self::YamlDocument { .. })
     }
 
     /// The text before the edit was made: the one that [`apply`](Self::apply) turns into `text`. A text without it stays as it is. `base`
@@ -95,6 +99,17 @@ impl Edit {
         behind_mark(text, |text| self.apply_to(text))
     }
 
+    /// The same, even if lines of the user are lost: where that makes no difference, the error is that of [`apply`](Self::apply).
+    pub fn force(&self, text: &str) -> Result<String, EditError> {
+        match self {
+            Self::YamlDocument { document, identity, format } => {
+                let target = documents::Target { document, identity, format: *format };
+                behind_mark(text, |text| target.put(text, true))
+            }
+            _ => self.apply(text),
+        }
+    }
+
     fn apply_to(&self, text: &str) -> Result<String, EditError> {
         match self {
             Self::RustMod { name } => rust::add_mod(text, name),
@@ -106,6 +121,9 @@ impl Edit {
             Self::YamlListItem { key, item } => yaml::add_item(text, key, item),
             Self::NoYamlListItem { key, item } => yaml::remove_item(text, key, item),
             Self::YamlEntry { key, identity, fields } => yaml::add_entry(text, key, identity, fields),
+            Self::YamlDocument { document, identity, format } => {
+                documents::Target { document, identity, format: *format }.put(text, false)
+            }
             Self::CargoMember { path } => cargo::add_member(text, path),
             Self::CargoExclude { path } => cargo::add_excluded(text, path),
             Self::CargoSource { package, version, path, features } => {

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
 use super::Edit;
+use super::documents::{Document, Format, documents};
 
 /// Makes the edits in this order, in another, and once more; gives back the text.
 fn make(text: &str, edits: &[Edit], order: &[Index]) -> Result<String, TestCaseError> {
@@ -232,6 +233,43 @@ proptest! {
             let Ok(result) = edit.apply(&text) else { continue };
             prop_assert_eq!(edit.apply(&result), Ok(result.clone()));
             keeps_lines(&comments(&text), &comments(&result))?;
+        }
+    }
+
+    /// All other lines stay, byte for byte, and all other documents.
+    #[test]
+    fn a_document_of_an_odd_file_is_replaced_or_refused(
+        before in "(# c\r?\n|---\r?\n|\r?\n|k: \\|\r?\n  # t\r?\n|\\{\\{- if \\.a \\}\\}\r?\n|l: \\{\\{ \\.b \\}\\}\r?\n|\\{\\{/\\* d \\*/\\}\\}\r?\n){0,5}",
+        inside in "(x: 1\r?\n|y: [\"'>|]?# t\r?\n|  z\r?\n|# c\r?\n|\r?\n|w: |\\{\\{ \\.b \\}\\}\r?\n|v: 'a\r?\n|  b'\r?\n){0,5}",
+        after in "(# c\r?\n|---\r?\n|\r?\n|\\{\\{ end -\\}\\}\r?\n|k: e\r?\n|  # f\r?\n|\\.\\.\\.\r?\n){0,5}",
+        name in select(vec!["a", "b"]),
+        format in select(vec![Format::Yaml, Format::Template]),
+        is_forced in any::<bool>(),
+    ) {
+        let text = format!("{before}kind: K\nname: a\n{inside}{after}");
+        let document = serde_json::json!({"kind": "K", "name": name, "new": ["{{ - # '", 1.5]});
+        let identity = ["/kind", "/name"].map(String::from).to_vec();
+        let edit = Edit::YamlDocument { document: document.clone(), identity, format };
+        let result = if is_forced { edit.force(&text) } else { edit.apply(&text) };
+        let Ok(result) = result else { return Ok(()) };
+        prop_assert_eq!(edit.apply(&result), Ok(result.clone()), "made twice is not made once");
+        let (old, new) = (documents(&text, format).unwrap(), documents(&result, format).unwrap());
+        let replaced = old.iter().position(|old| old.value["name"] == name && old.value["kind"] == "K");
+        let index = replaced.unwrap_or(old.len());
+        prop_assert_eq!(&new[index].value, &document);
+        let others = |documents: &[Document]| -> Vec<serde_json::Value> {
+            documents.iter().enumerate().filter(|(at, _)| *at != index).map(|(_, it)| it.value.clone()).collect()
+        };
+        prop_assert_eq!(others(&old), others(&new));
+        let written = new[index].range.clone();
+        let rest = |text: &str, range: std::ops::Range<usize>| [&text[..range.start], &text[range.end..]].concat();
+        match replaced {
+            Some(index) => {
+                prop_assert_eq!(rest(&text, old[index].range.clone()), rest(&result, written));
+                prop_assert!(is_forced || old[index].comments.is_empty());
+                prop_assert!(old[index].actions.is_empty());
+            }
+            None => keeps_lines(&text, &result)?,
         }
     }
 

@@ -3,7 +3,9 @@
 //! Made in the text, line by line, so that comments, order, quoting and unknown fields survive. The result is parsed and
 //! must be the old value with just this change; whatever the scanner misjudges ends as a refusal, never as damage.
 
+pub mod documents;
 mod scan;
+mod template;
 
 use std::cmp::Ordering;
 

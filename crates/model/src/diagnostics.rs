@@ -46,11 +46,12 @@ crate::diagnostics! {
     /// file](project-file.md).
     OP204: Project, Mistake;
 
-    /// `manifests` in the PROJECT file is not a mapping, or has an unknown key. The keys are `foreignDescriptions`, `maxDescription` and
-    /// `namespaces`. See [The PROJECT file](project-file.md).
+    /// `manifests` in the PROJECT file is not a mapping, or has an unknown key. The keys are `crds`, `foreignDescriptions`,
+    /// `maxDescription` and `namespaces`. See [The PROJECT file](project-file.md).
     OP205: Project, Mistake;
 
     /// A value in `manifests` has the wrong type: `maxDescription` is a number of characters, `foreignDescriptions` is `true` or `false`,
-    /// and `namespaces` is a list of namespaces. Or one in the `options` of a resource has: see [The PROJECT file](project-file.md).
+    /// `namespaces` is a list of namespaces, and `crds` is a list of files and folders in the repository, as paths from the folder of the
+    /// project. Or one in the `options` of a resource has: see [The PROJECT file](project-file.md).
     OP206: Project, Mistake;
 }

@@ -132,18 +132,22 @@ pub fn documents(header: &str, values: &[impl Serialize]) -> String {
         let value =
             serde_json::to_value(value).expect("Kubernetes objects have string keys and serialize without errors");
         text.push_str("---\n");
-        serde_saphyr::to_fmt_writer_with_options(&mut text, &Styled(&value), writing())
-            .expect("every JSON value can be written as YAML, and a string takes any text");
+        text.push_str(&document(&value));
     }
+    text
+}
+
+/// A value as a document.
+pub fn document(value: &Value) -> String {
+    let mut text = String::new();
+    serde_saphyr::to_fmt_writer_with_options(&mut text, &Styled(value), writing())
+        .expect("every JSON value can be written as YAML, and a string takes any text");
     text
 }
 
 /// A number, a boolean, null or a string of one line, as it is written in a block: plain if every reader then reads the same.
 pub fn scalar(value: &Value) -> String {
-    let mut text = String::new();
-    serde_saphyr::to_fmt_writer_with_options(&mut text, &Styled(value), writing())
-        .expect("every JSON value can be written as YAML, and a string takes any text");
-    text.trim_end_matches('\n').to_owned()
+    document(value).trim_end_matches('\n').to_owned()
 }
 
 fn writing() -> SerializerOptions {

@@ -34,6 +34,12 @@ impl Crd {
         Ok(crds.into_iter().flatten().collect())
     }
 
+    /// A CRD that was read from a file already.
+    pub fn new(file: impl Into<PathBuf>, object: Value) -> Self {
+        let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        Self { name, file: file.into(), object }
+    }
+
     /// `memcacheds.cache.example.com`
     pub fn name(&self) -> &str {
         &self.name
@@ -52,8 +58,7 @@ fn in_path(path: &Path) -> Result<Vec<Crd>, TestenvError> {
             if object["kind"] != "CustomResourceDefinition" {
                 continue;
             }
-            let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-            crds.push(Crd { name, file: file.clone(), object });
+            crds.push(Crd::new(&file, object));
         }
     }
     if crds.is_empty() { Err(TestenvError::NoCrds(path.to_owned())) } else { Ok(crds) }

@@ -1,10 +1,10 @@
 //! `opctl generate docs`: the reference of the operator's API, and JSON schemas.
 
 use clap::Args;
-use serde_json::Value;
 
 use super::super::{Console, Outcome, Task, carry_out, lock, project_folder, tree};
 use crate::error::UserError;
+use crate::places;
 use crate::reference::{self, Sample};
 use opctl_edit::plan::Plan;
 use opctl_model::project::{ProjectFile, Tree, join};
@@ -34,10 +34,13 @@ pub fn run(args: &DocsArgs, console: &Console) -> anyhow::Result<Outcome> {
     let root = project_folder()?;
     let _lock = lock(&root, console)?;
     let tree = tree(&root);
-    let name = ProjectFile::read(&tree)?.name.to_string();
-    let apis = reference::apis(&crds(&tree)?);
+    let project = ProjectFile::read(&tree)?;
+    let name = project.name.to_string();
+    let crds = places::crds(&tree, &project.crds)?;
+    let apis = reference::apis(&crds.into_iter().map(|kept| kept.crd).collect::<Vec<_>>());
     if apis.is_empty() {
-        return Err(UserError::new("there is no CRD in `config/crd/bases`")
+        let paths: Vec<String> = project.crds.iter().map(|path| format!("`{path}`")).collect();
+        return Err(UserError::new(format!("there is no CRD in {}", paths.join(" or ")))
             .help("`opctl create api` adds a kind, `opctl manifests` regenerates the CRDs")
             .into());
     }
@@ -58,18 +61,6 @@ pub fn run(args: &DocsArgs, console: &Console) -> anyhow::Result<Outcome> {
         }
     }
     carry_out(&Task { again: "run `opctl generate docs`", tree: &tree, folder: "", plan, next: Vec::new() }, console)
-}
-
-fn crds(tree: &Tree) -> anyhow::Result<Vec<Value>> {
-    let mut crds = Vec::new();
-    for path in tree.files_below("config/crd/bases")? {
-        let text = tree.read(&path)?.unwrap_or_default();
-        let read = reference::crds(&text).map_err(|error| {
-            UserError::new(format!("cannot read `{path}`: {error}")).help("`opctl manifests` regenerates it")
-        })?;
-        crds.extend(read);
-    }
-    Ok(crds)
 }
 
 fn samples(tree: &Tree) -> anyhow::Result<Vec<Sample>> {

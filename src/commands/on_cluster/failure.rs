@@ -91,6 +91,7 @@ impl From<&RenderError> for UserError {
             RenderError::NoImage { command, .. } => {
                 refusal.help(format!("opctl {command} --image registry.example.com/my-operator:v1"))
             }
+            RenderError::Crds(error) => error.downcast_ref().cloned().unwrap_or(refusal),
             RenderError::Manifest(_) | RenderError::Images(_) => refusal,
         }
     }

@@ -15,7 +15,8 @@ use self::setup::TestenvSetupArgs;
 use self::up::{TestenvDownArgs, TestenvUpArgs};
 use super::{Console, Outcome, counted, environment};
 use crate::error::{ExternalError, UserError};
-use opctl_model::project::root_above;
+use crate::places;
+use opctl_model::project::{ProjectFile, Tree, root_above};
 pub use programs::{Interrupted, assets};
 
 #[derive(Debug, Subcommand)]
@@ -35,7 +36,7 @@ Examples:
 /// What a test environment consists of.
 #[derive(Args, Debug)]
 pub struct TestenvServersArgs {
-    /// A file or folder of CRDs to install (repeatable) [default: config/crd/bases of the project]
+    /// A file or folder of CRDs to install (repeatable) [default: those of the project]
     #[arg(long, value_name = "PATH")]
     pub crds: Vec<PathBuf>,
 
@@ -65,9 +66,15 @@ pub fn crds(paths: &[PathBuf]) -> anyhow::Result<Vec<Crd>> {
     if !paths.is_empty() {
         return read(paths);
     }
-    let bases = root_above(&std::env::current_dir()?).ok().map(|root| root.join("config/crd/bases"));
+    let Ok(root) = root_above(&std::env::current_dir()?) else { return Ok(Vec::new()) };
+    let tree = Tree::at(&root);
+    let Ok(project) = ProjectFile::read(&tree) else { return Ok(Vec::new()) };
     // Without a kind of its own an operator has no CRD.
-    bases.filter(|bases| bases.exists()).map_or(Ok(Vec::new()), |bases| read(&[bases]))
+    if let Some(bases) = project.crds.iter().find(|path| path.is_bases()) {
+        let bases = root.join(bases.as_str());
+        return if bases.exists() { read(&[bases]) } else { Ok(Vec::new()) };
+    }
+    Ok(places::applicable(&tree, &project.crds)?.into_iter().map(|kept| Crd::new(kept.path, kept.crd)).collect())
 }
 
 /// Starts one and installs the CRDs; says so.

@@ -13,7 +13,7 @@ use crate::error::{ExternalError, UserError};
 
 /// Run a command with a new API server, and stop the server afterwards
 ///
-/// Sets KUBECONFIG for the command and exits with its exit code. The CRDs in config/crd/bases are installed first.
+/// Sets KUBECONFIG for the command and exits with its exit code. The CRDs of the project are installed first.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

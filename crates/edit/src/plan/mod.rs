@@ -10,7 +10,7 @@
 //! |---|---|---|---|---|
 //! | `Scaffold` | create | unchanged | conflict | conflict; `--overwrite PATH` |
 //! | `Generate` | create | unchanged | update | conflict; `--overwrite PATH` |
-//! | `Edit` | conflict, or create if a base is given | unchanged if already done | – | update, or conflict with the snippet to paste |
+//! | `Edit` | conflict, or create if a base is given | unchanged if already done | – | update, or conflict with the snippet to paste; `--overwrite PATH` if it can be forced |
 //! | `Prune` | unchanged | – | remove | unchanged |
 //! | `Remove` | unchanged | remove | conflict; `--overwrite PATH` | conflict; `--overwrite PATH` |
 //! | `Rewrite` | create | unchanged | update; conflict if the path is new | update; conflict if the path is new |

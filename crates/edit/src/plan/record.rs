@@ -150,7 +150,8 @@ impl Plan {
                 Change::Rewrite { base, .. } => (base.clone(), known.unwrap_or(*revision)),
                 Change::Remove(_) => (None, *revision),
                 Change::Edit { base, edits } => {
-                    let new = base.clone().filter(|_| step.before.is_none());
+                    let is_scaffolded = edits.iter().any(crate::Edit::is_scaffolded);
+                    let new = base.clone().filter(|_| step.before.is_none() && is_scaffolded);
                     let Some(text) = before.clone().or(new) else { continue };
                     // Where it cannot be made in the record, it counts as the user's: a merge takes it for an equal change.
                     let edit = |text: String, edit: &crate::Edit| edit.apply(&text).unwrap_or(text);

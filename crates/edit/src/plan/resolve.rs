@@ -151,10 +151,11 @@ fn edit(path: &str, before: Option<&str>, base: Option<&str>, edits: &[Edit]) ->
         Some((line, column)) => format!("{path}:{line}:{column}: {}", error.reason),
         None => error.reason.clone(),
     };
+    let forced = edits.iter().try_fold(before.unwrap_or_default().to_owned(), |text, edit| edit.force(&text)).ok();
     Outcome::Conflict {
         reason: joined(refused.iter().map(reason).collect(), "; "),
         help: joined(refused.iter().map(|error| error.help.clone()).collect(), "\n"),
-        wanted: before.map(str::to_owned),
+        wanted: before.map(|before| forced.unwrap_or_else(|| before.to_owned())),
     }
 }
 
@@ -248,6 +249,8 @@ fn overwrite(steps: &mut [Step], plan: &Plan, path: &str) -> Result<(), &'static
         Change::Vendor { .. } if step.after.is_none() => step.verdict = Verdict::Remove,
         Change::Vendor { .. } => step.verdict = Verdict::Update,
         Change::Merge { .. } => return Err("`opctl update` has `--theirs` for it"),
+        // It can be made, and what it drops was named.
+        Change::Edit { .. } if step.after != step.before => step.verdict = Verdict::Update,
         Change::Edit { .. } | Change::Prune => return Err("it is edited, never replaced; make the edit by hand"),
     }
     Ok(())

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::builtin::Builtin;
-use super::{Controller, Options, ReadError, Tree};
+use super::{Controller, CrdPath, Options, ReadError, Tree};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::diagnostics::{OP201, OP202, OP203, OP204, OP205, OP206};
 use crate::names::{ControllerName, Domain, Group, Kind, NameError, Namespace, Plural, ProjectName, Version, nearest};
@@ -30,6 +30,8 @@ pub struct ProjectFile {
     /// The namespaces that these are, where it is not the operator's own; sorted.
     pub namespaces: Vec<Namespace>,
     pub descriptions: Descriptions,
+    /// Where the CRDs are, in the order of the file.
+    pub crds: Vec<CrdPath>,
     pub resources: Vec<Resource>,
 }
 
@@ -164,6 +166,7 @@ impl ProjectFile {
             namespaced: false,
             namespaces: Vec::new(),
             descriptions: Descriptions::default(),
+            crds: CrdPath::default_list(),
             resources: Vec::new(),
         }
     }
@@ -456,6 +459,22 @@ struct RawApi {
     namespaced: bool,
 }
 
+/// Each once.
+fn crd_paths(value: &Value) -> Result<Vec<CrdPath>, String> {
+    let items = match value {
+        Value::Array(items) => &items[..],
+        one => std::slice::from_ref(one),
+    };
+    let mut paths = Vec::new();
+    for item in items {
+        let path = CrdPath::parse(item.as_str().ok_or("write e.g. `[charts/operator/crds]`")?)?;
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    Ok(paths)
+}
+
 /// Sorted, each once.
 fn listed(value: &Value) -> Result<Vec<Namespace>, String> {
     let items = value.as_array().ok_or("write e.g. `[team-a, team-b]`")?;
@@ -538,20 +557,28 @@ impl Reader {
             raw.resources.into_iter().flatten().map(|resource| self.resource(resource, domain.as_ref())).collect();
         let mut descriptions = Descriptions::default();
         let mut namespaces = Vec::new();
+        let mut crds = CrdPath::default_list();
         if let Some(manifests) = &raw.manifests {
-            self.manifests(manifests, &mut descriptions, &mut namespaces);
+            self.manifests(manifests, &mut descriptions, &mut namespaces, &mut crds);
         }
         let namespaced = raw.namespaced || !namespaces.is_empty();
         match (name, domain, resources.into_iter().collect()) {
             (Some(name), Some(domain), Some(resources)) if self.diagnostics.is_empty() => {
-                Ok(ProjectFile { adopted: raw.adopted, name, domain, namespaced, namespaces, descriptions, resources })
+                let adopted = raw.adopted;
+                Ok(ProjectFile { adopted, name, domain, namespaced, namespaces, descriptions, crds, resources })
             }
             _ => Err(self.diagnostics),
         }
     }
 
     /// The mapping `manifests`. A slip in it is an error: the manifests would silently be others.
-    fn manifests(&mut self, manifests: &Value, descriptions: &mut Descriptions, namespaces: &mut Vec<Namespace>) {
+    fn manifests(
+        &mut self,
+        manifests: &Value,
+        descriptions: &mut Descriptions,
+        namespaces: &mut Vec<Namespace>,
+        crds: &mut Vec<CrdPath>,
+    ) {
         let Some(settings) = manifests.as_object() else {
             let place = find(&self.file, "manifests:");
             let help = "write `manifests: {maxDescription: 200}`, or remove it";
@@ -583,8 +610,15 @@ impl Reader {
                     }
                     Err(problem) => OP206.error(format!("`namespaces` takes a list of namespaces: {problem}")),
                 },
+                "crds" => match crd_paths(value) {
+                    Ok(paths) => {
+                        *crds = paths;
+                        continue;
+                    }
+                    Err(problem) => OP206.error(format!("`crds` takes a list of files and folders: {problem}")),
+                },
                 _ => {
-                    let known = ["foreignDescriptions", "maxDescription", "namespaces"];
+                    let known = ["crds", "foreignDescriptions", "maxDescription", "namespaces"];
                     let help = match nearest(key, known) {
                         Some(near) => format!("did you mean `{near}`?"),
                         None => format!("it takes {}", known.map(|key| format!("`{key}`")).join(", ")),
@@ -790,6 +824,18 @@ mod tests {
     }
 
     #[test]
+    fn reads_where_crds_are() {
+        let read = |manifests: &str| {
+            let text = format!("domain: a.b\nprojectName: p\nversion: '3'\nmanifests: {manifests}\n");
+            ProjectFile::parse(&text).unwrap().crds.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(read("{}"), [CrdPath::BASES]);
+        assert_eq!(read("{crds: yaml/crd.yaml}"), ["yaml/crd.yaml"]);
+        assert_eq!(read("{crds: [config/crd/bases, ./charts/x/crds/, charts/x/crds]}"), [CrdPath::BASES, "charts/x/crds"]);
+        assert!(read("{crds: []}").is_empty());
+    }
+
+    #[test]
     fn reads_how_much_crds_describe() {
         let project = |manifests: &str| format!("domain: a.b\nprojectName: p\nversion: '3'\nmanifests: {manifests}\n");
         let read = |manifests: &str| ProjectFile::parse(&project(manifests)).unwrap().descriptions;
@@ -797,6 +843,9 @@ mod tests {
         assert_eq!(read("{maxDescription: 200}"), Descriptions { max: Some(200), foreign: true });
         assert_eq!(read("{foreignDescriptions: false}"), Descriptions { max: None, foreign: false });
         assert_eq!(codes(&project("[]")), ["OP205"]);
+        for wrong in ["1", "[a, 1]", "/a", "[..]"] {
+            assert_eq!(codes(&project(&format!("{{crds: {wrong}}}"))), ["OP206"], "{wrong}");
+        }
         assert_eq!(codes(&project("{namespaces: a}")), ["OP206"]);
         assert_eq!(codes(&project("{namespaces: [A]}")), ["OP206"]);
         assert_eq!(codes(&project("{maxDescriptions: 2, engine: cargo}")), ["OP205", "OP205"]);

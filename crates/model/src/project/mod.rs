@@ -1,6 +1,7 @@
 //! The PROJECT file and where things live in a project. The only module that reads the disk.
 
 pub mod builtin;
+mod crd_path;
 mod file;
 mod intake;
 mod manifest;
@@ -11,6 +12,7 @@ mod unreadable;
 pub mod widespread;
 mod workspace;
 
+pub use crd_path::CrdPath;
 pub use file::{
     Api, Descriptions, Origin, PROJECT, ProjectError, ProjectFile, Resource, Webhooks, has_project, root_above,
 };
@@ -20,4 +22,4 @@ pub use options::{Controller, ControllerOptions, Options, WorkloadOptions};
 pub use sources::{Located, Sources};
 pub use tree::{Carried, Features, Tree, join};
 pub use unreadable::{ReadError, is_unreadable};
-pub use workspace::{CargoToml, Workspace, Workspaces, inherits, workspace_above};
+pub use workspace::{CargoToml, Workspace, Workspaces, inherits, repository_above, workspace_above};

@@ -158,6 +158,11 @@ impl Tree {
         }
     }
 
+    /// The path on disk, with every symbolic link followed; `None` if nothing has this path.
+    pub fn real_path(&self, path: &str) -> Option<PathBuf> {
+        self.root.join(path).canonicalize().ok()
+    }
+
     /// Something has this path: a file, or whatever [`read`](Self::read) reports.
     pub fn has(&self, path: &str) -> bool {
         let on_disk = || match self.root.join(path).metadata() {

@@ -568,3 +568,10 @@ pub fn workspace_above(dir: &Path) -> Result<Option<PathBuf>, Diagnostic> {
     let root = Workspaces::of(&tree).find_root(&normalize(dir))?;
     Ok(root.filter(|root| dir.starts_with(root) && dir != root))
 }
+
+/// The root of the git repository around a folder, or else of its cargo workspace, or the folder itself.
+pub fn repository_above(dir: &Path) -> PathBuf {
+    let repository = dir.ancestors().find(|above| above.join(".git").exists()).map(Path::to_owned);
+    let workspace = || workspace_above(dir).ok().flatten();
+    repository.or_else(workspace).unwrap_or_else(|| dir.to_owned())
+}
