@@ -1,14 +1,14 @@
-//! An operator that opctl did not scaffold → its entries in PROJECT, and where its CRDs are today.
+//! An operator that opctl did not scaffold → its entries in PROJECT, and the files that have its CRDs today.
 //!
 //! Nothing is compiled, and the source is not changed. Kinds are known by their `#[kube(…)]`, so this works for every release of kube.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::error::{UserError, UserErrors};
 use opctl_kustomize::yaml::{Dialect, documents};
 use opctl_model::diagnostic::SourceFile;
 use opctl_model::names::{Domain, Group, Kind, Plural, ProjectName, TypePath, Version};
-use opctl_model::project::{Api, Manifest, Options, Origin, ReadError, Resource, Tree, Webhooks};
+use opctl_model::project::{Api, CrdPath, Manifest, Options, Origin, ReadError, Resource, Tree, Webhooks};
 use opctl_model::{Declared, Scope};
 
 /// The name of the package as that of a project, which is a prefix of Kubernetes resources: `my-operator` for `my_operator`.
@@ -90,52 +90,57 @@ fn resource(kind: &Declared, domain: &Domain) -> Result<Resource, UserError> {
 /// Folders whose manifests nobody deploys.
 const NOT_DEPLOYED: [&str; 8] = ["docs", "example", "examples", "fixtures", "test", "testdata", "tests", "vendor"];
 
-/// The files and folders that have the CRDs of own kinds today, sorted: a folder if each of its files has one CRD, else the files.
+/// The files and folders of the repository that have CRDs of own kinds, sorted: a folder if it has several such files or is one of CRDs, else
+/// the file. `folder` is that of the crate, from the root of the repository.
 ///
 /// # Errors
 ///
-/// If the files of the tree cannot be listed or read.
-pub fn crd_places(kinds: &[Declared], tree: &Tree) -> Result<BTreeSet<String>, ReadError> {
-    let names: Vec<String> =
-        kinds.iter().filter(|kind| !kind.is_external).map(|it| format!("{}.{}", it.plural, it.group)).collect();
-    let mut folders: BTreeMap<String, Vec<(String, usize)>> = BTreeMap::new();
-    for path in tree.own_files()? {
+/// If the files of the repository cannot be listed or read.
+pub fn crd_places(kinds: &[Declared], repository: &Tree, folder: &str) -> Result<Vec<CrdPath>, ReadError> {
+    let own = kinds.iter().filter(|kind| !kind.is_external);
+    let names: Vec<String> = own.map(|kind| format!("{}.{}", kind.plural, kind.group)).collect();
+    let mut folders: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for path in repository.own_files()? {
         let is_manifest = [".yaml", ".yml", ".json"].iter().any(|end| path.ends_with(end));
         if !is_manifest || path.split('/').any(|folder| NOT_DEPLOYED.contains(&folder)) {
             continue;
         }
-        let text = tree.read(&path)?.unwrap_or_default();
-        let count = if text.contains("CustomResourceDefinition") { crds_in(&path, &text, &names) } else { 0 };
-        if count > 0 {
-            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
-            folders.entry(folder).or_default().push((path, count));
+        let text = repository.read(&path)?.unwrap_or_default();
+        if text.contains("CustomResourceDefinition") && has_crd(&path, &text, &names) {
+            let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent).to_owned();
+            folders.entry(parent).or_default().push(path);
         }
     }
-    let mut places = BTreeSet::new();
-    for (folder, files) in folders {
-        // A chart's templates are other manifests, too.
-        let is_of_crds = folder.split('/').next_back().is_some_and(|name| name.to_ascii_lowercase().contains("crd"));
-        match files.iter().all(|(_, count)| *count == 1)
-            && (files.len() > 1 || is_of_crds)
-            && !folder.ends_with("templates")
-        {
-            true => _ = places.insert(folder),
-            false => places.extend(files.into_iter().map(|(path, _)| path)),
-        }
+    let mut places = Vec::new();
+    for (parent, mut files) in folders {
+        let is_of_crds = parent.rsplit('/').next().is_some_and(|name| name.to_ascii_lowercase().contains("crd"));
+        let path = if files.len() > 1 || is_of_crds { parent } else { files.remove(0) };
+        places.extend(CrdPath::parse(&from_folder(&path, folder)));
     }
     Ok(places)
 }
 
-/// The number of CRDs with these names. Lines of a template that are no YAML are left out.
-fn crds_in(path: &str, text: &str, names: &[String]) -> usize {
+/// A path from the root of a repository as seen from a folder in it.
+fn from_folder(path: &str, folder: &str) -> String {
+    let mut up = folder;
+    let mut prefix = String::new();
+    loop {
+        if let Some(rest) = path.strip_prefix(up).filter(|rest| up.is_empty() || rest.starts_with('/')) {
+            return format!("{prefix}{}", rest.trim_start_matches('/'));
+        }
+        up = up.rsplit_once('/').map_or("", |(up, _)| up);
+        prefix.push_str("../");
+    }
+}
+
+/// Returns true if the file has a CRD with one of these names. Lines of a template that are no YAML are left out.
+fn has_crd(path: &str, text: &str, names: &[String]) -> bool {
     let lines = text.split_inclusive('\n').map(|line| if line.trim_start().starts_with("{{") { "\n" } else { line });
     let file = SourceFile::new(path, lines.collect::<String>());
-    let found = documents(&file, Dialect::Kubectl).unwrap_or_default();
-    let is_crd = |node: &&opctl_kustomize::yaml::Node| {
+    documents(&file, Dialect::Kubectl).unwrap_or_default().iter().any(|node| {
         node.text_at(&["kind"]) == Some("CustomResourceDefinition")
             && node.text_at(&["metadata", "name"]).is_some_and(|name| names.iter().any(|own| own == name))
-    };
-    found.iter().filter(is_crd).count()
+    })
 }
 
 #[cfg(test)]
@@ -195,23 +200,25 @@ mod tests {
     fn crds_are_found_where_they_are_deployed_from() {
         let crd = |name: &str| format!("kind: CustomResourceDefinition\nmetadata:\n  name: {name}\n");
         let [one, two] = ["as.g.io", "bs.g.io"].map(crd);
-        let mut tree = Tree::at(tempfile::tempdir().unwrap().path());
+        let root = tempfile::tempdir().unwrap();
         for (path, text) in [
             ("charts/op/crds/a.yaml", one.clone()),
             ("charts/op/templates/crds.yaml", format!("{{{{- if .Values.crds }}}}\n{one}---\n{two}{{{{- end }}}}\n")),
-            ("deploy/all.yaml", format!("{one}---\n{two}")),
-            ("deploy/other.yaml", crd("others.g.io")),
-            ("tests/crd.yaml", one.clone()),
+            ("operator/deploy/a.yaml", one.clone()),
+            ("operator/deploy/b.yml", two.clone()),
+            ("operator/deploy/others/c.yaml", crd("others.g.io")),
+            ("operator/tests/crd.yaml", one),
         ] {
-            let folder = tree.root().join(path);
-            std::fs::create_dir_all(folder.parent().unwrap()).unwrap();
-            std::fs::write(folder, text).unwrap();
+            let file = root.path().join(path);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, text).unwrap();
         }
-        tree = Tree::at(tree.root());
-        let places = crd_places(&[kind("g.io", "A"), kind("g.io", "B")], &tree).unwrap();
-        assert_eq!(
-            places.into_iter().collect::<Vec<_>>(),
-            ["charts/op/crds", "charts/op/templates/crds.yaml", "deploy/all.yaml"]
-        );
+        let kinds = [kind("g.io", "A"), kind("g.io", "B")];
+        let places = |folder: &str| -> Vec<String> {
+            let places = crd_places(&kinds, &Tree::at(root.path()), folder).unwrap();
+            places.iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(places(""), ["charts/op/crds", "charts/op/templates/crds.yaml", "operator/deploy"]);
+        assert_eq!(places("operator"), ["../charts/op/crds", "../charts/op/templates/crds.yaml", "deploy"]);
     }
 }

@@ -152,9 +152,8 @@ pub fn crds_in(tree: &Tree, path: &str, text: String) -> Result<Vec<Value>, Stri
 
 /// Returns true if the file is at one of the paths, and not generated.
 pub fn has(paths: &[CrdPath], file: &str) -> bool {
-    let is_at = |path: &&CrdPath| {
-        file.strip_prefix(path.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
+    let is_at =
+        |path: &&CrdPath| file.strip_prefix(path.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     let mut at = paths.iter().filter(is_at).peekable();
     at.peek().is_some() && !at.any(CrdPath::is_bases)
 }
@@ -248,8 +247,10 @@ impl<'a> Place<'a> {
                 (naming.path(crd, is_free), self.wrapper())
             }
         };
-        if plan.changes.get(&path).is_some_and(|change| !matches!(change, Change::Edit { .. } | Change::Rewrite { .. })) {
-            let error = OP615.error(format!("`{}`: opctl generates `{path}`, which `crds` in PROJECT lists", crd.spec.names.kind));
+        if plan.changes.get(&path).is_some_and(|change| !matches!(change, Change::Edit { .. } | Change::Rewrite { .. }))
+        {
+            let error = OP615
+                .error(format!("`{}`: opctl generates `{path}`, which `crds` in PROJECT lists", crd.spec.names.kind));
             return vec![error.help("give a file of your own")];
         }
         let format = format_of(tree, &path);
@@ -336,12 +337,16 @@ impl File {
             let line = self.text[..at].matches('\n').count() + 1;
             spec.is_some_and(|spec| line > spec.line_column().0)
         };
-        let error = |at: usize, what: &str| OP615.error(format!("`{kind}`: {what}")).at(span(&self.path, &self.text, at), "");
+        let error =
+            |at: usize, what: &str| OP615.error(format!("`{kind}`: {what}")).at(span(&self.path, &self.text, at), "");
         let unknown = |action: &&Action| action.kind == ActionKind::Lines && in_spec(action.range.start);
         if let Some(action) = document.actions.iter().find(unknown) {
-            return Err(error(action.range.start, "a template prints a part of the CRD, so opctl cannot compare it with the source")
-                .help("write this part out, or take the file out of `crds` in PROJECT")
-                .help("`opctl manifests --compare CHART` compares what helm renders"));
+            return Err(error(
+                action.range.start,
+                "a template prints a part of the CRD, so opctl cannot compare it with the source",
+            )
+            .help("write this part out, or take the file out of `crds` in PROJECT")
+            .help("`opctl manifests --compare CHART` compares what helm renders"));
         }
         if is_same(&new, &old) {
             return Ok(document.value.clone());
@@ -354,7 +359,10 @@ impl File {
         if let Some(action) = document.actions.first() {
             let what = "the CRD differs from the source, and opctl does not replace it, because it depends on values of the chart";
             return Err(error(action.range.start, what)
-                .help(format!("`opctl manifests --compare {}` lists the differences; make these changes by hand", self.path))
+                .help(format!(
+                    "`opctl manifests --compare {}` lists the differences; make these changes by hand",
+                    self.path
+                ))
                 .help("or remove the actions from the CRD, so that opctl can replace it"));
         }
         Ok(new)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::init::absolute;
+use super::init::{absolute, relative};
 use super::manifests::{self, ManifestOptions};
 use super::{Console, Next, Outcome, Task, carry_out, counted, lock, recover};
 use crate::adopt;
@@ -13,7 +13,7 @@ use crate::error::{UserError, UserErrors};
 use crate::scaffold;
 use opctl_edit::plan::Plan;
 use opctl_model::names::{Domain, ProjectName};
-use opctl_model::project::{Manifest, PROJECT, ProjectFile, Resource, Tree, has_project};
+use opctl_model::project::{CrdPath, Manifest, PROJECT, ProjectFile, Resource, Tree, has_project, repository_above};
 use opctl_model::{Declared, Operator};
 use opctl_source as source;
 
@@ -103,23 +103,36 @@ pub fn run(args: &AdoptArgs, console: &Console) -> anyhow::Result<Outcome> {
     let (name, domain) = names(args, &manifest, kinds)?;
     let resources = adopt::resources(kinds, &domain)?;
 
-    let crds = adopt::crd_places(kinds, &tree)?;
+    let root = repository_above(&dir);
+    let places = adopt::crd_places(kinds, &Tree::at(&root), &relative(&root, &dir)?)?;
+    let crds = crds(args, &places, &tree);
     let mut plan = Plan::default();
-    plan.scaffold(PROJECT, ProjectFile::text_of_adopted(&name, &domain));
+    plan.scaffold(PROJECT, ProjectFile::text_of_adopted(&name, &domain, &crds));
     for resource in &resources {
         enter(&mut plan, resource.fields());
     }
-    let file = ProjectFile { adopted: true, resources, ..ProjectFile::new(name, domain) };
+    let file = ProjectFile { adopted: true, resources, crds, ..ProjectFile::new(name, domain) };
     add_files(&mut plan, args, &file, &tree, console)?;
     if args.config {
-        manifests::add_if_sound(&mut plan, &tree, &ManifestOptions::of(Some(&file)), console)?;
+        // Files that exist stay as they are, also if they are stale: `opctl manifests` updates them.
+        let generated: Vec<CrdPath> = file.crds.iter().filter(|path| path.is_bases()).cloned().collect();
+        let options = ManifestOptions { crds: Some(&generated), ..ManifestOptions::of(Some(&file)) };
+        manifests::add_if_sound(&mut plan, &tree, &options, console)?;
     }
     describe(kinds, console);
-    for place in &crds {
-        console.info(&format!("found CRDs in `{place}`"));
+    for place in &places {
+        console.info(&format!("found CRDs in `{place}`: `opctl manifests` keeps them up to date"));
     }
     let task = Task { again: "run `opctl adopt`", tree: &tree, folder: "", plan, next: next(args, &tree) };
     carry_out(&task, console)
+}
+
+/// The files and folders of CRDs for PROJECT: those that exist, and the folder in `config`, unless `config` has CRDs of the user's.
+fn crds(args: &AdoptArgs, places: &[CrdPath], tree: &Tree) -> Vec<CrdPath> {
+    let has_own = places.iter().any(|path| path.as_str().starts_with("config/crd"));
+    let generates = args.config && !tree.has("config/crd/kustomization.yaml") && !has_own;
+    let bases = CrdPath::default_list().into_iter().filter(|_| generates || places.is_empty());
+    bases.chain(places.iter().filter(|path| !path.is_bases() || !generates).cloned()).collect()
 }
 
 /// Adds kinds to PROJECT that somebody added to the source.

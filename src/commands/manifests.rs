@@ -26,7 +26,9 @@ use opctl_edit::Edit;
 use opctl_edit::plan::{Change, Plan, Step, Verdict};
 use opctl_model::diagnostic::{Diagnostic, ReportedBy, Severity, SourceFile, Span};
 use opctl_model::names::Namespace;
-use opctl_model::project::{CrdPath, Descriptions, Features, PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
+use opctl_model::project::{
+    CrdPath, Descriptions, Features, PROJECT, ProjectError, ProjectFile, Tree, join, root_above,
+};
 use opctl_model::threads;
 use opctl_model::{Api, CrdLocation, External};
 use opctl_schema::apiserver::{self, Finding};
@@ -244,7 +246,10 @@ fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Resul
     carry_out_of("everything else", &task, console)?;
     let Some(refused) = refused else {
         let crds = counted(stuck.len(), "CRD file");
-        console.error(&UserError::new(format!("{crds} cannot be updated")).help("fix the errors above; everything else is current"));
+        console.error(
+            &UserError::new(format!("{crds} cannot be updated"))
+                .help("fix the errors above; everything else is current"),
+        );
         return Ok(Outcome::Problems);
     };
     console.error(
@@ -539,10 +544,11 @@ fn existing(tree: &Tree, options: &ManifestOptions) -> anyhow::Result<Vec<Custom
         true => written(tree, options.output)?.into_iter().map(|(_, crd)| crd).collect(),
         false => Vec::new(),
     };
-    let others: Vec<CrdPath> =
-        options.crds.into_iter().flatten().filter(|path| !path.is_bases()).cloned().collect();
+    let others: Vec<CrdPath> = options.crds.into_iter().flatten().filter(|path| !path.is_bases()).cloned().collect();
     for kept in places::readable_crds(tree, &others)?.0 {
-        let is_known = |other: &CustomResourceDefinition| kept.crd["metadata"]["name"] == other.metadata.name.as_deref().unwrap_or_default();
+        let is_known = |other: &CustomResourceDefinition| {
+            kept.crd["metadata"]["name"] == other.metadata.name.as_deref().unwrap_or_default()
+        };
         if !crds.iter().any(is_known) {
             // One that cannot be read is reported by the cluster that it is applied to.
             crds.extend(serde_json::from_value::<CustomResourceDefinition>(kept.crd));

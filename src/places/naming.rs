@@ -69,9 +69,10 @@ impl Naming {
         let spec = &crd.spec;
         let names =
             Names { group: spec.group.clone(), plural: spec.names.plural.clone(), kind: spec.names.kind.clone() };
-        let pattern = self.pattern.as_ref().map(|(part, before, after)| {
-            join(&self.folder, &format!("{before}{}{after}", PARTS[*part](&names)))
-        });
+        let pattern = self
+            .pattern
+            .as_ref()
+            .map(|(part, before, after)| join(&self.folder, &format!("{before}{}{after}", PARTS[*part](&names))));
         let default = || join(&self.folder, &format!("{}.yaml", PARTS[0](&names)));
         pattern.filter(|path| is_free(path)).unwrap_or_else(default)
     }
@@ -101,7 +102,8 @@ mod tests {
     use super::*;
 
     fn crd(kind: &str, plural: &str) -> CustomResourceDefinition {
-        let spec = json!({"group": "a.b", "names": {"kind": kind, "plural": plural}, "scope": "Namespaced", "versions": []});
+        let spec =
+            json!({"group": "a.b", "names": {"kind": kind, "plural": plural}, "scope": "Namespaced", "versions": []});
         serde_json::from_value(json!({"spec": spec})).unwrap()
     }
 

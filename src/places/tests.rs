@@ -31,7 +31,11 @@ fn by_hand(kind: &str, size: i64, metadata: &str) -> String {
 }
 
 /// The files after an update, and what was reported, as `CODE LINE MESSAGE`.
-fn updated(files: &[(&str, &str)], paths: &[&str], crds: &[CustomResourceDefinition]) -> (Vec<(String, String)>, Vec<String>) {
+fn updated(
+    files: &[(&str, &str)],
+    paths: &[&str],
+    crds: &[CustomResourceDefinition],
+) -> (Vec<(String, String)>, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in files {
         let path = folder.path().join(path);
@@ -99,33 +103,56 @@ fn new_kinds_go_where_the_others_are() {
     assert_eq!(changed[0].0, "crds/new.json");
     assert_eq!(serde_json::from_str::<Value>(&changed[0].1).unwrap()["kind"], KIND);
     assert_eq!(changed[1], ("deploy/a.b_bees.yaml".to_owned(), bee.clone()));
-    let chart = [("c/Chart.yaml", "name: c\n"), ("c/templates/crds/ants.yaml", &*format!("{{{{- if .Values.crds }}}}\n{ant}{{{{- end }}}}\n"))];
+    let chart = [
+        ("c/Chart.yaml", "name: c\n"),
+        ("c/templates/crds/ants.yaml", &*format!("{{{{- if .Values.crds }}}}\n{ant}{{{{- end }}}}\n")),
+    ];
     let (changed, _) = updated(&chart, &["c/templates/crds"], &both);
-    assert_eq!(changed, [("c/templates/crds/bees.yaml".to_owned(), format!("{{{{- if .Values.crds }}}}\n{bee}{{{{- end }}}}\n"))]);
+    assert_eq!(
+        changed,
+        [("c/templates/crds/bees.yaml".to_owned(), format!("{{{{- if .Values.crds }}}}\n{bee}{{{{- end }}}}\n"))]
+    );
 }
 
 #[test]
 fn what_depends_on_a_chart_is_compared_and_not_replaced() {
     let labels = "  labels:\n    {{- include \"labels\" . | nindent 4 }}\n";
     let text = by_hand("Ant", 1, labels);
-    let chart = |text: &str| updated(&[("c/Chart.yaml", "name: c\n"), ("c/templates/ant.yaml", text)], &["c/templates"], &[crd("Ant", 2)]);
+    let chart = |text: &str| {
+        updated(&[("c/Chart.yaml", "name: c\n"), ("c/templates/ant.yaml", text)], &["c/templates"], &[crd("Ant", 2)])
+    };
     let current = by_hand("Ant", 2, labels);
     assert_eq!(chart(&current), (vec![], vec![]));
     let (changed, reported) = chart(&text);
     assert_eq!(changed, []);
-    assert_eq!(reported, ["OP615 6 `Ant`: the CRD differs from the source, and opctl does not replace it, because it depends on values of the chart"]);
-    let (_, reported) = chart(&current.replace("  scope: Namespaced\n", "  scope: Namespaced\n  {{ include \"more\" . }}\n"));
-    assert_eq!(reported, ["OP615 10 `Ant`: a template prints a part of the CRD, so opctl cannot compare it with the source"]);
+    assert_eq!(
+        reported,
+        [
+            "OP615 6 `Ant`: the CRD differs from the source, and opctl does not replace it, because it depends on values of the chart"
+        ]
+    );
+    let (_, reported) =
+        chart(&current.replace("  scope: Namespaced\n", "  scope: Namespaced\n  {{ include \"more\" . }}\n"));
+    assert_eq!(
+        reported,
+        ["OP615 10 `Ant`: a template prints a part of the CRD, so opctl cannot compare it with the source"]
+    );
     let (_, reported) = chart(&current.replace("kind: Ant,", "kind: {{ .Values.kind }},"));
     assert!(reported[0].starts_with("OP615 7 `Ant`: the CRD differs"), "{reported:?}");
     // Outside of templates, helm prints it as it is.
-    let (_, reported) = updated(&[("c/Chart.yaml", "name: c\n"), ("c/crds/ant.yaml", &text)], &["c/crds"], &[crd("Ant", 2)]);
+    let (_, reported) =
+        updated(&[("c/Chart.yaml", "name: c\n"), ("c/crds/ant.yaml", &text)], &["c/crds"], &[crd("Ant", 2)]);
     assert!(reported[0].starts_with("OP615 6 cannot read the CRDs in `c/crds/ant.yaml`"), "{reported:?}");
 }
 
 #[test]
 fn crds_that_no_kind_declares_are_reported_and_stay() {
-    let both = format!("{}---\n{}---\n{}", by_hand("Ant", 1, ""), by_hand("Bee", 1, ""), by_hand("Cow", 1, "").replace("a.b", "c.d"));
+    let both = format!(
+        "{}---\n{}---\n{}",
+        by_hand("Ant", 1, ""),
+        by_hand("Bee", 1, ""),
+        by_hand("Cow", 1, "").replace("a.b", "c.d")
+    );
     let (changed, reported) = updated(&[("crd.yaml", &both)], &["crd.yaml"], &[crd("Ant", 1)]);
     assert_eq!(changed, []);
     assert_eq!(reported, ["OP614 26 the source has no kind `Bee` in the group `a.b`"]);
@@ -133,11 +160,17 @@ fn crds_that_no_kind_declares_are_reported_and_stay() {
 
 #[test]
 fn items_of_lists_are_compared_and_not_replaced() {
-    let list = |size| json!({"apiVersion": "v1", "kind": "List", "items": [serde_json::to_value(crd("Ant", size)).unwrap()]}).to_string();
+    let list = |size| {
+        json!({"apiVersion": "v1", "kind": "List", "items": [serde_json::to_value(crd("Ant", size)).unwrap()]})
+            .to_string()
+    };
     assert_eq!(updated(&[("crd.json", &list(1))], &["crd.json"], &[crd("Ant", 1)]), (vec![], vec![]));
     let (changed, reported) = updated(&[("crd.json", &list(1))], &["crd.json"], &[crd("Ant", 2)]);
     assert_eq!(changed, []);
-    assert_eq!(reported, ["OP615 1 `Ant`: the CRD differs from the source, and opctl does not change the items of a list"]);
+    assert_eq!(
+        reported,
+        ["OP615 1 `Ant`: the CRD differs from the source, and opctl does not change the items of a list"]
+    );
 }
 
 #[test]

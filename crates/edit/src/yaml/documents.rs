@@ -90,7 +90,8 @@ pub fn documents(text: &str, format: Format) -> Result<Vec<Document>, NotReadabl
         };
         let plain =
             template::without_actions(&text[range.clone()], &own.iter().map(shifted).collect::<Vec<_>>(), false);
-        let value = yaml::read(&plain).map_err(|error| NotReadable { at: start + error.offset, reason: error.reason })?;
+        let value =
+            yaml::read(&plain).map_err(|error| NotReadable { at: start + error.offset, reason: error.reason })?;
         let is_unknown = |action: &Action| !matches!(action.kind, ActionKind::Text(_));
         Ok(Document {
             comments: comments.iter().copied().filter(|at| inside(*at)).collect(),
@@ -159,7 +160,11 @@ impl Target<'_> {
         let (index, new) = match (same.next(), same.next()) {
             (Some(_), Some((_, second))) => {
                 let reason = format!("{} is in the file twice", self.name());
-                return Err(refuse(second.range.start, reason, "remove one of both, then run the command again".into()));
+                return Err(refuse(
+                    second.range.start,
+                    reason,
+                    "remove one of both, then run the command again".into(),
+                ));
             }
             (Some((_, old)), None) if old.value == *self.document => return Ok(text.to_owned()),
             (Some((index, old)), None) => {
@@ -168,7 +173,10 @@ impl Target<'_> {
                     return Err(refuse(action.range.start, reason, "change it by hand".into()));
                 }
                 if let Some(comment) = old.comments.first().filter(|_| !drops_comments) {
-                    let reason = format!("{} is out of date, and there are comments in it, which are lost if opctl replaces it", self.name());
+                    let reason = format!(
+                        "{} is out of date, and there are comments in it, which are lost if opctl replaces it",
+                        self.name()
+                    );
                     let help = "keep the comments: move them above the document, or change it by hand; or replace it with `--overwrite`";
                     return Err(refuse(*comment, reason, help.into()));
                 }
@@ -303,7 +311,12 @@ mod tests {
             ("kind: A # it\nmetadata: {name: b}\n", Format::Yaml, (1, 9), "comments"),
             ("kind: A\nmetadata:\n  # it\n  name: b\n", Format::Yaml, (3, 3), "comments"),
             ("kind: A\nmetadata: {name: b}\nx: {{ .y }}\n", Format::Template, (3, 4), "depends on values"),
-            ("kind: A\nmetadata: {name: b}\n{{- if x }}\ny: z\n{{- end }}\n", Format::Template, (3, 1), "depends on values"),
+            (
+                "kind: A\nmetadata: {name: b}\n{{- if x }}\ny: z\n{{- end }}\n",
+                Format::Template,
+                (3, 1),
+                "depends on values",
+            ),
             ("kind: A\nmetadata: {name: b}\n---\nkind: A\nmetadata: {name: b}\n", Format::Yaml, (4, 1), "twice"),
             ("kind: A\nmetadata: {name: b}\n---\nkind: [\n", Format::Yaml, (4, 7), "cannot read"),
             ("--- {kind: A, metadata: {name: b}}\n", Format::Yaml, (1, 5), "safely"),

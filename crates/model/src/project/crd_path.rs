@@ -22,7 +22,9 @@ impl CrdPath {
     /// The rule that the path breaks.
     pub fn parse(text: &str) -> Result<Self, String> {
         if Path::new(text).is_absolute() || text.contains('\\') {
-            return Err(format!("`{text}` is not a path from the folder of the project, such as `charts/operator/crds`"));
+            return Err(format!(
+                "`{text}` is not a path from the folder of the project, such as `charts/operator/crds`"
+            ));
         }
         let mut parts: Vec<&str> = Vec::new();
         for part in text.split('/').filter(|part| !["", "."].contains(part)) {
@@ -32,7 +34,9 @@ impl CrdPath {
             }
         }
         match parts.last() {
-            None | Some(&"..") => Err(format!("`{text}` is the project itself or a folder around it; give the folder of the CRDs")),
+            None | Some(&"..") => {
+                Err(format!("`{text}` is the project itself or a folder around it; give the folder of the CRDs"))
+            }
             Some(_) => Ok(Self(parts.join("/"))),
         }
     }

@@ -186,10 +186,15 @@ impl ProjectFile {
     }
 
     /// The text of the file of an adopted crate. Its kinds are added as entries.
-    pub fn text_of_adopted(name: &ProjectName, domain: &Domain) -> String {
+    pub fn text_of_adopted(name: &ProjectName, domain: &Domain, crds: &[CrdPath]) -> String {
+        let mut manifests = String::new();
+        if crds != CrdPath::default_list() {
+            let items: String = crds.iter().map(|path| format!("  - {}\n", scalar(path))).collect();
+            manifests = format!("manifests:\n  crds:\n{items}");
+        }
         let (name, domain) = (scalar(name), scalar(domain));
         format!(
-            "{HEAD_OF_ADOPTED}adopted: true\ndomain: {domain}\nlayout:\n- {LAYOUT}\nprojectName: {name}\nresources: []\nversion: \"3\"\n"
+            "{HEAD_OF_ADOPTED}adopted: true\ndomain: {domain}\nlayout:\n- {LAYOUT}\n{manifests}projectName: {name}\nresources: []\nversion: \"3\"\n"
         )
     }
 
@@ -831,7 +836,10 @@ mod tests {
         };
         assert_eq!(read("{}"), [CrdPath::BASES]);
         assert_eq!(read("{crds: yaml/crd.yaml}"), ["yaml/crd.yaml"]);
-        assert_eq!(read("{crds: [config/crd/bases, ./charts/x/crds/, charts/x/crds]}"), [CrdPath::BASES, "charts/x/crds"]);
+        assert_eq!(
+            read("{crds: [config/crd/bases, ./charts/x/crds/, charts/x/crds]}"),
+            [CrdPath::BASES, "charts/x/crds"]
+        );
         assert!(read("{crds: []}").is_empty());
     }
 
