@@ -221,7 +221,7 @@ opctl_model::diagnostics! {
     ///   `kustomize.toolkit.fluxcd.io/prune: disabled`. Then apply the CRD of the other project again, to get the missing fields back.
     OP049: Source, Mistake;
 
-    /// Every kind of the package is behind a `cfg` that does not hold, so no CRD is generated. The warning names the feature of Cargo.toml
+    /// every kind of the package is behind a `cfg` that does not hold, so no CRD is generated. The warning names the feature of Cargo.toml
     /// that adds most of them, and `--features` enables it, as with cargo. Features that the package needs by default belong in
     /// `default = […]`.
     OP051: Source, Warning;

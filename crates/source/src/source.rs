@@ -189,8 +189,12 @@ impl Source {
             let count = with.account.written + with.account.refused;
             (count > 0).then_some((count, feature))
         });
-        // Of those that add most, the first.
-        let (count, feature) = added.min_by_key(|(count, feature)| (Reverse(*count), feature.clone()))?;
+        // Of those that add most, the one that enables the least else.
+        let enables = |feature: &str| {
+            packages.iter().map(|package| package.closure([feature.to_owned()]).len()).max().unwrap_or_default()
+        };
+        let (count, feature) =
+            added.min_by_key(|(count, feature)| (Reverse(*count), enables(feature), feature.clone()))?;
         let kinds = if count == 1 { "kind" } else { "kinds" };
         let message = format!("no kind is part of this build; the feature `{feature}` adds {count} {kinds}");
         Some(OP051.warning(message).help(format!("add `--features {feature}`")))

@@ -22,6 +22,7 @@ pub struct RefusedSpec {
     handed_on: String,
     #[serde(default = "unread::text")]
     unread: String,
+    behind_unread: unread::Type,
 }
 
 #[cfg(has_own)]
