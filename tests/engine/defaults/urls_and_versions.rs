@@ -23,7 +23,7 @@ pub struct Spec {
     pub parsed: Version,
     #[serde(default = "nil")]
     pub nil: Uuid,
-    #[serde(default = "id")]
+    #[serde(default = "fixed")]
     pub id: Uuid,
 }
 
@@ -55,6 +55,6 @@ fn nil() -> Uuid {
     Uuid::nil()
 }
 
-fn id() -> Uuid {
+fn fixed() -> Uuid {
     Uuid::parse_str("67e55044-10b1-426f-9247-bb680e5fe0c8").unwrap()
 }

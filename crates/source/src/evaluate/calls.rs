@@ -600,7 +600,7 @@ impl Evaluator<'_, '_> {
                 let joined = part.map(|part| std::path::Path::new(&base).join(part));
                 joined.and_then(|path| path.to_str().map(|path| Value::Json(path.into())))
             }
-            (Value::Json(Json::String(span)), unit, [count]) => {
+            (Value::Json(Json::String(span)), unit, [count]) if super::foreign::UNITS.contains(&unit) => {
                 let count = i64::try_from(self.integer(count, scope, "i64")?).ok();
                 count.and_then(|count| super::foreign::with_unit(&span, unit, count))
             }

@@ -471,14 +471,17 @@ impl Context<'_> {
                 && self.modules.implementor(&type_name, item).is_none()
             {
                 let found = implementation.items.iter().find_map(|found| match found {
-                    ImplItem::Type(found) if name(&found.ident) == item => Some(found.ty.clone()),
+                    // One with parameters of its own is not followed.
+                    ImplItem::Type(found) if name(&found.ident) == item && found.generics.params.is_empty() => {
+                        Some(found.ty.clone())
+                    }
                     _ => None,
                 });
-                let found = found.expect("it has the item");
+                let Some(found) = found else { return self.unknown(ty, &[text_of(ty)], scope) };
                 return self.resolved(&found, &impl_scope(implementation, *at, &input, &inner));
             }
         }
-        self.unknown(ty, &[ty.to_token_stream().to_string().replace(' ', "")], scope)
+        self.unknown(ty, &[text_of(ty)], scope)
     }
 
     /// The type that kube's derive makes.
@@ -677,6 +680,10 @@ pub fn holds_for_all(item: &ItemImpl) -> bool {
         GenericArgument::Type(Type::Path(path)) => path.path.get_ident().is_some_and(|ident| is_parameter(item, ident)),
         _ => false,
     })
+}
+
+fn text_of(ty: &Type) -> String {
+    ty.to_token_stream().to_string().replace(" :: ", "::").replace("< ", "<").replace(" >", ">")
 }
 
 /// Whether a name is a type or constant parameter of an `impl`.

@@ -167,6 +167,9 @@ fn parsed_text(of: &str, from: &str) -> Option<Value> {
     parsed.map(|parsed| result(Some(parsed)))
 }
 
+/// The units that a `jiff::Span` is given.
+pub const UNITS: [&str; 7] = ["days", "hours", "minutes", "months", "seconds", "weeks", "years"];
+
 /// What the `Display` of a `jiff::Span` is with another unit set: `Span::new().minutes(5)`.
 pub fn with_unit(span: &str, unit: &str, count: i64) -> Option<Value> {
     let span: jiff::Span = span.starts_with('P').then(|| span.parse().ok())??;
