@@ -36,7 +36,7 @@ fn check_manifests(steps: &ManifestSteps, here: &str) -> Vec<Finding> {
     if let Some(what) = differ(&changed, "not as the source makes it", "not as the source makes them") {
         found.push(Finding::error(what).help(format!("opctl manifests{here}")));
     }
-    if let Some(what) = differ(&conflicts, "generated, and not opctl's", "generated, and not opctl's") {
+    if let Some(what) = differ(&conflicts, "not as the source makes it, and yours", "not as the source makes them, and yours") {
         found.push(Finding::error(what).help(format!("opctl manifests{here} --diff")));
     }
     if found.is_empty() {
@@ -130,7 +130,7 @@ mod tests {
             lines(&check_manifests(&steps, " --path .")),
             [
                 "error 4 files are not as the source makes them: `a`, `c`, `d`, … -> opctl manifests --path .",
-                "error `f` is generated, and not opctl's -> opctl manifests --path . --diff",
+                "error `f` is not as the source makes it, and yours -> opctl manifests --path . --diff",
             ]
         );
         let steps = Ok(vec![step("b", Verdict::Unchanged)]);
