@@ -36,7 +36,9 @@ fn check_manifests(steps: &ManifestSteps, here: &str) -> Vec<Finding> {
     if let Some(what) = differ(&changed, "not as the source makes it", "not as the source makes them") {
         found.push(Finding::error(what).help(format!("opctl manifests{here}")));
     }
-    if let Some(what) = differ(&conflicts, "not as the source makes it, and yours", "not as the source makes them, and yours") {
+    if let Some(what) =
+        differ(&conflicts, "not as the source makes it, and yours", "not as the source makes them, and yours")
+    {
         found.push(Finding::error(what).help(format!("opctl manifests{here} --diff")));
     }
     if found.is_empty() {

@@ -36,6 +36,7 @@ mod workdir;
 #[path = "../common/write.rs"]
 mod write;
 
+mod adopted;
 mod ansible;
 mod book;
 mod examples;

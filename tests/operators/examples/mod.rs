@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(150);
 
 /// Tries until it is so.
-fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
         assert!(start.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
