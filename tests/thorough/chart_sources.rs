@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::thread;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -211,21 +211,18 @@ struct Registry {
 
 impl Registry {
     fn start() -> Option<Self> {
-        let address = crate::mirror::closed();
-        let (_, port) = address.rsplit_once(':').unwrap();
-        let quiet = Stdio::null;
-        let started =
-            Command::new("registry").args(["-port", port]).stdout(quiet()).stderr(quiet()).stdin(quiet()).spawn();
-        let Ok(process) = started else {
+        let mut command = Command::new("registry");
+        // On a port that is free.
+        command.args(["-port", "0"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let Ok(mut process) = command.spawn() else {
             skipped("a chart of a registry", "there is no `registry` on the PATH");
             return None;
         };
-        let start = Instant::now();
-        while std::net::TcpStream::connect(&address).is_err() {
-            assert!(start.elapsed() < Duration::from_secs(30), "the registry does not answer");
-            sleep(Duration::from_millis(50));
-        }
-        Some(Self { process, address })
+        let mut log = BufReader::new(process.stderr.take().unwrap()).lines().map(Result::unwrap);
+        let port = log.find_map(|line| Some(line.split_once("serving on port ")?.1.to_owned())).unwrap();
+        // It would block or fail if nobody read its log.
+        thread::spawn(move || log.for_each(drop));
+        Some(Self { process, address: format!("127.0.0.1:{port}") })
     }
 }
 

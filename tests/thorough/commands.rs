@@ -270,14 +270,14 @@ esac
     assert_eq!(differences(&before, &tree(&sandbox.folder)), Vec::<&str>::new());
 }
 
-/// Asks again and again, for ten seconds at most.
+/// Asks again and again, for two minutes at most.
 fn wait_for<T>(ask: impl Fn() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
         if let Some(answer) = ask() {
             return answer;
         }
-        assert!(start.elapsed().as_secs() < 10, "in vain");
+        assert!(start.elapsed().as_secs() < 120, "in vain");
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
 }

@@ -18,8 +18,8 @@ use opctl_source::emit;
 use crate::dice::Dice;
 use crate::oracle::manifest;
 
-/// The longest that an input may take.
-const LIMIT: Duration = Duration::from_secs(60);
+/// An input that takes longer is never read to its end.
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// Files that are read together, by their paths.
 type Files = Vec<(String, String)>;

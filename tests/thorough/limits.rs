@@ -4,11 +4,13 @@
 use std::fmt::Write;
 use std::fs;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::project::Tree;
 use opctl_source as source;
+
+use crate::cpu_time::cpu_time;
 
 const MANIFEST: &str = "[package]\nname = \"crate\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[dependencies]\n\
     kube = { version = \"*\", features = [\"derive\"] }\nschemars = \"*\"\nserde = \"1\"\n";
@@ -30,7 +32,13 @@ fn read(files: &[(&str, &str)]) -> Vec<Diagnostic> {
     for (path, text) in [&[("Cargo.toml", MANIFEST)], files].concat() {
         fs::write(folder.path().join(path), text).unwrap();
     }
-    on_a_stack_as_of_opctl(move || source::read(&Tree::at(folder.path()), "").diagnostics)
+    on_a_stack_as_of_opctl(move || {
+        let start = cpu_time();
+        let diagnostics = source::read(&Tree::at(folder.path()), "").diagnostics;
+        let took = cpu_time() - start;
+        assert!(took < Duration::from_secs(60), "{took:?}");
+        diagnostics
+    })
 }
 
 fn on_a_stack_as_of_opctl<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
@@ -39,9 +47,7 @@ fn on_a_stack_as_of_opctl<T: Send + 'static>(run: impl FnOnce() -> T + Send + 's
 
 /// The code and the message of the first diagnostic.
 fn first(files: &[(&str, &str)]) -> String {
-    let start = Instant::now();
     let diagnostics = read(files);
-    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
     let first = diagnostics.first().unwrap_or_else(|| panic!("nothing is wrong with {files:.300?}"));
     format!("{} {}", first.code, first.message)
 }
@@ -124,8 +130,9 @@ fn the_time_for_many_fields_and_tags_is_not_quadratic() {
         fs::write(folder.path().join("Cargo.toml"), MANIFEST).unwrap();
         fs::write(folder.path().join("src/lib.rs"), kind(&format!("pub a: {ty},"), &format!("{DERIVE} {more}")))
             .unwrap();
-        let start = Instant::now();
-        let output = Command::new(env!("CARGO_BIN_EXE_opctl"))
+        // So many seconds on a processor.
+        let output = Command::new("sh")
+            .args(["-c", "ulimit -t 60 && exec \"$@\"", "sh", env!("CARGO_BIN_EXE_opctl")])
             .args(["manifests", "--engine", "static", "--path"])
             .arg(folder.path())
             .output()
@@ -133,7 +140,6 @@ fn the_time_for_many_fields_and_tags_is_not_quadratic() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{}", &stderr[..stderr.len().min(1000)]);
         assert_eq!(stderr.matches("warning[OP329]").count(), 2000);
-        assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
     }
 }
 

@@ -8,6 +8,8 @@ mod attribute_cases;
 mod common;
 #[path = "../common/cores.rs"]
 mod cores;
+#[path = "../common/cpu_time.rs"]
+mod cpu_time;
 #[path = "../compiler/random/kinds/dice.rs"]
 mod dice;
 #[path = "../common/edits.rs"]

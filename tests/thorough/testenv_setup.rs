@@ -2,10 +2,12 @@
 #![cfg(unix)]
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use flate2::Compression;
@@ -588,19 +590,37 @@ fn a_company_may_sign_its_own_certificates() {
 
 #[test]
 fn two_at_once_download_once() {
-    let server = mirror(|request, archive| {
-        std::thread::sleep(Duration::from_millis(700));
+    const WAITS: &str = "waiting for another opctl in";
+    let one_waits = Arc::new(AtomicBool::new(false));
+    let is_sent = one_waits.clone();
+    let server = mirror(move |request, archive| {
+        let began = Instant::now();
+        while !is_sent.load(Ordering::SeqCst) && began.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
         file(request, archive)
     });
     let machine = Machine::with(&server);
     let started: Vec<_> = (0..3).map(|_| machine.command(&[]).spawn().unwrap()).collect();
-    let said: Vec<Said> = started.into_iter().map(|child| Said::of(child.wait_with_output().unwrap())).collect();
+    let read = |mut child: Child| {
+        let one_waits = one_waits.clone();
+        std::thread::spawn(move || {
+            let mut err = String::new();
+            for line in BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap) {
+                one_waits.fetch_or(line.contains(WAITS), Ordering::SeqCst);
+                err += &format!("{line}\n");
+            }
+            Said { err, ..Said::of(child.wait_with_output().unwrap()) }
+        })
+    };
+    let readers: Vec<_> = started.into_iter().map(read).collect();
+    let said: Vec<Said> = readers.into_iter().map(|reader| reader.join().unwrap()).collect();
     said.iter().for_each(|said| {
         said.is(&machine.release("1.36.0"));
     });
     let archives = server.targets().iter().filter(|target| *target != INDEX).count();
     assert_eq!(archives, 1);
-    assert!(said.iter().any(|said| said.err.contains("waiting for another opctl in")));
+    assert!(said.iter().any(|said| said.err.contains(WAITS)));
 }
 
 #[test]
@@ -616,7 +636,7 @@ fn a_killed_one_is_in_nobodys_way() {
         let part = machine.part("1.36.0");
         let began = Instant::now();
         while fs::metadata(&part).map_or(0, |part| part.len()) < 200_000 {
-            assert!(began.elapsed() < Duration::from_secs(20), "nothing comes");
+            assert!(began.elapsed() < Duration::from_secs(120), "nothing comes");
             std::thread::sleep(Duration::from_millis(10));
         }
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());

@@ -75,7 +75,7 @@ fn state(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 fn run(sandbox: &Sandbox, line: &str) -> Output {
-    sandbox.command("timeout").args(["20", "sh", "-c", line]).output().unwrap()
+    sandbox.command("timeout").args(["300", "sh", "-c", line]).output().unwrap()
 }
 
 #[test]

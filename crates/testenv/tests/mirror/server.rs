@@ -150,7 +150,7 @@ pub fn cut(mut answer: Vec<u8>, bytes: usize) -> Vec<u8> {
     answer
 }
 
-/// A port where nobody listens.
+/// A port where nobody listens: only root may, and a free port of others might be taken at any time.
 pub fn closed() -> String {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
+    "127.0.0.1:1".into()
 }
