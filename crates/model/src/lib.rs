@@ -81,13 +81,30 @@ pub struct Operator {
 impl Operator {
     /// Moves what the markers of another file specify behind the markers of this one.
     pub fn append(&mut self, markers: &mut Self) {
-        self.rbac.append(&mut markers.rbac);
-        self.webhooks.append(&mut markers.webhooks);
-        self.webhook_configurations.append(&mut markers.webhook_configurations);
-        self.conversions.append(&mut markers.conversions);
-        self.allows.append(&mut markers.allows);
-        self.ownerships.append(&mut markers.ownerships);
-        self.displayed.append(&mut markers.displayed);
+        // Each field is here, so that a new list cannot be forgotten.
+        let Self {
+            rbac,
+            webhooks,
+            webhook_configurations,
+            conversions,
+            allows,
+            ownerships,
+            displayed,
+            // No list of markers.
+            apis: _,
+            underivable: _,
+            authority: _,
+            externals: _,
+            requests: _,
+            makes_more_requests: _,
+        } = self;
+        rbac.append(&mut markers.rbac);
+        webhooks.append(&mut markers.webhooks);
+        webhook_configurations.append(&mut markers.webhook_configurations);
+        conversions.append(&mut markers.conversions);
+        allows.append(&mut markers.allows);
+        ownerships.append(&mut markers.ownerships);
+        displayed.append(&mut markers.displayed);
     }
 }
 
