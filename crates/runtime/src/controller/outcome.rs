@@ -50,12 +50,14 @@ pub struct Outcome {
     writes: bool,
     /// Of events about conditions that are not `True`.
     event: EventType,
+    /// The types of conditions that no events are about.
+    silent: Vec<&'static str>,
     action: Option<Action>,
 }
 
 impl Outcome {
     fn new(conditions: Vec<Condition>, writes: bool) -> Self {
-        Self { conditions, status: None, writes, event: EventType::Normal, action: None }
+        Self { conditions, status: None, writes, event: EventType::Normal, silent: Vec::new(), action: None }
     }
 
     /// The object is what its spec asks for: the condition `Ready` is `True`.
@@ -85,6 +87,13 @@ impl Outcome {
     pub fn condition(mut self, condition: Condition) -> Self {
         self.conditions.retain(|other| other.type_ != condition.type_);
         self.conditions.push(condition);
+        self
+    }
+
+    /// Publishes no events about the condition of this type: others report what it is about.
+    #[cfg(feature = "helm")]
+    pub(crate) fn silent(mut self, type_: &'static str) -> Self {
+        self.silent.push(type_);
         self
     }
 
@@ -216,6 +225,8 @@ struct Write {
     status: Value,
     /// Of conditions that are not `True`.
     event: EventType,
+    /// The types of conditions that no events are about.
+    silent: Vec<&'static str>,
     /// Whether the reconcile failed: then the rest of the status stays.
     is_failure: bool,
 }
@@ -231,10 +242,10 @@ impl Writer {
         K: Resource<DynamicType = ()> + DeserializeOwned + Serialize,
     {
         match result {
-            Ok(Outcome { conditions, status, writes, event, action }) => {
+            Ok(Outcome { conditions, status, writes, event, silent, action }) => {
                 if writes {
                     let status = status.transpose()?.unwrap_or_default();
-                    let write = Write { conditions, status, event, is_failure: false };
+                    let write = Write { conditions, status, event, silent, is_failure: false };
                     self.write(object, write, ctx).await?;
                 }
                 Ok(action.unwrap_or_else(|| ctx.requeue()))
@@ -242,7 +253,8 @@ impl Writer {
             Err(error) => {
                 if self.writes {
                     let conditions = vec![conditions::not_ready(error.reason(), error.to_string())];
-                    let write = Write { conditions, status: Value::Null, event: EventType::Warning, is_failure: true };
+                    let (status, event) = (Value::Null, EventType::Warning);
+                    let write = Write { conditions, status, event, silent: Vec::new(), is_failure: true };
                     if let Err(second) = self.write(object, write, ctx).await {
                         debug!("failure not written into the status: {second}");
                     }
@@ -334,7 +346,8 @@ impl Writer {
             now.iter().map(|it| format!("{}={} ({})", text(it, "type"), text(it, "status"), text(it, "reason")));
         info!("status changed: {}", Vec::from_iter(shown).join(", "));
         for now in now {
-            if is_news(of_type(known, text(now, "type")), now, write.event) {
+            let (condition, is_silent) = (text(now, "type"), write.silent.contains(&text(now, "type")));
+            if !is_silent && is_news(of_type(known, condition), now, write.event) {
                 let type_ = if now["status"] == "True" { EventType::Normal } else { write.event };
                 ctx.event(object, type_, text(now, "reason"), text(now, "message")).await;
             }

@@ -17,6 +17,8 @@ use crate::{Context, Error, Result, brief, names};
 const HELM: &str = "helm";
 /// Requests at a time for one release.
 const REQUESTS: usize = 4;
+/// How often an object is read and applied that others change in between.
+const TRIES: u32 = 5;
 
 /// The object that a release belongs to.
 #[derive(Clone, Debug)]
@@ -117,22 +119,12 @@ async fn sync_one(
     ctx: &Context,
 ) -> Result<One> {
     let location = Location::of(object, id, ctx).await?;
-    let before = location.get(&object.name, ctx).await?;
-    let after = match settings.drift {
-        Drift::Ignore => before.clone(),
-        Drift::Report if before.is_none() => None,
-        Drift::Report | Drift::Correct => {
-            let mut body = object.json.clone();
-            if let Some(before) = &before {
-                keep(&mut body, before, &settings.ignored(object, scaled));
-            }
-            let mut params = PatchParams::apply(HELM).force();
-            params.dry_run = settings.drift == Drift::Report;
-            let text = patch(&ctx.client, &location.url, &object.name, None, &params, &Patch::Apply(body)).await?;
-            Some(serde_json::from_str::<Value>(&text)?)
-        }
+    let (before, after) = compared(object, &location, settings, scaled, ctx).await?;
+    let drift = match settings.drift {
+        Drift::Ignore => None,
+        Drift::Report | Drift::Correct => drift(before.as_ref(), after.as_ref()),
     };
-    let drift = drift(before.as_ref(), after.as_ref()).map(|at| format!("{}: {at}", object.shown()));
+    let drift = drift.map(|at| format!("{}: {at}", object.shown()));
     let is_owned = |live: &Value| {
         let mut owners = live["metadata"]["ownerReferences"].as_array().into_iter().flatten();
         owners.any(|other| other["uid"] == owner.reference.uid.as_str())
@@ -148,6 +140,35 @@ async fn sync_one(
         None => Readiness::InProgress("it does not exist".to_owned()),
     };
     Ok(((object.shown(), readiness), drift, (location.resource, location.namespace)))
+}
+
+/// An object as it was and as it is now, or would be.
+async fn compared(
+    object: &Object,
+    location: &Location,
+    settings: &Settings,
+    scaled: &[Object],
+    ctx: &Context,
+) -> Result<(Option<Value>, Option<Value>)> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let before = location.get(&object.name, ctx).await?;
+        if settings.drift == Drift::Ignore || settings.drift == Drift::Report && before.is_none() {
+            return Ok((before.clone(), before));
+        }
+        let mut body = object.json.clone();
+        if let Some(before) = &before {
+            keep(&mut body, before, &settings.ignored(object, scaled));
+        }
+        let mut params = PatchParams::apply(HELM).force();
+        params.dry_run = settings.drift == Drift::Report;
+        match patch(&ctx.client, &location.url, &object.name, None, &params, &Patch::Apply(body)).await {
+            // What is to be kept has changed since it was read.
+            Err(kube::Error::Api(changed)) if changed.code == 409 && tries < TRIES => {}
+            text => return Ok((before, Some(serde_json::from_str(&text?)?))),
+        }
+    }
 }
 
 /// So that Kubernetes deletes what is left when the owner is gone, such as an object that helm no longer knows. By a field manager of

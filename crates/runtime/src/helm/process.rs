@@ -37,6 +37,22 @@ pub(crate) struct Helm {
     /// How often the inputs of a release failed, and when last: not every failure leaves a record.
     pub(super) failures: Mutex<HashMap<Id, super::release::Failures>>,
     pub(super) dependents: Dependents,
+    pub(super) drifts: Drifts,
+}
+
+/// The drift of each release as it was last reported, and not corrected.
+#[derive(Debug, Default)]
+pub(super) struct Drifts(Mutex<HashMap<Id, String>>);
+
+impl Drifts {
+    /// Remembers the drift, which is empty if there is none, and returns whether it is another one than before.
+    pub fn report(&self, id: &Id, drifted: &str) -> bool {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match drifted {
+            "" => all.remove(id).is_some(),
+            _ => all.insert(id.clone(), drifted.to_owned()).as_deref() != Some(drifted),
+        }
+    }
 }
 
 /// Why a run of helm had no success.
@@ -58,6 +74,7 @@ impl Helm {
             charts: Mutex::default(),
             failures: Mutex::default(),
             dependents: Dependents::default(),
+            drifts: Drifts::default(),
         }
     }
 
@@ -182,5 +199,23 @@ fn reason(text: &str, status: ExitStatus) -> String {
     match errors.or_else(last) {
         Some(reason) => shortened(reason.trim(), 2000).to_owned(),
         None => format!("helm ended with {status}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drift_is_news_until_it_was_reported() {
+        let (drifts, id) =
+            (Drifts::default(), |name: &str| Id { namespace: "default".to_owned(), name: name.to_owned() });
+        let reports = |name: &str, drifted: &str| drifts.report(&id(name), drifted);
+        assert!(reports("web", "Deployment web: /spec/replicas"));
+        assert!(!reports("web", "Deployment web: /spec/replicas"));
+        assert!(reports("shop", "Deployment web: /spec/replicas"));
+        assert!(reports("web", "Service web: it did not exist"));
+        reports("web", "");
+        assert!(reports("web", "Service web: it did not exist"));
     }
 }

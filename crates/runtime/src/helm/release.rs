@@ -160,7 +160,8 @@ impl Released {
             true => Outcome::failed(&ready.reason, ready.message),
             false => ready.into(),
         };
-        let outcome = self.conditions.into_iter().skip(1).fold(outcome, Outcome::condition);
+        // A revision that is deployed has an event of its own, and a failure is that of `Ready`.
+        let outcome = self.conditions.into_iter().skip(1).fold(outcome.silent("Deployed"), Outcome::condition);
         let outcome = outcome.status(json!({ "release": self.info }));
         self.requeue.into_iter().fold(outcome, Outcome::requeue_after)
     }
@@ -293,6 +294,7 @@ impl Release {
             record.delete(&ctx.client, &id).await?;
         }
         ctx.helm.dependents.forget(&id);
+        ctx.helm.drifts.report(&id, "");
         Ok(())
     }
 
@@ -449,8 +451,10 @@ impl Applying<'_> {
 
     async fn upgrade<K: Resource<DynamicType = ()>>(&self, owner: &K, history: &History) -> Result<Released> {
         let Self { ctx, id, .. } = self;
-        let is_first = history.last().is_none();
-        let doing = if is_first { "Installing" } else { "Upgrading" };
+        let (doing, done) = match history.deployed() {
+            None => ("Installing", "Installed"),
+            Some(_) => ("Upgrading", "Upgraded"),
+        };
         let timeout = self.release.settings.timeout;
         let message = format!(
             "helm {} {} {}, with a timeout of {} s",
@@ -470,9 +474,7 @@ impl Applying<'_> {
                 let note =
                     format!("revision {revision} of the chart {} {} is deployed", self.chart.name, self.chart.version);
                 info!("release {}: {note}", id.name);
-                if !is_first {
-                    ctx.event(owner, EventType::Normal, "Upgraded", note).await;
-                }
+                ctx.event(owner, EventType::Normal, done, note).await;
                 let synced = self.sync(owner, &history).await;
                 self.progress(owner, None).await?;
                 synced
@@ -537,13 +539,16 @@ impl Applying<'_> {
             let watched = ctx.namespace().filter(|watched| namespace.as_deref() == Some(*watched));
             ctx.helm.dependents.watch(&resource, watched, ctx);
         }
-        if !drifted.is_empty() {
-            let (type_, reason) = match self.release.settings.drift {
-                Drift::Report => (EventType::Warning, "Drifted"),
-                _ => (EventType::Normal, "DriftCorrected"),
+        let (drifted, is_reported) = (drifted.join("; "), self.release.settings.drift == Drift::Report);
+        // Drift that is not corrected is found again by each reconcile.
+        let is_news = !is_reported || ctx.helm.drifts.report(id, &drifted);
+        if !drifted.is_empty() && is_news {
+            let (type_, reason) = match is_reported {
+                true => (EventType::Warning, "Drifted"),
+                false => (EventType::Normal, "DriftCorrected"),
             };
-            info!("release {}: {reason}: {}", id.name, drifted.join("; "));
-            ctx.event(owner, type_, reason, drifted.join("; ")).await;
+            info!("release {}: {reason}: {drifted}", id.name);
+            ctx.event(owner, type_, reason, drifted).await;
         }
         let ready = ready_of(&readiness, "all objects of the release are ready");
         let is_pending = readiness.iter().any(|(_, it)| *it == Readiness::Unobserved);

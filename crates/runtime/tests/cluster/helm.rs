@@ -103,6 +103,17 @@ impl Setup {
         self.becomes(site, "Ready", "Available")
     }
 
+    /// Reasons and notes of the operator's events about an object, the oldest first.
+    fn events(&self, name: &str) -> Vec<String> {
+        let events = self.cluster.kubectl(&["get", "events.events.k8s.io", "-o", "json"], "");
+        let mut events: Value = serde_json::from_str(&events).unwrap();
+        let mut events: Vec<Value> = serde_json::from_value(events["items"].take()).unwrap();
+        events.retain(|event| event["reportingController"] == "charts" && event["regarding"]["name"] == name);
+        events.sort_by_key(|event| event["eventTime"].as_str().unwrap().to_owned());
+        let text = |event: &Value, field: &str| event[field].as_str().unwrap_or_default().to_owned();
+        events.iter().map(|event| format!("{}: {}", text(event, "reason"), text(event, "note"))).collect()
+    }
+
     fn kubectl(&self, arguments: &str) {
         self.cluster.kubectl(&arguments.split(' ').collect::<Vec<_>>(), "");
     }
@@ -189,7 +200,7 @@ fn the_life_of_a_release() {
     within(MINUTE, "the text of the ConfigMap", || setup.get("configmap", "web")["data"]["index.html"] == "from a map");
     setup.patch("site web", &json!({ "spec": { "text": "of the spec" } }));
     within(MINUTE, "the text of the spec", || setup.get("configmap", "web")["data"]["index.html"] == "of the spec");
-    let revision = setup.becomes_ready("web")["status"]["release"]["revision"].as_u64().unwrap();
+    let last = setup.becomes_ready("web")["status"]["release"]["revision"].as_u64().unwrap();
 
     // A new version of the chart.
     let _ = manager.terminate();
@@ -197,7 +208,7 @@ fn the_life_of_a_release() {
     fs::write(&chart, fs::read_to_string(&chart).unwrap().replace("version: 1.0.0", "version: 1.1.0")).unwrap();
     manager = setup.ready_manager(&[]);
     within(MINUTE, "the new chart", || setup.get("site", "web")["status"]["release"]["chartVersion"] == "1.1.0");
-    assert_eq!(setup.becomes_ready("web")["status"]["release"]["revision"], revision + 1);
+    assert_eq!(setup.becomes_ready("web")["status"]["release"]["revision"], last + 1);
 
     // Everything goes, but for what the chart wants to keep, and an object that helm no longer knows.
     setup.kubectl("scale deployment web --replicas=3");
@@ -206,6 +217,16 @@ fn the_life_of_a_release() {
         assert!(!setup.names(kind).iter().any(|name| name.contains("web")), "{kind}: {:?}", setup.names(kind));
     }
     assert!(!setup.get("configmap", "web-kept").is_null());
+    // Each deployed revision is one event, and what passes by itself is none.
+    let deployed = |revision: u64| {
+        let reason = if revision == 1 { "Installed" } else { "Upgraded" };
+        let version = if revision > last { "1.1.0" } else { "1.0.0" };
+        format!("{reason}: revision {revision} of the chart site {version} is deployed")
+    };
+    let mut events = setup.events("web");
+    assert!(!events.iter().any(|event| event.starts_with("DriftNotCorrected")), "{events:?}");
+    events.retain(|event| event.contains("deployed"));
+    assert_eq!(events, Vec::from_iter((1..=last + 1).map(deployed)));
     assert!(manager.terminate().success());
 }
 
@@ -315,6 +336,18 @@ fn failures_of_releases() {
     within(RETRIES, "the name is free", || setup.condition("twice-site", "Ready")["reason"] == "Available");
     setup.becomes_ready("twice-site");
     assert!(manager.terminate().success());
+
+    // An event each for what happened, besides those about the readiness of objects.
+    let facts = |name: &str| {
+        let events = setup.events(name);
+        let reasons = events.iter().filter_map(|event| Some(event.split_once(": ")?.0.to_owned()));
+        Vec::from_iter(reasons.filter(|reason| !["Available", "Progressing"].contains(&reason.as_str())))
+    };
+    for site in ["broken", "invalid"] {
+        assert_eq!(facts(site), ["InstallError", "RetriesExceeded", "Installed"], "{:?}", setup.events(site));
+    }
+    let expected = ["Installed", "UpgradeError", "Upgraded", "DriftCorrected", "Uninstalling"];
+    assert_eq!(facts("twice"), expected, "{:?}", setup.events("twice"));
 
     // A name that helm would refuse.
     let long = "a".repeat(60);

@@ -290,6 +290,20 @@ async fn events_are_about_changes() {
     }
 }
 
+#[cfg(feature = "helm")]
+#[tokio::test]
+async fn a_silent_condition_has_no_event() {
+    let installed = || conditions::condition("Deployed", conditions::Status::True, "Installed", "");
+    let with_deployed = |outcome: Outcome| outcome.condition(installed());
+    let loud = settle(&MAIN(), &web(Value::Null), Ok(with_deployed(done()))).await;
+    let of =
+        |reasons: &[&str]| reasons.iter().map(|reason| ("Normal".to_owned(), (*reason).to_owned())).collect::<Vec<_>>();
+    assert_eq!(events(&loud), of(&["Available", "Installed"]));
+    let silent = settle(&MAIN(), &web(Value::Null), Ok(with_deployed(done()).silent("Deployed"))).await;
+    assert_eq!(events(&silent), of(&["Available"]));
+    assert_eq!(applied(&silent)["conditions"][1]["type"], "Deployed");
+}
+
 #[tokio::test]
 async fn the_time_of_the_next_reconcile_is_that_of_the_outcome() {
     let (ctx, calls) = context();
