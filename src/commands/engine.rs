@@ -160,6 +160,8 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
             Some(Ok(complete)) => {
                 crds = complete;
                 refused = unclear.unwrap_or_default();
+                // A binary of the crate decides about those that it prints.
+                refused.kinds.retain(|kind| !crds.iter().any(|crd| Some(kind_of(crd)) == *kind));
             }
             Some(Err(error)) => refused = MissingCrds { kinds, why: error.downcast::<SourceErrors>()? },
             None => {
@@ -326,11 +328,19 @@ impl<'a> Compiler<'a> {
         // That of a scaffolded project prints all of its kinds; elsewhere, a binary of this name may do anything.
         let is_project = self.folder.join(PROJECT).is_file();
         let scaffolded = is_project.then(|| compiled::programs(&self.folder, &[CRDGEN.into()], &[], self.features));
-        Ok(scaffolded.and_then(Result::ok).map_or(Printer::Types, Printer::Binaries))
+        if let Some(Ok(programs)) = scaffolded {
+            return Ok(Printer::Binaries(programs));
+        }
+        compiled::metadata(&self.folder)?;
+        Ok(Printer::Types)
     }
 
     /// By name. This runs code of the project, including its build scripts, so a message gives the purpose first.
     fn crds(&self, printer: &Printer, source: &Source, purpose: &str) -> anyhow::Result<Vec<CustomResourceDefinition>> {
+        let places = self.places(&source.operator);
+        if matches!(printer, Printer::Types) && places.is_empty() {
+            return Ok(Vec::new());
+        }
         let running = match printer {
             Printer::Binaries(programs) => {
                 let names: BTreeSet<&str> = programs.iter().map(|program| program.name.as_str()).collect();
@@ -356,12 +366,10 @@ impl<'a> Compiler<'a> {
                 let names = programs.iter().map(|program| program.name.clone()).collect();
                 (compiled::crds(&self.folder, programs, &mut report), names)
             }
-            Printer::Types => {
-                match printer::crds(&self.folder, &self.places(&source.operator), self.features, &mut report) {
-                    Ok(Printed { crds, programs }) => (Ok(crds), programs),
-                    Err(failure) => (Err(failure), Vec::new()),
-                }
-            }
+            Printer::Types => match printer::crds(&self.folder, &places, self.features, &mut report) {
+                Ok(Printed { crds, programs }) => (Ok(crds), programs),
+                Err(failure) => (Err(failure), Vec::new()),
+            },
         };
         drop(progress);
         let mut crds = printed.map_err(|failure| self.reported(*failure))?;
@@ -369,7 +377,7 @@ impl<'a> Compiler<'a> {
             crds.retain(|crd| is_own(&kind_of(crd), &source.operator));
         }
         let crds = emit::merge(crds).map_err(SourceErrors::from)?;
-        if matches!(printer, Printer::Types) {
+        if matches!(printer, Printer::Types) && !programs.is_empty() {
             let built = programs.join("`, `");
             self.console.info(&format!("the compiled types have {}, printed by `{built}`", counted(crds.len(), "CRD")));
         }

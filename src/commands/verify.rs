@@ -8,6 +8,7 @@ use super::engine::{self, Both, Choice, Kind, kind_of};
 use super::manifests::{ManifestOptions, located};
 use super::{Console, Outcome, counted};
 use crate::compiled::diagnostics::OP050;
+use crate::error::UserError;
 use opctl_model::diagnostic::{Diagnostic, Severity};
 use opctl_model::project::Tree;
 use opctl_model::{CrdLocation, Step};
@@ -24,6 +25,11 @@ pub fn run(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &Co
         crds.iter().map(|crd| (kind_of(crd), crd.clone())).collect()
     };
     let (ours, theirs) = (by_kind(&derived), by_kind(&compiled));
+    if ours.is_empty() && theirs.is_empty() {
+        return Err(UserError::new("no kind found in the source")
+            .help("give the folder of the crate with `--path`, and features that add kinds with `--features`")
+            .into());
+    }
     let (mut equal, mut underived, mut different) = (Vec::new(), Vec::new(), Vec::new());
     let mut findings = Vec::new();
     let mut unprinted = Vec::new();
@@ -52,7 +58,7 @@ pub fn run(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &Co
     }
     console.info(&format!(
         "compared the CRDs of {}: {} equal, {} different, {} that the source does not determine",
-        counted(theirs.len().max(ours.len()), "kind"),
+        counted(equal.len() + different.len() + underived.len(), "kind"),
         equal.len(),
         different.len(),
         underived.len(),

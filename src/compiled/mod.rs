@@ -22,7 +22,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 
 use opctl_model::diagnostic::Diagnostic;
 
-pub use cargo::{Program, build, programs};
+pub use cargo::{Program, build, metadata, programs};
 pub use kopium::{External, KopiumError, external};
 
 /// Why the compiled types gave no CRDs.

@@ -198,7 +198,7 @@ impl<'a> Plan<'a> {
         let files = places.iter().map(|place| &place.file);
         let paths =
             metadata.packages.iter().flat_map(|package| &package.dependencies).filter_map(|it| it.path.as_ref());
-        let root = common(repository(&metadata.workspace_root), files.chain(paths));
+        let root = common(repository(metadata), files.chain(paths));
         let mut hasher = DefaultHasher::new();
         root.hash(&mut hasher);
         let name = root.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -421,9 +421,12 @@ fn rust_files(package: &Package) -> Vec<PathBuf> {
     files.map(walkdir::DirEntry::into_path).filter(|path| path.extension().is_some_and(|it| it == "rs")).collect()
 }
 
-/// The repository around a folder, which may have what files of the workspace include; else the folder.
-fn repository(folder: &Path) -> &Path {
-    folder.ancestors().find(|above| above.join(".git").exists()).unwrap_or(folder)
+/// The repository around the workspace, which may have what its files include; else the root of the workspace.
+fn repository(metadata: &Metadata) -> &Path {
+    let Metadata { workspace_root, target_directory, .. } = metadata;
+    // A view leaves out the target folder, which may be around this workspace, too.
+    let mut around = workspace_root.ancestors().filter(|_| !workspace_root.starts_with(target_directory));
+    around.find(|above| above.join(".git").exists()).unwrap_or(workspace_root)
 }
 
 /// The innermost folder around a folder and these paths.
