@@ -245,7 +245,7 @@ fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Resul
     }
     carry_out_of("everything else", &task, console)?;
     let Some(refused) = refused else {
-        let crds = counted(stuck.len(), "CRD file");
+        let crds = counted(stuck.len(), "CRD");
         console.error(
             &UserError::new(format!("{crds} cannot be updated"))
                 .help("fix the errors above; everything else is current"),

@@ -152,9 +152,14 @@ fn edit(path: &str, before: Option<&str>, base: Option<&str>, edits: &[Edit]) ->
         None => error.reason.clone(),
     };
     let forced = edits.iter().try_fold(before.unwrap_or_default().to_owned(), |text, edit| edit.force(&text)).ok();
+    let forced = forced.filter(|forced| Some(&**forced) != before);
+    let mut help: Vec<String> = refused.iter().map(|error| error.help.clone()).collect();
+    if forced.is_some() {
+        help.push(format!("or replace it all the same, with `--overwrite {path}`"));
+    }
     Outcome::Conflict {
         reason: joined(refused.iter().map(reason).collect(), "; "),
-        help: joined(refused.iter().map(|error| error.help.clone()).collect(), "\n"),
+        help: joined(help, "\n"),
         wanted: before.map(|before| forced.unwrap_or_else(|| before.to_owned())),
     }
 }

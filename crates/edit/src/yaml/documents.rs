@@ -177,7 +177,7 @@ impl Target<'_> {
                         "{} is out of date, and there are comments in it, which are lost if opctl replaces it",
                         self.name()
                     );
-                    let help = "keep the comments: move them above the document, or change it by hand; or replace it with `--overwrite`";
+                    let help = "move the comments above the document, or change it by hand";
                     return Err(refuse(*comment, reason, help.into()));
                 }
                 (index, replace(text, old.range.clone(), &self.written(text)))
