@@ -14,7 +14,7 @@ use super::kubectl::{self, KubectlArgs};
 use super::message_format::MessageArgs;
 use super::{
     Console, Next, Outcome, Task, carry_out, carry_out_of, conflicts, console::Verbosity, counted, is_unreadable, lock,
-    recover, resolve, resolve_part, verify,
+    lock_all, recover, resolve, resolve_part, verify,
 };
 use crate::compatibility::{self, Baseline, Comparison};
 use crate::compiled;
@@ -195,7 +195,9 @@ pub fn run(args: &ManifestsArgs, console: &Console) -> anyhow::Result<Outcome> {
 fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Result<Outcome> {
     let output = Output::of(&args.output, root)?;
     let writes = args.against.is_none() && args.compare.is_none() && !args.verify;
-    let _lock = if writes { lock(&output.root, console)? } else { None };
+    // The crate is read, and its output may be elsewhere.
+    let roots = [root, &output.root];
+    let _locks = if writes { lock_all(roots.into_iter(), console)? } else { Vec::new() };
     let tree = super::tree(root).with_features(args.features.chosen());
     let project = match ProjectFile::read(&tree) {
         Ok(project) => Some(project),

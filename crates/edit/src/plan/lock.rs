@@ -14,6 +14,8 @@ use std::{io, thread};
 pub struct ProjectLock {
     /// `None` on network file systems without locks. The check for lost updates in `apply` still holds.
     _folder: Option<File>,
+    /// The folders that were created to be locked, outer ones first.
+    created: Vec<PathBuf>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -24,27 +26,68 @@ pub struct LockError {
 }
 
 impl ProjectLock {
-    /// Locks the folder, or, while there is none, the nearest one above it. If another process has the lock for longer than a second, calls
-    /// `on_wait` once, with the folder and the id of that process, if known, and waits.
+    /// Locks the folder and nothing else. A missing folder is created, and removed again if nothing was written to it. If another process has
+    /// the lock for longer than a second, calls `on_wait` once, with the folder and the id of that process, if known, and waits.
     pub fn acquire(root: &Path, on_wait: impl FnOnce(&Path, Option<u32>)) -> Result<Self, LockError> {
         let root = std::path::absolute(root).map_err(|source| LockError { path: root.into(), source })?;
-        // What cannot be looked at cannot be locked either, which says why.
-        let path = root.ancestors().find(|path| path.try_exists().unwrap_or(true)).unwrap_or(&root);
-        let failed = |source| LockError { path: path.into(), source };
-        let folder = File::open(path).map_err(failed)?;
-        let locked = match try_for_a_second(&folder) {
-            Err(TryLockError::WouldBlock) => {
-                on_wait(path, holder(&folder));
-                folder.lock()
+        let failed = |source| LockError { path: root.clone(), source };
+        let mut on_wait = Some(on_wait);
+        loop {
+            let mut lock = Self { _folder: None, created: Vec::new() };
+            create(&root, &mut lock.created).map_err(failed)?;
+            let folder = match File::open(&root) {
+                // The process that had created it wrote nothing, and has removed it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                folder => folder.map_err(failed)?,
+            };
+            let locked = match try_for_a_second(&folder) {
+                Err(TryLockError::WouldBlock) => {
+                    on_wait.take().into_iter().for_each(|on_wait| on_wait(&root, holder(&folder)));
+                    folder.lock()
+                }
+                Err(TryLockError::Error(error)) => Err(error),
+                Ok(()) => Ok(()),
+            };
+            match locked {
+                Err(error) if error.kind() == io::ErrorKind::Unsupported => return Ok(lock),
+                locked => locked.map_err(failed)?,
             }
-            Err(TryLockError::Error(error)) => Err(error),
-            Ok(()) => Ok(()),
-        };
-        match locked {
-            Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(Self { _folder: None }),
-            locked => locked.map(|()| Self { _folder: Some(folder) }).map_err(failed),
+            if is_at(&folder, &root) {
+                lock._folder = Some(folder);
+                return Ok(lock);
+            }
         }
     }
+}
+
+impl Drop for ProjectLock {
+    fn drop(&mut self) {
+        for folder in self.created.iter().rev() {
+            // Fails if there is something in it, which stays.
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
+/// Creates a folder and the missing ones above it.
+fn create(folder: &Path, created: &mut Vec<PathBuf>) -> io::Result<()> {
+    let missing: Vec<&Path> = folder.ancestors().take_while(|above| matches!(above.try_exists(), Ok(false))).collect();
+    for folder in missing.into_iter().rev() {
+        match fs::create_dir(folder) {
+            Ok(()) => created.push(folder.to_owned()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            // Another process has removed the folder above it meanwhile; opening this one fails then, too.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// True unless the folder was removed, and maybe created again, while this process waited for its lock.
+fn is_at(folder: &File, path: &Path) -> bool {
+    let identity = |metadata: io::Result<fs::Metadata>| metadata.ok().map(|it| (it.dev(), it.ino()));
+    identity(folder.metadata()).is_some_and(|own| Some(own) == identity(path.metadata()))
 }
 
 /// Tries for a second before anything is reported: most commands finish sooner.
@@ -104,10 +147,37 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_yet_is_locked_by_the_one_above() {
+    fn a_missing_folder_is_locked_without_the_one_above_and_goes_if_it_stays_empty() {
         let folder = tempfile::tempdir().unwrap();
-        let _first = ProjectLock::acquire(&folder.path().join("a/b"), |_, _| ()).unwrap();
-        let above = File::open(folder.path()).unwrap();
-        assert!(matches!(above.try_lock(), Err(TryLockError::WouldBlock)));
+        let missing = folder.path().join("a/b");
+        let lock = ProjectLock::acquire(&missing, |_, _| ()).unwrap();
+        File::open(folder.path()).unwrap().try_lock().expect("the folder above is free");
+        assert!(matches!(File::open(&missing).unwrap().try_lock(), Err(TryLockError::WouldBlock)));
+        drop(lock);
+        assert!(!folder.path().join("a").exists());
+        let lock = ProjectLock::acquire(&missing, |_, _| ()).unwrap();
+        std::fs::write(missing.join("file"), "").unwrap();
+        drop(lock);
+        assert!(missing.join("file").exists());
+    }
+
+    #[test]
+    fn who_waits_for_a_folder_that_is_removed_locks_the_next_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("new");
+        let threads: Vec<_> = (0..8)
+            .map(|_| {
+                let missing = missing.clone();
+                std::thread::spawn(move || {
+                    for _ in 0..20 {
+                        let _lock = ProjectLock::acquire(&missing, |_, _| ()).unwrap();
+                        // Fails if another thread is between these lines, too.
+                        std::fs::create_dir(missing.join("in-use")).unwrap();
+                        std::fs::remove_dir(missing.join("in-use")).unwrap();
+                    }
+                })
+            })
+            .collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
     }
 }

@@ -22,6 +22,7 @@
 #[allow(clippy::disallowed_methods, reason = "it writes what was planned")]
 mod apply;
 mod inverse;
+#[allow(clippy::disallowed_methods, reason = "it creates a folder that is to be locked")]
 mod lock;
 mod record;
 mod report;
