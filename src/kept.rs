@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::{fs, io};
 
 use anyhow::Context;
@@ -10,38 +11,67 @@ use crate::compiled::helm;
 use crate::error::{SourceErrors, UserError};
 use opctl_kustomize::FILE_NAMES;
 use opctl_kustomize::yaml::{Dialect, Node, documents};
-use opctl_model::diagnostic::{Diagnostic, SourceFile};
+use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 use opctl_model::project::Tree;
 
 /// The way in which templates of charts are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Templates {
+pub enum Templates<'a> {
     /// As text, without lines that contain only control structures, such as `{{- if .Values.crds.install }}`; by helm if that is not YAML. So
     /// objects that values turn off are found, too.
     AsText,
-    /// By helm, with the default values of the chart; a folder with a kustomization is rendered, too.
-    Rendered,
+    /// By helm, with the default values of the chart and those of files; a folder with a kustomization is rendered, too.
+    Rendered(&'a [PathBuf]),
 }
 
 /// The namespace for which helm renders charts.
 pub const NAMESPACE: &str = "default";
 
-/// The objects of these kinds, with their positions; of what helm renders, those in the rendered text. `group` is the API group of the kinds.
-/// The items of lists are objects, too.
+/// Objects with their positions; of what helm renders, those in the rendered text.
+#[derive(Default)]
+pub struct Kept {
+    pub objects: Vec<Node>,
+    /// The folder from which the paths of files are relative, if it is not the current one.
+    root: PathBuf,
+    /// The charts of rendered texts, by the names of the texts.
+    charts: BTreeMap<String, PathBuf>,
+}
+
+/// The origin of a value.
+pub enum Origin<'a> {
+    File(PathBuf),
+    /// Rendered from the chart in this folder.
+    Chart(&'a Path),
+}
+
+impl Kept {
+    pub fn origin(&self, span: &Span) -> Origin<'_> {
+        match self.charts.get(&span.file.path) {
+            Some(chart) => Origin::Chart(chart),
+            None => Origin::File(self.root.join(&span.file.path)),
+        }
+    }
+}
+
+/// The objects of these kinds. `group` is the API group of the kinds. The items of lists are objects, too.
 ///
 /// # Errors
 ///
 /// If there is no such file or folder, it cannot be read, a file that mentions such a kind is not YAML, or the chart or kustomization cannot
 /// be rendered.
-pub fn objects(path: &Path, group: &str, kinds: &[&str], templates: Templates) -> anyhow::Result<Vec<Node>> {
-    let mut found = Vec::new();
-    let mut add = |documents| add(documents, group, kinds, &mut found);
-    if templates == Templates::Rendered && FILE_NAMES.iter().any(|name| path.join(name).is_file()) {
-        add(kustomized(path)?);
-        return Ok(found);
+pub fn objects(path: &Path, group: &str, kinds: &[&str], templates: Templates) -> anyhow::Result<Kept> {
+    let mut found = Kept::default();
+    let (is_rendered, values) = match templates {
+        Templates::AsText => (false, &[][..]),
+        Templates::Rendered(values) => (true, values),
+    };
+    if is_rendered && FILE_NAMES.iter().any(|name| path.join(name).is_file()) {
+        let (root, documents) = kustomized(path)?;
+        add(documents, group, kinds, &mut found.objects);
+        return Ok(Kept { root, ..found });
     }
     let mut charts: BTreeMap<Option<PathBuf>, Vec<(PathBuf, String)>> = BTreeMap::new();
-    if templates == Templates::Rendered && is_chart(path) {
+    if is_rendered && is_chart(path) {
         // Its roles may be in an archive of a chart that it depends on.
         charts.insert(Some(path.to_owned()), Vec::new());
     }
@@ -55,12 +85,17 @@ pub fn objects(path: &Path, group: &str, kinds: &[&str], templates: Templates) -
     for (chart, files) in charts {
         let read: Result<Vec<Node>, Box<Diagnostic>> =
             files.iter().try_fold(Vec::new(), |read, (file, text)| Ok([read, without_helm(file, text)?].concat()));
-        add(match (chart, read) {
-            (Some(chart), Err(_)) => rendered(&chart)?,
-            (Some(chart), _) if templates == Templates::Rendered => rendered(&chart)?,
-            (_, Ok(read)) => read,
+        let documents = match (chart, read) {
             (None, Err(error)) => return Err(SourceErrors::from(vec![*error]).into()),
-        });
+            (Some(chart), read) if read.is_err() || is_rendered => {
+                let text = rendered(&chart, values)?;
+                let documents = rendered_objects(&text)?;
+                found.charts.insert(text.path.clone(), chart);
+                documents
+            }
+            (_, read) => read.unwrap_or_default(),
+        };
+        add(documents, group, kinds, &mut found.objects);
     }
     Ok(found)
 }
@@ -71,13 +106,22 @@ pub fn objects(path: &Path, group: &str, kinds: &[&str], templates: Templates) -
 ///
 /// If there is none. See also [`objects`].
 pub fn crds(path: &Path) -> anyhow::Result<Vec<Node>> {
-    let mut crds = objects(path, "apiextensions.k8s.io", &["CustomResourceDefinition"], Templates::AsText)?;
+    let mut crds = objects(path, "apiextensions.k8s.io", &["CustomResourceDefinition"], Templates::AsText)?.objects;
     crds.retain(|crd| crd.text_at(&["spec", "group"]).is_some());
     if crds.is_empty() {
         let error = UserError::new(format!("no CRD found in `{}`", path.display()));
         return Err(error.help("specify a file or a folder with CRDs, or a Helm chart").into());
     }
     Ok(crds)
+}
+
+/// The objects in the text that helm has rendered.
+///
+/// # Errors
+///
+/// If it is not YAML.
+pub fn rendered_objects(file: &Arc<SourceFile>) -> Result<Vec<Node>, SourceErrors> {
+    documents(file, Dialect::Kubectl).map_err(|error| SourceErrors::from(vec![*error]))
 }
 
 fn is_chart(folder: &Path) -> bool {
@@ -97,8 +141,9 @@ fn add(documents: Vec<Node>, group: &str, kinds: &[&str], found: &mut Vec<Node>)
     }
 }
 
-/// Renders a kustomization. It may use everything below the current folder, or else in its repository or the folder above.
-fn kustomized(path: &Path) -> anyhow::Result<Vec<Node>> {
+/// Renders a kustomization, and returns the folder from which its paths are relative. It may use everything below the current folder, or else
+/// in its repository or the folder above.
+fn kustomized(path: &Path) -> anyhow::Result<(PathBuf, Vec<Node>)> {
     let folder = path.canonicalize().with_context(|| format!("cannot open `{}`", path.display()))?;
     let repository = folder.ancestors().find(|above| above.join(".git").exists()).map(Path::to_owned);
     let current = std::env::current_dir().ok().filter(|current| folder.starts_with(current));
@@ -108,7 +153,7 @@ fn kustomized(path: &Path) -> anyhow::Result<Vec<Node>> {
         let (render, mut errors) = opctl_kustomize::render(&root, &below);
         errors.retain(Diagnostic::is_error);
         if errors.is_empty() && render.is_closed {
-            return Ok(render.objects.into_iter().map(|object| object.node).collect());
+            return Ok((root, render.objects.into_iter().map(|object| object.node).collect()));
         }
         first.get_or_insert(errors);
     }
@@ -171,12 +216,11 @@ fn is_action(line: &str, is_in_spec: bool) -> bool {
     !action.contains("}}") && (!is_in_spec || CONTROLS.iter().any(|control| action.starts_with(control)))
 }
 
-fn rendered(chart: &Path) -> anyhow::Result<Vec<Node>> {
+fn rendered(chart: &Path, values: &[PathBuf]) -> anyhow::Result<Arc<SourceFile>> {
     let chart = if chart.as_os_str().is_empty() { Path::new(".") } else { chart };
-    let text = helm::template_with_defaults(chart, NAMESPACE)
+    let text = helm::template_with_files(chart, NAMESPACE, values)
         .map_err(|error| UserError::new(format!("{}: {}", chart.display(), error.message)).help(error.help))?;
-    let file = SourceFile::new(format!("{} (rendered)", chart.display()), text);
-    documents(&file, Dialect::Kubectl).map_err(|error| SourceErrors::from(vec![*error]).into())
+    Ok(SourceFile::new(format!("{} (rendered)", chart.display()), text))
 }
 
 #[cfg(test)]

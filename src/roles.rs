@@ -1,16 +1,20 @@
 //! Loads roles and bindings, and returns the rules that the operator's service account gets.
 
-use std::collections::BTreeSet;
-use std::path::Path;
+mod fix;
 
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+pub use self::fix::Fix;
 use crate::error::UserError;
-use crate::kept::{self, Templates};
+use crate::kept::{self, Kept, Templates};
 use opctl_kustomize::yaml::Node;
 use opctl_model::RbacRule;
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_source::grants::diagnostics::{OP417, OP420};
 
 /// The rules of the roles that are bound to a service account.
+#[derive(Default)]
 pub struct Roles {
     /// The path, as shown in messages.
     pub name: String,
@@ -19,22 +23,38 @@ pub struct Roles {
     pub namespace: Option<String>,
     /// Warnings about bound roles that no manifest defines, and groups that do not exist.
     pub diagnostics: Vec<Diagnostic>,
+    /// The roles with these rules.
+    roles: Vec<Role>,
+    kept: Kept,
+    values: Vec<PathBuf>,
+}
+
+/// A role of the operator.
+struct Role {
+    /// The number of the object.
+    object: usize,
+    /// The namespace in which it grants its rules; `None`: everywhere.
+    namespace: Option<String>,
+    /// It is bound to the service account of the operator alone.
+    is_own: bool,
 }
 
 /// A service account: its namespace and its name.
 type Account<'a> = (&'a str, &'a str);
 
 /// Reads the roles in a file, folder, kustomization or chart. Only roles that are bound to a service account are used, each in the namespace of
-/// its binding; if there are none, all roles are used. `names` are the service accounts of the operator, if several have roles.
+/// its binding; if there are none, all roles are used. `names` are the service accounts of the operator, if several have roles, and `values`
+/// files with values for charts.
 ///
 /// # Errors
 ///
 /// If no role is found, or several service accounts have roles and `names` is empty or has another one. See also [`kept::objects`].
-pub fn read(path: &Path, names: &[String]) -> anyhow::Result<Roles> {
+pub fn read(path: &Path, names: &[String], values: &[PathBuf]) -> anyhow::Result<Roles> {
     let kinds = ["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"];
-    let objects = kept::objects(path, "rbac.authorization.k8s.io", &kinds, Templates::Rendered)?;
-    let (bindings, roles): (Vec<&Node>, Vec<&Node>) =
-        objects.iter().partition(|object| object.text_at(&["kind"]).is_some_and(|kind| kind.ends_with("Binding")));
+    let kept = kept::objects(path, "rbac.authorization.k8s.io", &kinds, Templates::Rendered(values))?;
+    let is_binding = |object: &Node| object.text_at(&["kind"]).is_some_and(|kind| kind.ends_with("Binding"));
+    let bindings: Vec<&Node> = kept.objects.iter().filter(|object| is_binding(object)).collect();
+    let roles: Vec<Numbered> = kept.objects.iter().enumerate().filter(|(_, object)| !is_binding(object)).collect();
     let name = path.display().to_string();
     if roles.is_empty() && bindings.is_empty() {
         return Err(UserError::new(format!("no Role or ClusterRole found in `{name}`"))
@@ -50,16 +70,42 @@ pub fn read(path: &Path, names: &[String]) -> anyhow::Result<Roles> {
             .into());
     }
     let is_chosen = |(_, name): &Account| names.is_empty() || names.iter().any(|wanted| wanted == name);
-    let mut read = Roles { name, rules: Vec::new(), namespace: None, diagnostics: Vec::new() };
+    let mut read = Roles { name, ..Roles::default() };
     match accounts.iter().find(|account| is_chosen(account)) {
         Some((namespace, _)) => {
             read.namespace = Some((*namespace).to_owned());
-            let bound = bindings.iter().filter(|binding| accounts_of(binding).iter().any(is_chosen));
-            bound.for_each(|binding| read.add_bound(binding, &roles));
+            let (bound, others): (Vec<&Node>, Vec<&Node>) =
+                bindings.iter().partition(|binding| accounts_of(binding).iter().any(is_chosen));
+            bound.iter().for_each(|binding| read.add_bound(binding, &roles));
+            let has_others = |binding: &&&Node| {
+                let chosen = accounts_of(binding).into_iter().filter(is_chosen).count();
+                chosen < binding.items_at(&["subjects"]).len()
+            };
+            let shared: Vec<usize> = bound
+                .iter()
+                .filter(has_others)
+                .chain(&others)
+                .filter_map(|binding| Some(role_of(binding, &roles)?.0))
+                .collect();
+            read.roles.iter_mut().filter(|role| shared.contains(&role.object)).for_each(|role| role.is_own = false);
         }
-        None => roles.iter().for_each(|role| read.add(role, namespace_of(role), &roles)),
+        None => roles.iter().for_each(|role| read.add(*role, namespace_of(role.1), &roles)),
     }
-    Ok(read)
+    Ok(Roles { kept, values: values.to_vec(), ..read })
+}
+
+/// An object with its number.
+type Numbered<'a> = (usize, &'a Node);
+
+/// The role that a binding names.
+fn role_of<'a>(binding: &Node, roles: &[Numbered<'a>]) -> Option<Numbered<'a>> {
+    let [kind, name] = ["kind", "name"].map(|key| binding.text_at(&["roleRef", key]).unwrap_or_default());
+    let is_bound = |(_, role): &&Numbered| {
+        role.text_at(&["kind"]) == Some(kind)
+            && role.text_at(&["metadata", "name"]) == Some(name)
+            && (kind == "ClusterRole" || namespace_of(role) == namespace_of(binding))
+    };
+    roles.iter().find(is_bound).copied()
 }
 
 /// The service accounts that a binding names.
@@ -77,15 +123,10 @@ fn namespace_of(object: &Node) -> Option<&str> {
 }
 
 impl Roles {
-    fn add_bound(&mut self, binding: &Node, roles: &[&Node]) {
+    fn add_bound(&mut self, binding: &Node, roles: &[Numbered]) {
         let [kind, name] = ["kind", "name"].map(|key| binding.text_at(&["roleRef", key]).unwrap_or_default());
         let namespace = namespace_of(binding);
-        let is_bound = |role: &&&Node| {
-            role.text_at(&["kind"]) == Some(kind)
-                && role.text_at(&["metadata", "name"]) == Some(name)
-                && (kind == "ClusterRole" || namespace_of(role) == namespace)
-        };
-        if let Some(role) = roles.iter().find(is_bound) {
+        if let Some(role) = role_of(binding, roles) {
             return self.add(role, namespace, roles);
         }
         let place = binding.at(&["roleRef", "name"]).unwrap_or(binding);
@@ -103,8 +144,9 @@ impl Roles {
     }
 
     /// Adds the rules of a role, or those of the ClusterRoles that it aggregates: the control plane replaces its own.
-    fn add(&mut self, role: &Node, namespace: Option<&str>, roles: &[&Node]) {
+    fn add(&mut self, (object, role): Numbered, namespace: Option<&str>, roles: &[Numbered]) {
         let Some(aggregation) = role.get("aggregationRule").filter(|rule| !rule.is_null()) else {
+            self.roles.push(Role { object, namespace: namespace.map(str::to_owned), is_own: true });
             return role.items_at(&["rules"]).iter().for_each(|rule| self.add_rule(rule, namespace));
         };
         for selector in aggregation.items_at(&["clusterRoleSelectors"]) {
@@ -113,40 +155,44 @@ impl Roles {
                 continue;
             }
             let labels = selector.get("matchLabels").map(Node::entries).unwrap_or_default();
-            let is_selected = |other: &&&Node| {
+            let is_selected = |(_, other): &&Numbered| {
                 let label = |key: &str| other.at(&["metadata", "labels"])?.text_at(&[key]);
                 let has = |wanted: &str, value: Option<&str>| value.is_some() && label(wanted) == value;
                 other.text_at(&["kind"]) == Some("ClusterRole")
                     && labels.iter().all(|wanted| has(&wanted.key, wanted.value.as_text()))
             };
             // One that aggregates others in turn is not among the rest, so that two cannot select each other for ever.
-            let rest: Vec<&Node> = roles.iter().filter(|other| other.span != role.span).copied().collect();
-            let selected: Vec<&Node> = rest.iter().filter(is_selected).copied().collect();
+            let rest: Vec<Numbered> = roles.iter().filter(|(other, _)| *other != object).copied().collect();
+            let selected: Vec<Numbered> = rest.iter().filter(is_selected).copied().collect();
             selected.into_iter().for_each(|other| self.add(other, namespace, &rest));
         }
     }
 
-    fn add_rule(&mut self, rule: &Node, namespace: Option<&str>) {
-        let texts = |key| rule.items_at(&[key]).iter().filter_map(Node::as_text).map(str::to_owned).collect();
-        let span = whole(rule);
-        let mut rule = RbacRule {
-            groups: texts("apiGroups"),
-            resources: texts("resources"),
-            resource_names: texts("resourceNames"),
-            verbs: texts("verbs"),
-            urls: texts("nonResourceURLs"),
-            ..empty(namespace, &span)
-        };
+    fn add_rule(&mut self, node: &Node, namespace: Option<&str>) {
+        let mut rule = rule_of(node, namespace);
         if rule.groups.iter().any(|group| group == "core") {
             // In markers, it is another name of the core group.
             rule.groups.retain(|group| group != "core");
             let warning = OP417.warning("there is no API group `core`: the name of the core group is `\"\"`");
-            self.diagnostics
-                .push(warning.at(span, "grants nothing on Pods, Services and other kinds of the core group"));
+            self.diagnostics.push(
+                warning.at(rule.span.clone(), "grants nothing on Pods, Services and other kinds of the core group"),
+            );
         }
         if !self.rules.contains(&rule) {
             self.rules.push(rule);
         }
+    }
+}
+
+fn rule_of(node: &Node, namespace: Option<&str>) -> RbacRule {
+    let texts = |key| node.items_at(&[key]).iter().filter_map(Node::as_text).map(str::to_owned).collect();
+    RbacRule {
+        groups: texts("apiGroups"),
+        resources: texts("resources"),
+        resource_names: texts("resourceNames"),
+        verbs: texts("verbs"),
+        urls: texts("nonResourceURLs"),
+        ..empty(namespace, &whole(node))
     }
 }
 
@@ -179,7 +225,7 @@ mod tests {
     fn read_text(text: &str) -> Roles {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("rbac.yaml"), text).unwrap();
-        read(folder.path(), &[]).unwrap()
+        read(folder.path(), &[], &[]).unwrap()
     }
 
     /// Each rule as `NAMESPACE: GROUPS/RESOURCES VERBS`.
@@ -266,9 +312,9 @@ rules:
         let text = format!("{ROLES}{operator}{}", hook.replace("name: operator, namespace", "name: hook, namespace"));
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("rbac.yaml"), text).unwrap();
-        let Err(error) = read(folder.path(), &[]) else { panic!("two accounts") };
+        let Err(error) = read(folder.path(), &[], &[]) else { panic!("two accounts") };
         assert!(error.to_string().ends_with("are bound to `hook`, `operator`"), "{error}");
-        let read = read(folder.path(), &["operator".into()]).unwrap();
+        let read = read(folder.path(), &["operator".into()], &[]).unwrap();
         assert_eq!(read.rules.iter().map(|rule| &rule.groups[..]).collect::<Vec<_>>(), [["apps"]]);
     }
 

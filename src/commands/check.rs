@@ -11,11 +11,11 @@ use super::allow::without_allowed;
 use super::features::FeatureArgs;
 use super::manifests::{self, ManifestOptions, crate_for};
 use super::message_format::MessageArgs;
-use super::{Console, Outcome, Task, carry_out, console::Verbosity, counted, lock, recover};
+use super::{Console, Outcome, Task, carry_out, console::Verbosity, counted, lock_all, recover};
 use crate::api::ansible;
 use crate::api::chart::{self, Stale};
 use crate::custom_objects;
-use crate::roles::{self, Roles};
+use crate::roles::{self, Fix, Roles};
 use opctl_edit::plan::Plan;
 use opctl_edit::{self as edit, Edit, Function};
 use opctl_kustomize::config;
@@ -27,7 +27,7 @@ use opctl_model::{Allow, Operator, RbacRule, Scope};
 use opctl_schema::apiserver::check_decoding;
 use opctl_source::diagnostics::OP049;
 use opctl_source::emit::{self, CustomResourceDefinition};
-use opctl_source::grants::diagnostics::OP417;
+use opctl_source::grants::diagnostics::{OP415, OP417};
 use opctl_source::grants::{self, Decision, Grantor, Home, Missing};
 use opctl_source::{self as source, Source};
 
@@ -54,6 +54,9 @@ Examples:
   # In any kube-rs crate: compare the code with the roles that are deployed
   opctl check --role charts/operator
 
+  # Add the missing permissions to these roles
+  opctl check --role charts/operator --fix
+
   # For a review: list every request with the marker that grants it
   opctl check -v")]
 pub struct CheckArgs {
@@ -61,18 +64,23 @@ pub struct CheckArgs {
     #[arg(long, value_name = "DIR")]
     pub path: Option<PathBuf>,
 
-    /// Add missing markers next to the code that needs them, and regenerate config/rbac
+    /// Add missing markers next to the code that needs them, and regenerate config/rbac; with --role, add the missing permissions to the roles
     ///
-    /// Permissions are never removed.
+    /// Permissions are never removed. In a Helm chart, a role is edited where its rules are literal text, and only if helm then renders the
+    /// same except for the new permissions.
     #[arg(long)]
     pub fix: bool,
 
     /// Compare the code with the roles in a file, folder, kustomization or Helm chart, instead of the markers
     ///
     /// Works in any kube-rs crate. Only roles that are bound to a service account are used; if there are none, all roles are used. A Helm
-    /// chart is rendered with its default values, which needs helm 4.
-    #[arg(long, value_name = "PATH", conflicts_with = "fix")]
+    /// chart is rendered with its default values or those of --helm-values, which needs helm 4.
+    #[arg(long, value_name = "PATH")]
     pub role: Option<PathBuf>,
+
+    /// With --role: a file with values for the Helm charts, if they do not render with their default values (repeatable)
+    #[arg(long, value_name = "FILE", requires = "role")]
+    pub helm_values: Vec<PathBuf>,
 
     /// With --role: the service account of the operator, if several have roles (repeatable)
     #[arg(long, value_name = "NAME", requires = "role")]
@@ -96,14 +104,19 @@ pub fn run(args: &CheckArgs, console: &Console) -> anyhow::Result<Outcome> {
 }
 
 fn run_in(args: &CheckArgs, root: &Path, console: &Console) -> anyhow::Result<Outcome> {
-    let _lock = if args.fix { lock(root, console)? } else { None };
+    let role_root = args.role.as_deref().map(|path| root_of(path, root));
+    let _locks = match args.fix {
+        true => lock_all([Some(root), role_root.as_deref()].into_iter().flatten(), console)?,
+        false => Vec::new(),
+    };
     let tree = super::tree(root).with_features(args.features.chosen());
     let project = match ProjectFile::read(&tree) {
         Ok(project) => Some(project),
         Err(ProjectError::Missing(_)) => None,
         Err(error) => return Err(error.into()),
     };
-    let roles = args.role.as_deref().map(|path| roles::read(path, &args.service_account)).transpose()?;
+    let roles =
+        args.role.as_deref().map(|path| roles::read(path, &args.service_account, &args.helm_values)).transpose()?;
     let examined = Examined::of(&tree, project.as_ref(), roles.as_ref());
     let Examined { source: Source { operator, .. }, home, functions, .. } = &examined;
     let checked = examined.checked();
@@ -115,7 +128,7 @@ fn run_in(args: &CheckArgs, root: &Path, console: &Console) -> anyhow::Result<Ou
 
     let mut plan = Plan::default();
     for Stale { diagnostic, fixed, notes } in stale {
-        match fixed.filter(|_| args.fix) {
+        match fixed.filter(|_| args.fix && roles.is_none()) {
             Some((path, text)) => {
                 console.diagnose(&notes);
                 plan.generate(path, text);
@@ -123,25 +136,103 @@ fn run_in(args: &CheckArgs, root: &Path, console: &Console) -> anyhow::Result<Ou
             None => found.push(diagnostic),
         }
     }
-    if args.fix {
-        for (error, missing) in &missing {
-            // What is allowed to be missing is not added.
-            let Some(at) = found.iter().position(|diagnostic| diagnostic == error) else { continue };
-            if let Some(edit) = fix(missing, &operator.rbac, functions) {
-                plan.edit(missing.first().span.file.path.clone(), edit);
-                found.remove(at);
+    // What is allowed to be missing is not added.
+    let missing: Vec<&(Diagnostic, Missing)> = missing.iter().filter(|(error, _)| found.contains(error)).collect();
+    match (&roles, &role_root) {
+        (Some(roles), Some(root)) if args.fix => {
+            fix_roles(roles, &missing, home, root, &mut plan, &mut found).iter().for_each(|note| console.note(note));
+        }
+        _ if args.fix => {
+            for (error, missing) in missing {
+                if let Some(edit) = fix(missing, &operator.rbac, functions) {
+                    plan.edit(missing.first().span.file.path.clone(), edit);
+                    found.retain(|diagnostic| diagnostic != error);
+                }
             }
         }
+        _ if has_no_markers(operator) => found = without_markers(found, &missing),
+        _ => {}
     }
     let passed = report(&found, args.deny_warnings, checked, home, console);
     let outcome = match plan.changes.is_empty() {
         true => {
             console.info(&summary(&found, &examined, roles.as_ref()));
+            if roles.is_some() && !args.fix && found.iter().any(|it| it.code == OP415) {
+                console.hint("with `--fix`, the same command adds the missing permissions to the roles");
+            }
             Outcome::Done
         }
-        false => carry_out_with_manifests(plan, &tree, project.as_ref(), console)?,
+        false => match &role_root {
+            Some(root) => {
+                let tree = Tree::at(root);
+                let task = Task { again: "repeat the command", tree: &tree, folder: "", plan, next: Vec::new() };
+                carry_out(&task, console)?
+            }
+            None => carry_out_with_manifests(plan, &tree, project.as_ref(), console)?,
+        },
     };
     Ok(if passed { outcome } else { Outcome::Problems })
+}
+
+/// Markers of the runtime are not the user's.
+fn has_no_markers(operator: &Operator) -> bool {
+    operator.rbac.iter().all(|rule| rule.is_of_runtime)
+}
+
+/// One error for all that is missing: its cause is that there are no markers.
+fn without_markers(mut found: Vec<Diagnostic>, missing: &[&(Diagnostic, Missing)]) -> Vec<Diagnostic> {
+    let [(first, at), _, ..] = missing else { return found };
+    let permissions = missing.iter().map(|(_, missing)| missing.verbs().len()).sum();
+    let message = format!(
+        "no marker grants the {} that the code needs: there are no RBAC markers",
+        counted(permissions, "permission")
+    );
+    let error = OP415
+        .error(message)
+        .at(at.first().span.clone(), format!("`{}` asks for the first", at.first().by))
+        .help("to compare the code with the roles that you deploy, run `opctl check --role PATH`")
+        .help("or let `opctl check --fix` add markers above the functions, from which `opctl manifests` generates the role")
+        .help("`opctl check -v` lists each request");
+    let place = found.iter().position(|diagnostic| diagnostic == first).unwrap_or_default();
+    found[place] = error;
+    found.retain(|diagnostic| !missing.iter().any(|(error, _)| diagnostic == error));
+    found
+}
+
+/// Adds the missing permissions to the roles, and the reason to the diagnostics of those that cannot be added. Returns notes.
+fn fix_roles(
+    roles: &Roles,
+    missing: &[&(Diagnostic, Missing)],
+    home: &Home,
+    root: &Path,
+    plan: &mut Plan,
+    found: &mut Vec<Diagnostic>,
+) -> Vec<String> {
+    let permissions: Vec<&Missing> = missing.iter().map(|(_, missing)| missing).collect();
+    let Fix { edits, refused, notes } = roles.fix(&permissions, home, root);
+    for (number, (error, _)) in missing.iter().enumerate() {
+        match (found.iter().position(|diagnostic| diagnostic == error), refused.get(&number)) {
+            (Some(at), Some(reason)) => found[at].help.push(format!("`--fix` cannot add it: {reason}")),
+            (Some(at), None) => _ = found.remove(at),
+            (None, _) => {}
+        }
+    }
+    for (file, edit) in edits {
+        let path = file.strip_prefix(root).expect("files outside are refused").to_string_lossy().into_owned();
+        plan.edit(path, edit);
+    }
+    notes
+}
+
+/// The folder from which files with roles are edited: the crate, else the repository that has them, else their own folder.
+fn root_of(roles: &Path, crate_root: &Path) -> PathBuf {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let (roles, crate_root) = (real(roles), real(crate_root));
+    if roles.starts_with(&crate_root) {
+        return crate_root;
+    }
+    let folder = if roles.is_dir() { &roles } else { roles.parent().unwrap_or(&roles) };
+    folder.ancestors().find(|above| above.join(".git").exists()).unwrap_or(folder).to_owned()
 }
 
 /// All findings about the permissions and the manifests of a project, as this command reports them.

@@ -63,6 +63,7 @@ mod operator_chart;
 mod rbac;
 mod rbac_apiserver;
 mod rbac_deployed;
+mod role_fix;
 mod run_bundle;
 mod schemas;
 mod status;

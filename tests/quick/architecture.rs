@@ -28,7 +28,7 @@ const OPCTL: &[(&str, &[&str])] = &[
     ("places", &["error", "diagnostics", "drift"]),
     ("rendered", &["places"]),
     ("compatibility", &["error", "compiled", "diagnostics", "kept", "places"]),
-    ("roles", &["error", "kept"]),
+    ("roles", &["error", "compiled", "kept"]),
     ("api", &["error", "compiled", "scaffold", "diagnostics"]),
     ("rename", &["error", "scaffold", "api"]),
     ("import", &["error", "scaffold", "api"]),

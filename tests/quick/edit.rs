@@ -63,6 +63,7 @@ fn run(folder: &Path) -> Result<(), String> {
             Edit::YamlListItem { .. }
                 | Edit::NoYamlListItem { .. }
                 | Edit::YamlEntry { .. }
+                | Edit::YamlItem { .. }
                 | Edit::CargoMember { .. }
                 | Edit::CargoFeature { .. }
         )

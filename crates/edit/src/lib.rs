@@ -30,6 +30,7 @@ pub use rust::{
 };
 pub use yaml::documents;
 pub use yaml::items as yaml_items;
+pub use yaml::{YamlSequence, YamlStep};
 
 /// One edit, as a value.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
@@ -55,6 +56,8 @@ pub enum Edit {
     /// `document` instead of the one with the same values at the JSON pointers `identity`, or behind the last one of the file. Everything
     /// around the old document stays; comments in it are an error, unless the edit is [forced](Edit::force).
     YamlDocument { document: serde_json::Value, identity: Vec<String>, format: documents::Format },
+    /// An item of a sequence anywhere in a file: in its place if the sequence is sorted, else at the end.
+    YamlItem { sequence: YamlSequence, item: serde_json::Value },
     /// A member in `[workspace] members` of a Cargo.toml, unless it is listed there. Globs are not expanded here.
     CargoMember { path: String },
     /// A folder in `[workspace] exclude` of a Cargo.toml, unless it is listed as a member.
@@ -85,7 +88,7 @@ impl Edit {
     /// True for an edit that is part of the scaffold: a new rendering of the templates contains its lines. The lines of any other
     /// edit belong to the user, as if they had been typed.
     pub fn is_scaffolded(&self) -> bool {
-        !matches!(self, Self::RustComment { .. } | Self::YamlDocument { .. })
+        !matches!(self, Self::RustComment { .. } | Self::YamlDocument { .. } | Self::YamlItem { .. })
     }
 
     /// The text before the edit was made: the one that [`apply`](Self::apply) turns into `text`. A text without it stays as it is. `base`
@@ -124,6 +127,7 @@ impl Edit {
             Self::YamlDocument { document, identity, format } => {
                 documents::Target { document, identity, format: *format }.put(text, false)
             }
+            Self::YamlItem { sequence, item } => sequence.add(text, item),
             Self::CargoMember { path } => cargo::add_member(text, path),
             Self::CargoExclude { path } => cargo::add_excluded(text, path),
             Self::CargoSource { package, version, path, features } => {

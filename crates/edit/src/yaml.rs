@@ -4,6 +4,7 @@
 //! must be the old value with just this change; whatever the scanner misjudges ends as a refusal, never as damage.
 
 pub mod documents;
+mod nested;
 mod scan;
 mod template;
 
@@ -13,6 +14,7 @@ use serde_json::{Map, Value};
 
 use super::EditError;
 use super::text::{insert, replace};
+pub use nested::{YamlSequence, YamlStep};
 use opctl_model::yaml;
 use scan::{Element, Field, Lines, flow_sequence};
 

@@ -91,6 +91,7 @@ impl Operator {
             ownerships,
             displayed,
             // No list of markers.
+            declared: _,
             apis: _,
             underivable: _,
             authority: _,

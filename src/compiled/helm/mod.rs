@@ -6,17 +6,19 @@
 //! A chart is rendered with its default values and with each of its switches changed. Its dependencies are folders in the project, so that
 //! neither the operator nor a later command needs a network.
 
+mod copy;
 mod fetch;
 mod process;
 mod workspace;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use self::process::run;
 pub use self::{
+    copy::Copy,
     fetch::Source,
     process::{INSTALL, is_supported, version, without_credentials},
     workspace::Workspace,
@@ -61,17 +63,20 @@ pub fn template_in(release: &str, namespace: &str, chart: &Path, values: &Value)
         .map_err(|failure| failure.into_error("helm does not render the chart", "`helm template --debug` shows more"))
 }
 
-/// Renders a chart with its default values, including CRDs, without tests.
+/// Renders a chart with its default values and those of files, including CRDs, without tests.
 ///
 /// # Errors
 ///
 /// If helm is missing, or does not render the chart.
-pub fn template_with_defaults(chart: &Path, namespace: &str) -> Result<String, HelmError> {
+pub fn template_with_files(chart: &Path, namespace: &str, values: &[PathBuf]) -> Result<String, HelmError> {
     let folder = chart.display().to_string();
-    let arguments = ["template", "release", &folder, "--namespace", namespace, "--include-crds", "--skip-tests"];
+    let mut arguments =
+        vec!["template", "release", &folder, "--namespace", namespace, "--include-crds", "--skip-tests"];
+    let values: Vec<String> = values.iter().map(|file| file.display().to_string()).collect();
+    arguments.extend(values.iter().flat_map(|file| ["--values", file]));
     let help = format!(
-        "if it depends on other charts, run `helm dependency build {folder}`; if it needs values, give the result of \
-         `helm template release {folder} --values VALUES > FILE`"
+        "if it depends on other charts, run `helm dependency build {folder}`; if it needs values, give them with `--helm-values FILE`, \
+         or the result of `helm template release {folder} --values FILE > MANIFESTS`"
     );
     run(&arguments, "").map_err(|failure| failure.into_error("helm does not render the chart", &help))
 }
