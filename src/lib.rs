@@ -23,6 +23,7 @@ mod drift;
 pub mod error;
 mod import;
 mod kept;
+mod kinds;
 mod places;
 pub mod reference;
 mod rename;

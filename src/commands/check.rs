@@ -15,6 +15,7 @@ use super::{Console, Outcome, Task, carry_out, console::Verbosity, counted, lock
 use crate::api::ansible;
 use crate::api::chart::{self, Stale};
 use crate::custom_objects;
+use crate::doctor::Permissions;
 use crate::roles::{self, Fix, Roles};
 use opctl_edit::plan::Plan;
 use opctl_edit::{self as edit, Edit, Function};
@@ -236,12 +237,12 @@ fn root_of(roles: &Path, crate_root: &Path) -> PathBuf {
 }
 
 /// All findings about the permissions and the manifests of a project, as this command reports them.
-pub fn findings(tree: &Tree, project: Option<&ProjectFile>) -> Vec<Diagnostic> {
+pub fn findings(tree: &Tree, project: Option<&ProjectFile>) -> Permissions {
     let examined = Examined::of(tree, project, None);
     let mut found = examined.diagnostics(project, &examined.missing());
     found.extend(project.map(|project| chart::changed(tree, project)).unwrap_or_default());
     found.extend(project.into_iter().flat_map(|project| ansible::stale(tree, project)).map(|stale| stale.diagnostic));
-    found
+    Permissions { findings: found, has_markers: !has_no_markers(&examined.source.operator) }
 }
 
 /// The parts of the project that are compared with each other.

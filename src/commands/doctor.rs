@@ -13,7 +13,9 @@ use crate::api::{ansible, chart};
 use crate::doctor::capabilities::{self, CapabilityError};
 use crate::doctor::{self, Checks, Content, Proxy, Target};
 use crate::error::SourceErrors;
-use opctl_cluster::findings::{self, Severity};
+use crate::kinds::{Crd, Kinds};
+use opctl_cluster::findings::{self, Finding, Severity};
+use opctl_model::diagnostic::Span;
 use opctl_model::project::{ProjectError, ProjectFile, Resource, root_above};
 
 /// Diagnose the toolchain, project and cluster, and suggest a fix for each problem
@@ -86,6 +88,7 @@ pub fn run(args: &DoctorArgs, console: &Console) -> anyhow::Result<Outcome> {
             manifests::steps(&target.tree, &ManifestOptions::of(project), console).map_err(|error| format!("{error:#}"))
         },
         permissions: &|project| check::findings(&target.tree, project),
+        kinds: &|| kinds(&target),
         kubectl: &args.context.kubectl(),
         offline: args.offline,
         proxy: Proxy { to: environment::proxy_to, none: environment::no_proxy() },
@@ -97,6 +100,47 @@ pub fn run(args: &DoctorArgs, console: &Console) -> anyhow::Result<Outcome> {
         console.print(&format!("{}\n", findings::summary(&sections)));
     }
     Ok(if findings::worst(&sections) == Some(Severity::Error) { Outcome::Problems } else { Outcome::Done })
+}
+
+/// The identities of the kinds, and whether a checked-in CRD has the same. opctl compares whole CRDs if it can derive them.
+fn kinds(target: &Target) -> Vec<Finding> {
+    let read = match Kinds::read(&target.tree, None) {
+        Ok(read) => read,
+        Err(error) => return vec![Finding::error(format!("{error:#}"))],
+    };
+    let root = format!("{}/", target.tree.root().display());
+    let place = |span: &Span| span.to_string().trim_start_matches(&*root).to_owned();
+    let mut found = Vec::new();
+    for kind in &read.kinds {
+        let first = &kind.versions[0];
+        let versions: Vec<&str> = kind.versions.iter().map(|it| it.version.as_str()).collect();
+        let name = format!("`{}` {} (`{}`)", first.kind, versions.join(", "), first.crd());
+        match &kind.crd {
+            Crd::Derived(_) => found.push(Finding::ok(name)),
+            Crd::Copy(_, span) => match &kind.differences()[..] {
+                [] => found.push(Finding::ok(format!("{name}, with a CRD at {}", place(span)))),
+                differences => {
+                    let what = format!("the CRD of {name} differs: {}", differences.join(", "));
+                    found.push(Finding::error(what).at(place(span)).help("generate it anew"));
+                }
+            },
+            Crd::Unknown => {}
+        }
+    }
+    let unknown: Vec<String> = read.unknown().iter().map(|kind| format!("`{}`", kind.name())).collect();
+    if !unknown.is_empty() {
+        let why = read.reasons.first().map(|reason| format!(": {}", reason.message)).unwrap_or_default();
+        let what = format!("neither derived nor found: the CRDs of {}{why}", unknown.join(", "));
+        found.push(
+            Finding::skipped(what)
+                .help(format!("opctl manifests --path {} --engine cargo", target.tree.root().display())),
+        );
+    }
+    found.extend(read.unused_copies.into_iter().map(Finding::warning));
+    if found.is_empty() {
+        found.push(Finding::skipped("the crate declares none"));
+    }
+    found
 }
 
 fn report_capabilities(target: &Target, console: &Console) -> anyhow::Result<Outcome> {

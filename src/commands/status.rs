@@ -1,22 +1,28 @@
 //! `opctl status`: compares the project with a cluster, on one screen. Nothing is written.
 
+use std::path::PathBuf;
 use std::thread::sleep;
 
 use clap::{Args, ValueEnum};
 
 use super::console::Verbosity;
 use super::kubectl::ContextArgs;
+use super::manifests::crate_for;
 use super::on_cluster::{Cluster, duration};
-use super::{Console, Outcome, project_folder, tree};
+use super::{Console, Outcome, tree};
 use crate::error::UserError;
+use crate::kinds::{Kind, Kinds};
 use crate::rendered::{self, PLACEHOLDER};
 use opctl_cluster::findings::{self, Severity};
 use opctl_cluster::is_kind;
 use opctl_cluster::status::{Project, Status};
 use opctl_edit::plan::Mode;
-use opctl_model::project::{ProjectFile, Tree};
+use opctl_model::project::{ProjectError, ProjectFile, Tree};
 
 /// Compare the project with the cluster: CRDs, roles, the operator, webhooks, objects and leftovers
+///
+/// In a crate without PROJECT, only the kinds are compared: their CRDs, which are derived or checked in, and their objects. If a kind has no CRD
+/// there, its identity is compared.
 ///
 /// Compares what `opctl deploy` would apply with the cluster of KUBECONFIG, and shows what runs there: the rollout, restarts, the leader,
 /// certificates, and objects that are not ready or cannot be deleted. Nothing is written. What the current user may not read is
@@ -36,6 +42,10 @@ Examples:
   # For programs
   opctl status -o json | jq '.sections[].findings[] | select(.severity == \"error\")'")]
 pub struct StatusArgs {
+    /// The folder of a crate [default: the project or the crate around the current folder]
+    #[arg(long, value_name = "DIR")]
+    pub path: Option<PathBuf>,
+
     #[command(flatten)]
     pub context: ContextArgs,
 
@@ -68,12 +78,18 @@ pub fn run(args: &StatusArgs, console: &Console) -> anyhow::Result<Outcome> {
     let interval = duration(&args.interval).filter(|it| !it.is_zero()).ok_or_else(|| {
         UserError::new(format!("invalid interval `{}`", args.interval)).help("write it as `5s`, `1m30s` or `1h`")
     })?;
-    let tree = tree(&project_folder()?);
+    let tree = tree(&crate_for(args.path.as_deref(), true, "status")?);
     let cluster = Cluster::with(args.context.kubectl(), console);
     loop {
         // The project may change meanwhile.
-        let status =
-            Status::read(&read(&tree)?, &cluster.kubectl).map_err(|error| cluster.connection_failure(&error))?;
+        let project = read(&tree)?;
+        let mut status =
+            Status::read(&project, &cluster.kubectl).map_err(|error| cluster.connection_failure(&error))?;
+        if project.name.is_empty() {
+            // These commands are for projects.
+            let findings = status.sections.iter_mut().flat_map(|section| &mut section.findings);
+            findings.for_each(|finding| finding.help.retain(|help| !help.starts_with("opctl ")));
+        }
         show(args, &status, console);
         if !args.watch {
             let fails = status.differs() && console.mode == Mode::Check;
@@ -85,7 +101,11 @@ pub fn run(args: &StatusArgs, console: &Console) -> anyhow::Result<Outcome> {
 
 /// The objects that `opctl deploy` would apply.
 fn read(tree: &Tree) -> anyhow::Result<Project> {
-    let project = ProjectFile::read(tree)?;
+    let project = match ProjectFile::read(tree) {
+        Ok(project) => project,
+        Err(ProjectError::Missing(_)) => return kinds(tree),
+        Err(error) => return Err(error.into()),
+    };
     let mut objects = rendered::values(tree, "config/default");
     // A project may deploy its CRDs separately.
     if !objects.iter().any(|object| is_kind(object, "CustomResourceDefinition")) {
@@ -97,6 +117,18 @@ fn read(tree: &Tree) -> anyhow::Result<Project> {
             .into());
     }
     Ok(Project { name: project.name.to_string(), objects, placeholder: PLACEHOLDER })
+}
+
+/// The kinds of a crate that opctl did not make. Its other objects have no names that opctl knows.
+fn kinds(tree: &Tree) -> anyhow::Result<Project> {
+    let Kinds { kinds, .. } = Kinds::read(tree, None)?;
+    if kinds.is_empty() {
+        return Err(UserError::new("the crate declares no kind")
+            .help("give the folder of another crate: `opctl status --path DIR`")
+            .into());
+    }
+    let objects = kinds.iter().map(Kind::to_json).collect();
+    Ok(Project { name: String::new(), objects, placeholder: PLACEHOLDER })
 }
 
 fn show(args: &StatusArgs, status: &Status, console: &Console) {

@@ -1,6 +1,6 @@
 //! Compares the manifests and permissions with the source, as `opctl manifests --check` and `opctl check` do.
 
-use super::{Checks, Finding, ManifestSteps, Target};
+use super::{Checks, Finding, ManifestSteps, Permissions, Target};
 use opctl_edit::plan::Step;
 use opctl_model::counted;
 use opctl_model::diagnostic::{Diagnostic, ReportedBy};
@@ -21,8 +21,28 @@ pub fn examine(target: &Target, checks: &Checks) -> Vec<Finding> {
         return vec![skipped.help(format!("opctl manifests{here}"))];
     }
     let mut found = check_manifests(&steps, &here);
-    found.extend(check_permissions(&(checks.permissions)(project.as_ref()), &here));
+    if project.is_none() && steps.as_ref().is_err_and(|errors| errors.iter().all(Diagnostic::needs_compiler)) {
+        // The section about kinds has the reason.
+        found.clear();
+    }
+    let permissions = (checks.permissions)(project.as_ref());
+    match project.is_none() && !permissions.has_markers {
+        true => found.push(without_markers(&permissions, &here)),
+        false => found.extend(check_permissions(&permissions.findings, &here)),
+    }
     found
+}
+
+/// A crate without markers has its permissions in roles, which opctl does not know.
+fn without_markers(permissions: &Permissions, here: &str) -> Finding {
+    let missing = permissions.findings.iter().filter(|diagnostic| diagnostic.code == OP415).count();
+    match missing {
+        0 => Finding::ok("the code asks for nothing, and there are no RBAC markers"),
+        missing => {
+            let what = format!("there are no RBAC markers; the code makes requests in {}", counted(missing, "place"));
+            Finding::skipped(what).help(format!("opctl check{here} --role PATH"))
+        }
+    }
 }
 
 fn check_manifests(steps: &ManifestSteps, here: &str) -> Vec<Finding> {

@@ -83,10 +83,20 @@ pub struct Checks<'a> {
     /// What `opctl manifests` would do if nothing were compiled. `Err`: a file cannot be read.
     pub manifests: &'a dyn Fn(Option<&ProjectFile>) -> Result<ManifestSteps, String>,
     /// The findings of `opctl check`.
-    pub permissions: &'a dyn Fn(Option<&ProjectFile>) -> Vec<Diagnostic>,
+    pub permissions: &'a dyn Fn(Option<&ProjectFile>) -> Permissions,
+    /// The kinds of a crate without PROJECT, and their checked-in CRDs.
+    pub kinds: &'a dyn Fn() -> Vec<Finding>,
     pub kubectl: &'a Kubectl,
     pub offline: bool,
     pub proxy: Proxy,
+}
+
+/// The findings of `opctl check`.
+#[derive(Default)]
+pub struct Permissions {
+    pub findings: Vec<Diagnostic>,
+    /// The crate has RBAC markers of its own.
+    pub has_markers: bool,
 }
 
 /// The proxies of the environment.
@@ -113,6 +123,9 @@ pub fn examine(target: &Target, checks: &Checks) -> Vec<Section> {
             sections.push(section("runtime", runtime));
         }
         sections.push(section("PROJECT", project::examine(target)));
+        if matches!(target.project, Ok(None)) {
+            sections.push(section("kinds", (checks.kinds)()));
+        }
         sections.push(section("drift", drift::examine(target, checks)));
     } else {
         let what = "no project and no crate here: the toolchain and the cluster alone";

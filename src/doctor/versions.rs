@@ -32,7 +32,7 @@ fn check(package: &Dependencies) -> Vec<Finding> {
             let mut found = vec![skipped.help("cargo generate-lockfile")];
             found.extend(["kube", "k8s-openapi", "schemars"].iter().filter_map(|name| {
                 let asked = package.asked.get(name)?;
-                Some(check_supported(name, asked))
+                check_supported(name, asked, package.asked.get("kube").map(String::as_str))
             }));
             found
         }
@@ -71,7 +71,10 @@ fn check_built(package: &str, built: &[Built]) -> Vec<Finding> {
         let others: Vec<Finding> = others.map(|other| also_built(name, other, right)).collect();
         match others.is_empty() {
             // kube-core is of kube's version.
-            true if name != "kube-core" => found.push(check_supported(name, &right.version)),
+            true if name != "kube-core" => {
+                let kube = built.iter().find(|it| it.name == "kube" && it.users.iter().any(|user| user == package));
+                found.extend(check_supported(name, &right.version, kube.map(|kube| &*kube.version)));
+            }
             true => {}
             false => found.extend(others),
         }
@@ -95,17 +98,21 @@ fn also_built(name: &str, other: &Built, right: &Built) -> Finding {
     Finding::warning(what).help(format!("cargo tree -i {name}@{}", other.version))
 }
 
-fn check_supported(name: &str, version: &str) -> Finding {
+/// `None`: opctl does not know this kube, which is reported once for all of its family.
+fn check_supported(name: &str, version: &str, kube: Option<&str>) -> Option<Finding> {
     if is_supported(name, version) {
-        return Finding::ok(format!("{name} {version}"));
+        return Some(Finding::ok(format!("{name} {version}")));
+    }
+    if name != "kube" && kube.is_some_and(|kube| !is_supported("kube", kube)) {
+        return None;
     }
     let consequence = match name {
-        "kube" => "it does not know the CRDs of this one",
+        "kube" => "it knows the kinds and requests of this one, and not its CRDs",
         "k8s-openapi" => "it does not have the types of this one",
         _ => "it does not know the schemas of this one",
     };
     let what = format!("{name} {version}, and opctl knows {}: {consequence}", range(name));
-    Finding::warning(what).help(add(&["kube", "k8s-openapi", "schemars"]))
+    Some(Finding::warning(what).help(add(&["kube", "k8s-openapi", "schemars"])))
 }
 
 /// opctl knows the version, or one that the requirement allows: which of several it means, cargo decides.
@@ -185,11 +192,11 @@ mod tests {
     fn another_kube_than_opctl_uses_is_reported() {
         let family = [built("kube", "1.1.0", &["shop"]), built("k8s-openapi", "0.25.0", &["shop", "kube-core"])];
         let worst = worst(&family);
-        assert_eq!(worst.len(), 2);
+        assert_eq!(worst.len(), 1, "one warning for all of the family");
         assert_eq!(
             worst[0],
             format!(
-                "warning kube 1.1.0, and opctl knows {}: it does not know the CRDs of this one -> cargo add kube@{} k8s-openapi@{} schemars@{}",
+                "warning kube 1.1.0, and opctl knows {}: it knows the kinds and requests of this one, and not its CRDs -> cargo add kube@{} k8s-openapi@{} schemars@{}",
                 range("kube"),
                 latest("kube"),
                 latest("k8s-openapi"),

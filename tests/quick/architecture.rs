@@ -29,6 +29,7 @@ const OPCTL: &[(&str, &[&str])] = &[
     ("rendered", &["places"]),
     ("compatibility", &["error", "compiled", "diagnostics", "kept", "places"]),
     ("roles", &["error", "compiled", "kept"]),
+    ("kinds", &["kept"]),
     ("api", &["error", "compiled", "scaffold", "diagnostics"]),
     ("rename", &["error", "scaffold", "api"]),
     ("import", &["error", "scaffold", "api"]),
@@ -49,6 +50,7 @@ const OPCTL: &[(&str, &[&str])] = &[
             "places",
             "roles",
             "adopt",
+            "kinds",
             "api",
             "rename",
             "import",
@@ -76,6 +78,7 @@ const SOURCE: &[(&str, &[&str])] = &[
     ("requests", &["diagnostics", "known", "resolve", "mentions"]),
     ("emit", &["diagnostics", "markers"]),
     ("grants", &["diagnostics"]),
+    ("identities", &["resolve"]),
     (
         "source",
         &[

@@ -131,6 +131,13 @@ pub struct Declared {
     pub span: Span,
 }
 
+impl Declared {
+    /// The name of its CRD.
+    pub fn crd(&self) -> String {
+        format!("{}.{}", self.plural, self.group)
+    }
+}
+
 /// One version of a custom resource that cannot be derived from source.
 #[derive(Clone, Debug)]
 pub struct Underivable {

@@ -152,7 +152,7 @@ impl Dev<'_> {
     /// Shows what `opctl check` finds, if that is something else than before: the operator runs with the permissions of its role.
     fn check(&mut self) -> anyhow::Result<()> {
         let tree = tree(self.root);
-        let found = check::findings(&tree, Some(&ProjectFile::read(&tree)?));
+        let found = check::findings(&tree, Some(&ProjectFile::read(&tree)?)).findings;
         let shown = diagnostic::render(&found, false);
         if shown == self.found {
             return Ok(());

@@ -1,6 +1,6 @@
 //! The CRDs of the project and of the cluster: which one is newer, who edited it, how it converts, and old versions that are still stored.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Project;
 use super::gather::Facts;
@@ -43,13 +43,21 @@ fn check(ours: &Value, installed: &Value, around: &[&Value]) -> Vec<Finding> {
     }
     found.extend(versions(ours, &storage));
     if found.is_empty() {
-        found.push(Finding::ok(format!("`{name}` is that of the project, stored as {}", storage.version)));
+        let what = if has_schema(ours) {
+            "is that of the project"
+        } else {
+            "is installed, with a schema that was not compared"
+        };
+        found.push(Finding::ok(format!("`{name}` {what}, stored as {}", storage.version)));
     }
     found
 }
 
 /// The differences of the CRDs, and which of them is newer.
 fn drift(ours: &Value, installed: &Value) -> Option<Finding> {
+    let editor = editor(installed).map(|editor| format!("; last edited by {editor}")).unwrap_or_default();
+    let identity = identity(installed);
+    let installed = if has_schema(ours) { installed } else { &identity };
     let differences = differences(ours, installed);
     if differences.is_empty() {
         return None;
@@ -75,13 +83,31 @@ fn drift(ours: &Value, installed: &Value) -> Option<Finding> {
         ),
         (true, true) => format!("`{name}` differs: {}", differences.join(", ")),
     };
-    let editor = editor(installed).map(|editor| format!("; last edited by {editor}")).unwrap_or_default();
     let finding = Finding::warning(format!("{what}{editor}"));
     Some(match missing.is_empty() && !unknown.is_empty() {
         true => finding
             .help("update the project to the release that runs; `opctl install` would remove this from the cluster"),
         false => finding.help("opctl install"),
     })
+}
+
+/// False for a kind of which only the identity is known.
+fn has_schema(crd: &Value) -> bool {
+    list(&crd["spec"]["versions"]).iter().any(|version| version["schema"].is_object())
+}
+
+/// The parts of a CRD that are known without its schema.
+fn identity(crd: &Value) -> Value {
+    let spec = &crd["spec"];
+    let version = |version: &Value| {
+        let subresources =
+            if version["subresources"]["status"].is_object() { json!({ "status": {} }) } else { json!({}) };
+        json!({ "name": version["name"], "served": version["served"], "subresources": subresources })
+    };
+    json!({ "metadata": crd["metadata"], "spec": {
+        "scope": spec["scope"], "names": { "kind": spec["names"]["kind"], "plural": spec["names"]["plural"] },
+        "versions": list(&spec["versions"]).iter().map(version).collect::<Vec<_>>(),
+    } })
 }
 
 /// The maximum number of fields in a message.
@@ -161,6 +187,23 @@ mod tests {
         ]);
         let edited = "`as.b.c` differs: schema of v1; last edited by `kubectl-edit` at 2026-01-02T00:00:00Z";
         assert_eq!(only(&small, &limited), (Severity::Warning, edited.into()));
+    }
+
+    #[test]
+    fn without_a_schema_the_identity_is_compared() {
+        let installed = crd(&["a"], &["v1"]);
+        let stub = |version: &str, scope: &str| {
+            json!({
+                "metadata": { "name": "as.b.c" },
+                "spec": { "scope": scope, "names": { "kind": "A", "plural": "as" },
+                    "versions": [{ "name": version, "served": true, "subresources": {} }] },
+            })
+        };
+        let ok = "`as.b.c` is installed, with a schema that was not compared, stored as v1";
+        assert_eq!(only(&stub("v1", "Namespaced"), &installed), (Severity::Ok, ok.into()));
+        let differs = "`as.b.c` differs: the scope";
+        assert_eq!(only(&stub("v1", "Cluster"), &installed), (Severity::Warning, differs.into()));
+        assert_eq!(check(&stub("v2", "Namespaced"), &installed, &[])[0].severity, Severity::Warning);
     }
 
     #[test]

@@ -205,7 +205,7 @@ fn others(project: &Project, names: &[String], namespace: &str, kubectl: &Kubect
         let kind = resource.split('.').next().unwrap_or_default();
         let is_like_ours = match kind {
             "customresourcedefinition" => name.split_once('.').is_some_and(|(_, group)| project.has_group(group)),
-            _ => name.starts_with(&prefix),
+            _ => !project.name.is_empty() && name.starts_with(&prefix),
         };
         is_like_ours && !is_known(kind, name)
     };

@@ -24,6 +24,7 @@ use crate::findings::{Finding, Section, Severity, worst};
 /// The objects that a project applies.
 #[derive(Clone, Debug)]
 pub struct Project {
+    /// Empty for a crate of which only the kinds are known.
     pub name: String,
     pub objects: Vec<Value>,
     /// The name of the image that stands for the operator's own until it is deployed.
