@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use crate::kept::{self, Templates};
 use opctl_kustomize::yaml::Node;
-use opctl_model::{Declared, Scope};
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::project::Tree;
+use opctl_model::{Declared, Scope};
 use opctl_source::{self as source, emit};
 
 /// The kinds of a crate.

@@ -60,7 +60,7 @@ pub fn run(args: &DocsArgs, console: &Console) -> anyhow::Result<Outcome> {
         Ok(project) if args.crds.is_none() => {
             let crds = crds(&tree, &project)?;
             (project.name.to_string(), crds, Vec::new())
-        },
+        }
         Ok(project) => crds_of_crate(&tree, project.name.to_string(), args.crds.as_deref())?,
         Err(ProjectError::Missing(_)) => {
             let package =
