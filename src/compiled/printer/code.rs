@@ -147,7 +147,7 @@ fn known(expression: String) -> Names {
     Names::Known { expressions: vec![expression], cfgs: String::new(), is_v1beta1: false }
 }
 
-/// Code that prints this, as number `place`.
+/// Code that prints this, as number `place`; empty if the package has no name for kube.
 pub fn print(names: &Names, place: usize, crates: &Crates) -> String {
     let Crates { kube, serde_json } = crates;
     let mut body = String::new();
@@ -167,7 +167,8 @@ pub fn print(names: &Names, place: usize, crates: &Crates) -> String {
         }
         Names::Possible(names) => {
             // A name that the module does not have is that of the outer block: names of inner blocks go first.
-            let kube = kube.as_deref().unwrap_or("::kube");
+            // Without a name for the trait, only calls tell which types have it.
+            let Some(kube) = kube else { return String::new() };
             for name in names {
                 write!(body, "struct {name};").expect("text");
             }
