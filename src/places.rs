@@ -231,7 +231,8 @@ impl<'a> Place<'a> {
                     continue;
                 }
                 match file.updated(document, found, &source, found.span != node.span) {
-                    Ok(document) => plan.edit(&file.path, edit(document, file.format)),
+                    Ok(Some(document)) => plan.edit(&file.path, edit(document, file.format)),
+                    Ok(None) => {}
                     Err(diagnostic) => diagnostics.push(diagnostic),
                 }
             }
@@ -327,8 +328,8 @@ impl File {
         }
     }
 
-    /// The document that a CRD should be; the same as before if it is up to date.
-    fn updated(&self, document: &Document, node: &Node, source: &Value, is_item: bool) -> Result<Value, Diagnostic> {
+    /// The document that a CRD should be; the same as before if it is up to date, or `None` for an item of a list.
+    fn updated(&self, document: &Document, node: &Node, source: &Value, is_item: bool) -> Result<Option<Value>, Diagnostic> {
         let old = node.json();
         let new = merged(source, &old);
         let kind = source["spec"]["names"]["kind"].as_str().unwrap_or_default();
@@ -349,7 +350,7 @@ impl File {
             .help("`opctl manifests --compare CHART` compares what helm renders"));
         }
         if is_same(&new, &old) {
-            return Ok(document.value.clone());
+            return Ok((!is_item).then(|| document.value.clone()));
         }
         if is_item {
             let at = document.range.start;
@@ -365,7 +366,7 @@ impl File {
                 ))
                 .help("or remove the actions from the CRD, so that opctl can replace it"));
         }
-        Ok(new)
+        Ok(Some(new))
     }
 }
 

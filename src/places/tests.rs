@@ -135,10 +135,10 @@ fn what_depends_on_a_chart_is_compared_and_not_replaced() {
         chart(&current.replace("  scope: Namespaced\n", "  scope: Namespaced\n  {{ include \"more\" . }}\n"));
     assert_eq!(
         reported,
-        ["OP615 10 `Ant`: a template prints a part of the CRD, so opctl cannot compare it with the source"]
+        ["OP615 11 `Ant`: a template prints a part of the CRD, so opctl cannot compare it with the source"]
     );
     let (_, reported) = chart(&current.replace("kind: Ant,", "kind: {{ .Values.kind }},"));
-    assert!(reported[0].starts_with("OP615 7 `Ant`: the CRD differs"), "{reported:?}");
+    assert!(reported[0].starts_with("OP615 6 `Ant`: the CRD differs"), "{reported:?}");
     // Outside of templates, helm prints it as it is.
     let (_, reported) =
         updated(&[("c/Chart.yaml", "name: c\n"), ("c/crds/ant.yaml", &text)], &["c/crds"], &[crd("Ant", 2)]);
@@ -155,7 +155,7 @@ fn crds_that_no_kind_declares_are_reported_and_stay() {
     );
     let (changed, reported) = updated(&[("crd.yaml", &both)], &["crd.yaml"], &[crd("Ant", 1)]);
     assert_eq!(changed, []);
-    assert_eq!(reported, ["OP614 26 the source has no kind `Bee` in the group `a.b`"]);
+    assert_eq!(reported, ["OP614 25 the source has no kind `Bee` in the group `a.b`"]);
 }
 
 #[test]
