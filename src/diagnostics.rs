@@ -83,7 +83,7 @@ opctl_model::diagnostics! {
 
     /// opctl cannot update a CRD in a file of `manifests.crds` in PROJECT. The CRD differs from the source, and is an item of a list, or
     /// depends on the values of a Helm chart, so that opctl would have to guess what to keep. Or a template prints a part of its `spec`, or
-    /// the file cannot be read. All other files are updated. Change the CRD by hand, with the differences that [`opctl manifests --compare
-    /// FILE`](cli.md#opctl-manifests) lists, or remove what depends on values from it.
+    /// the file cannot be read. All other files are updated. Change the CRD by hand: the differences are listed by
+    /// [`opctl manifests --compare FILE`](cli.md#opctl-manifests). Or remove what depends on values from it.
     OP615: Changes, Mistake;
 }

@@ -329,7 +329,13 @@ impl File {
     }
 
     /// The document that a CRD should be; the same as before if it is up to date, or `None` for an item of a list.
-    fn updated(&self, document: &Document, node: &Node, source: &Value, is_item: bool) -> Result<Option<Value>, Diagnostic> {
+    fn updated(
+        &self,
+        document: &Document,
+        node: &Node,
+        source: &Value,
+        is_item: bool,
+    ) -> Result<Option<Value>, Diagnostic> {
         let old = node.json();
         let new = merged(source, &old);
         let kind = source["spec"]["names"]["kind"].as_str().unwrap_or_default();

@@ -121,7 +121,7 @@ fn kinds(target: &Target) -> Vec<Finding> {
                 [] => found.push(Finding::ok(format!("{name}, with a CRD at {}", place(span)))),
                 differences => {
                     let what = format!("the CRD of {name} differs: {}", differences.join(", "));
-                    found.push(Finding::error(what).at(place(span)).help("generate it anew"));
+                    found.push(Finding::error(what).at(place(span)).help("generate it again"));
                 }
             },
             Crd::Unknown => {}

@@ -217,8 +217,8 @@ fn no_custom_resource_is_overlooked() {
     let flags = "[build]\nrustflags = [\"-C\", \"debuginfo=1\", \"--cfg\", \"with_kinds\"]\n";
     for (files, kinds, codes) in [
         (vec![("src/lib.rs", "mod k;"), ("src/k.rs", KIND)], 1, vec![]),
-        (vec![("src/lib.rs", "mod k;"), ("src/k.rs", &inner)], 0, vec![]),
-        (vec![("src/lib.rs", "#[cfg(feature = \"off\")] mod k;"), ("src/k.rs", KIND)], 0, vec![]),
+        (vec![("src/lib.rs", "mod k;"), ("src/k.rs", &inner)], 0, vec!["OP051"]),
+        (vec![("src/lib.rs", "#[cfg(feature = \"off\")] mod k;"), ("src/k.rs", KIND)], 0, vec!["OP051"]),
         (vec![("src/lib.rs", "#[cfg(with_kinds)] mod k;"), ("src/k.rs", KIND)], 0, vec![]),
         (
             vec![("src/lib.rs", "#[cfg(with_kinds)] mod k;"), ("src/k.rs", KIND), (".cargo/config.toml", flags)],
@@ -241,7 +241,7 @@ fn no_custom_resource_is_overlooked() {
         (vec![("src/lib.rs", "include!(\"k.inc\");"), ("src/k.inc", KIND)], 0, vec!["OP021"]),
         (vec![("src/lib.rs", "include!(\"k.rs\");"), ("src/k.rs", "struct Plain;")], 0, vec![]),
         (vec![("src/lib.rs", "include!(concat!(env!(\"OUT_DIR\"), \"/k.rs\"));")], 0, vec!["OP029"]),
-        (vec![("src/lib.rs", "mod k;"), ("src/k.rs", &in_cfg_attr)], 0, vec![]),
+        (vec![("src/lib.rs", "mod k;"), ("src/k.rs", &in_cfg_attr)], 0, vec!["OP051"]),
         (vec![("src/lib.rs", "include!(concat!(\"k\", \".inc\"));"), ("src/k.inc", KIND)], 0, vec!["OP021"]),
         (vec![("src/lib.rs", in_the_package), ("k.inc", KIND)], 0, vec!["OP021"]),
         (vec![("src/lib.rs", "use std::include as i;\ni!(\"k.inc\");"), ("src/k.inc", KIND)], 0, vec!["OP021"]),
