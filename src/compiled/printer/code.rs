@@ -83,14 +83,14 @@ pub fn calls_of(text: &str, name: &str) -> Vec<usize> {
     let word = |at: usize| tokens.get(at).map_or("", |(_, range)| &text[range.clone()]);
     // Of each open bracket, whether it is not that of a module.
     let (mut open, mut calls) = (Vec::new(), Vec::new());
-    for at in 0..tokens.len() {
-        match tokens[at].0 {
+    for (at, (token, range)) in tokens.iter().enumerate() {
+        match token {
             Token::Sign(b'(' | b'[' | b'{') => open.push(at < 2 || word(at) != "{" || word(at - 2) != "mod"),
             Token::Sign(b')' | b']' | b'}') => {
                 open.pop();
             }
             _ if word(at) == name && word(at + 1) == "!" && word(at + 2) != "=" && !open.contains(&true) => {
-                calls.push(tokens[at].1.start);
+                calls.push(range.start);
             }
             _ => {}
         }

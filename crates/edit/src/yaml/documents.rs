@@ -227,7 +227,10 @@ impl Target<'_> {
         let newline = newline(text);
         let last = before.last().map(|document| document.range.end);
         let before_end = || {
-            let actions = (self.format == Format::Template).then(|| template::actions(text)).unwrap_or_default();
+            if self.format != Format::Template {
+                return None;
+            }
+            let actions = template::actions(text);
             let end = actions.iter().find(|action| action.kind == ActionKind::Control { is_end: true });
             end.map(|action| line_start(text, action.range.start))
         };

@@ -171,7 +171,7 @@ impl YamlSequence {
 
 /// The documents of a file that have a value, without the lines between them.
 fn documents(text: &str) -> Vec<Range<usize>> {
-    let mut documents = vec![0..0];
+    let mut documents: Vec<Range<usize>> = std::iter::once(0..0).collect();
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         let end = at + line.len();
