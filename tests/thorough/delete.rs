@@ -188,12 +188,12 @@ fn a_version_is_copied_with_its_comments_and_its_own_types() {
 
 #[track_caller]
 fn is_refused(sandbox: &Sandbox, arguments: &str, because: &str) {
-    let before = files(&sandbox);
+    let before = files(sandbox);
     let output = sandbox.command("opctl").args(arguments.split_whitespace()).output().unwrap();
     let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     assert_eq!(output.status.code(), Some(1), "{arguments}: {text}");
     assert!(text.contains(because), "{arguments}: {text}");
-    assert_same(&before, &files(&sandbox), arguments);
+    assert_same(&before, &files(sandbox), arguments);
 }
 
 #[test]

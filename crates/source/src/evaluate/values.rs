@@ -792,6 +792,13 @@ impl Scope {
         }
     }
 
+    /// Returns true for the name of a generator.
+    pub fn holds_generator(&self, expr: &Expr) -> bool {
+        let Expr::Path(path) = super::numbers::without_parens(expr) else { return false };
+        let local = path.path.get_ident().and_then(|ident| self.locals.get(&name(ident)));
+        matches!(local, Some(Local::Value { value, .. }) if matches!(**value, Value::Generator))
+    }
+
     pub fn formatter(&self, expr: &Expr) -> Option<&Rc<RefCell<String>>> {
         let Expr::Path(path) = super::numbers::without_parens(expr) else { return None };
         match self.locals.get(&name(path.path.get_ident()?))? {
