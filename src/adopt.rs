@@ -25,31 +25,30 @@ pub fn name(manifest: &Manifest) -> Result<ProjectName, UserError> {
 }
 
 /// The longest suffix that the groups of all own kinds have in common, without the first label of each: `example.com` for
-/// `cache.example.com` and `shop.example.com`. A group such as `example.com` is a domain itself.
+/// `cache.example.com` and `shop.example.com`. A group such as `example.com` is a domain itself. Without a common suffix, it is the one of most
+/// kinds; `None` if there is no own kind.
 pub fn domain(kinds: &[Declared]) -> Option<Domain> {
     let own = kinds.iter().filter(|kind| !kind.is_external);
-    let mut parents = own.map(|kind| {
-        let labels: Vec<&str> = kind.group.split('.').collect();
-        labels[usize::from(labels.len() > 2)..].to_vec()
-    });
-    let first = parents.next()?;
-    let common = parents.fold(first, |common, labels| {
+    let domains: Vec<Vec<&str>> = own
+        .map(|kind| {
+            let labels: Vec<&str> = kind.group.split('.').collect();
+            labels[usize::from(labels.len() > 2)..].to_vec()
+        })
+        .collect();
+    let common = domains.iter().cloned().reduce(|common, labels| {
         let equal = common.iter().rev().zip(labels.iter().rev()).take_while(|(one, other)| one == other).count();
         common[common.len() - equal..].to_vec()
-    });
-    Domain::parse(&common.join(".")).ok().filter(|_| common.len() > 1)
+    })?;
+    let of_kinds = |domain: &Vec<&str>| domains.iter().filter(|other| *other == domain).count();
+    let domain = if common.len() > 1 { common } else { domains.iter().rev().max_by_key(|it| of_kinds(it))?.clone() };
+    Domain::parse(&domain.join(".")).ok()
 }
 
-/// The entries of PROJECT for kinds.
-///
-/// # Errors
-///
-/// If an argument of `#[kube(…)]` is not a name that the API server accepts.
-pub fn resources(kinds: &[Declared], domain: &Domain) -> Result<Vec<Resource>, UserErrors> {
+/// The entries of PROJECT for kinds, and the errors for those that have no entry because PROJECT takes no such name.
+pub fn resources(kinds: &[Declared], domain: &Domain) -> (Vec<Resource>, UserErrors) {
     let mut refusals = UserErrors::default();
     let resources = kinds.iter().filter_map(|kind| refusals.check(resource(kind, domain))).collect();
-    refusals.settle()?;
-    Ok(resources)
+    (resources, refusals)
 }
 
 fn resource(kind: &Declared, domain: &Domain) -> Result<Resource, UserError> {
@@ -173,7 +172,8 @@ mod tests {
         assert_eq!(of(&["cache.example.com", "a.b.example.com"]).as_deref(), Some("example.com"));
         assert_eq!(of(&["kube.rs"]).as_deref(), Some("kube.rs"));
         assert_eq!(of(&["cache.a.com", "a.com"]).as_deref(), Some("a.com"));
-        assert_eq!(of(&["a.com", "b.com"]), None);
+        assert_eq!(of(&["x.a.com", "b.com", "y.b.com"]).as_deref(), Some("b.com"));
+        assert_eq!(of(&["a.com", "b.com"]).as_deref(), Some("a.com"));
         assert_eq!(of(&[]), None);
     }
 
@@ -183,7 +183,9 @@ mod tests {
         let external = Declared { is_external: true, ..kind("cert-manager.io", "Issuer") };
         let api = Declared { folder: "api".into(), ..kind("example.com", "Top") };
         let kinds = [kind("cache.example.com", "Memcached"), api, external];
-        let found = resources(&kinds, &domain).unwrap();
+        let old = Declared { version: "v0".into(), ..kind("example.com", "Old") };
+        let (found, refused) = resources(&[&kinds[..], &[old]].concat(), &domain);
+        assert_eq!(refused.0.len(), 1);
         let described: Vec<String> =
             found.iter().map(|it| format!("{} {} {}", it.full_group(), it.type_path(), it.is_adopted())).collect();
         assert_eq!(

@@ -12,10 +12,13 @@ use crate::api::plan::enter;
 use crate::error::{UserError, UserErrors};
 use crate::scaffold;
 use opctl_edit::plan::Plan;
+use opctl_model::Declared;
 use opctl_model::names::{Domain, ProjectName};
-use opctl_model::project::{CrdPath, Manifest, PROJECT, ProjectFile, Resource, Tree, has_project, repository_above};
-use opctl_model::{Declared, Operator};
-use opctl_source as source;
+use opctl_model::project::{
+    CrdPath, Manifest, PROJECT, ProjectFile, ReadError, Resource, Tree, has_project, repository_above,
+};
+use opctl_source::diagnostics::OP051;
+use opctl_source::{self as source, Source};
 
 /// Make an existing kube-rs operator a project: write PROJECT, and the manifests that it lacks
 ///
@@ -48,7 +51,7 @@ pub struct AdoptArgs {
     #[arg(long, value_name = "NAME")]
     pub project_name: Option<String>,
 
-    /// Add config/ with a Deployment, a role and kustomizations, if there is no config/default
+    /// Add config/ with a Deployment, a role and kustomizations, if it has no manifests yet
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = true, hide_default_value = true, action = clap::ArgAction::Set)]
     pub config: bool,
 
@@ -99,13 +102,14 @@ pub fn run(args: &AdoptArgs, console: &Console) -> anyhow::Result<Outcome> {
     };
     let source = source::read(&tree, "");
     let kinds = &source.operator.declared;
-    refuse_other_folders(&manifest, kinds, &source.operator)?;
+    refuse_other_folders(&manifest, &source)?;
     let (name, domain) = names(args, &manifest, kinds)?;
-    let resources = adopt::resources(kinds, &domain)?;
+    let resources = resources(kinds, &domain, console);
 
     let root = repository_above(&dir);
     let places = adopt::crd_places(kinds, &Tree::at(&root), &relative(&root, &dir)?)?;
-    let crds = crds(args, &places, &tree);
+    let has_config = has_config(&tree)?;
+    let crds = crds(args, &places, has_config);
     let mut plan = Plan::default();
     plan.scaffold(PROJECT, ProjectFile::text_of_adopted(&name, &domain, &crds));
     for resource in &resources {
@@ -113,7 +117,7 @@ pub fn run(args: &AdoptArgs, console: &Console) -> anyhow::Result<Outcome> {
     }
     let file = ProjectFile { adopted: true, resources, crds, ..ProjectFile::new(name, domain) };
     add_files(&mut plan, args, &file, &tree, console)?;
-    if args.config {
+    if args.config && !has_config {
         // Files that exist stay as they are, also if they are stale: `opctl manifests` updates them.
         let generated: Vec<CrdPath> = file.crds.iter().filter(|path| path.is_bases()).cloned().collect();
         let options = ManifestOptions { crds: Some(&generated), ..ManifestOptions::of(Some(&file)) };
@@ -123,14 +127,24 @@ pub fn run(args: &AdoptArgs, console: &Console) -> anyhow::Result<Outcome> {
     for place in &places {
         console.info(&format!("found CRDs in `{place}`: `opctl manifests` keeps them up to date"));
     }
-    let task = Task { again: "run `opctl adopt`", tree: &tree, folder: "", plan, next: next(args, &tree) };
+    let next = next(args, has_config);
+    let task = Task { again: "run `opctl adopt`", tree: &tree, folder: "", plan, next };
     carry_out(&task, console)
 }
 
-/// The files and folders of CRDs for PROJECT: those that exist, and the folder in `config`, unless `config` has CRDs of the user's.
-fn crds(args: &AdoptArgs, places: &[CrdPath], tree: &Tree) -> Vec<CrdPath> {
-    let has_own = places.iter().any(|path| path.as_str().starts_with("config/crd"));
-    let generates = args.config && !tree.has("config/crd/kustomization.yaml") && !has_own;
+/// The entries of PROJECT. Kinds without an entry are reported; their manifests are generated all the same.
+fn resources(kinds: &[Declared], domain: &Domain, console: &Console) -> Vec<Resource> {
+    let (resources, refusals) = adopt::resources(kinds, domain);
+    for UserError { message, help } in refusals.0 {
+        console.warn(&format!("a kind gets no entry in PROJECT: {message}"));
+        help.iter().for_each(|help| console.hint(help));
+    }
+    resources
+}
+
+/// The files and folders of CRDs for PROJECT: those that exist, and the folder in `config` if that is new.
+fn crds(args: &AdoptArgs, places: &[CrdPath], has_config: bool) -> Vec<CrdPath> {
+    let generates = args.config && !has_config;
     let bases = CrdPath::default_list().into_iter().filter(|_| generates || places.is_empty());
     bases.chain(places.iter().filter(|path| !path.is_bases() || !generates).cloned()).collect()
 }
@@ -142,17 +156,22 @@ fn add_kinds(tree: &Tree, console: &Console) -> anyhow::Result<Outcome> {
     let mut plan = Plan::default();
     let name = |it: &Resource| (it.full_group(), it.version.clone(), it.kind.clone());
     let known: Vec<_> = file.resources.iter().map(name).collect();
-    let new = adopt::resources(&declared, &file.domain)?.into_iter().filter(|kind| !known.contains(&name(kind)));
+    let new = resources(&declared, &file.domain, console).into_iter().filter(|kind| !known.contains(&name(kind)));
     new.for_each(|resource| enter(&mut plan, resource.fields()));
     manifests::add_if_sound(&mut plan, tree, &ManifestOptions::of(Some(&file)), console)?;
     carry_out(&Task { again: "run `opctl adopt`", tree, folder: "", plan, next: Vec::new() }, console)
 }
 
 /// PROJECT belongs beside the Cargo.toml of the package with the operator.
-fn refuse_other_folders(manifest: &Manifest, kinds: &[Declared], operator: &Operator) -> Result<(), UserError> {
+fn refuse_other_folders(manifest: &Manifest, source: &Source) -> Result<(), UserError> {
+    let kinds = &source.operator.declared;
     if kinds.is_empty() {
+        if let Some(warning) = source.diagnostics.iter().find(|diagnostic| diagnostic.code == OP051) {
+            return Err(UserError::new(warning.message.clone())
+                .help("enable it by default, in `[features]` of Cargo.toml, then run the command again"));
+        }
         let refusal = UserError::new("no kind found: nothing in the crate has `#[kube(…)]` with a kind");
-        return Err(match operator.underivable.is_empty() {
+        return Err(match source.operator.underivable.is_empty() {
             true => refusal
                 .help("`opctl init` creates a new operator in this folder")
                 .help("if the kinds are in another crate, run `opctl adopt` in its folder"),
@@ -182,8 +201,9 @@ fn names(args: &AdoptArgs, manifest: &Manifest, kinds: &[Declared]) -> Result<(P
     let domain = match &args.domain {
         Some(text) => refusals.check(Domain::parse(text)),
         None => refusals.check(adopt::domain(kinds).ok_or_else(|| {
-            UserError::new("the API groups of the kinds have no domain in common")
+            UserError::new("all kinds of the crate belong to other projects, so it has no domain")
                 .help("set the domain for API groups that are added later, e.g. `--domain example.com`")
+                .help("a marker above a type says that its CRD belongs to the crate: `// +opctl:owned`")
         })),
     };
     match (name, domain) {
@@ -201,9 +221,9 @@ fn add_files(
     console: &Console,
 ) -> anyhow::Result<()> {
     let project = scaffold::Project::of(file, tree)?;
-    let has_config = tree.has("config/default/kustomization.yaml");
+    let has_config = has_config(tree)?;
     if args.config && has_config {
-        console.info("kept your `config`");
+        console.info("kept your `config`; commands such as `opctl deploy` render `config/default`, if there is one");
     }
     for scaffold::File { path, text } in scaffold::init(&project) {
         let is_wanted = match path.starts_with("config/") {
@@ -217,6 +237,11 @@ fn add_files(
         }
     }
     Ok(())
+}
+
+/// Returns true if the crate has a folder `config` with manifests.
+fn has_config(tree: &Tree) -> Result<bool, ReadError> {
+    Ok(tree.files_below("config")?.iter().any(|path| path.ends_with(".yaml") || path.ends_with(".yml")))
 }
 
 /// Lists the kinds.
@@ -233,18 +258,22 @@ fn describe(kinds: &[Declared], console: &Console) {
     }
 }
 
-fn next(args: &AdoptArgs, tree: &Tree) -> Vec<Next> {
+fn next(args: &AdoptArgs, has_config: bool) -> Vec<Next> {
     let mut next = Vec::new();
     if args.dir != Path::new(".") {
         next.push(Next::new(format!("cd {}", args.dir.display()), ""));
     }
-    if args.config && !tree.has("config/default/kustomization.yaml") {
+    let generates = args.config && !has_config;
+    if generates {
         next.push(Next::new(
             "edit config/manager/manager.yaml",
             "add the arguments, ports and probes of your operator",
         ));
     }
+    next.push(Next::new("opctl manifests", "brings all CRDs up to date"));
     next.push(Next::new("opctl check", "checks the permissions and the manifests"));
-    next.push(Next::new("opctl dev", "runs the operator with an API server of its own"));
+    if generates {
+        next.push(Next::new("opctl dev", "runs the operator with an API server of its own"));
+    }
     next
 }

@@ -287,7 +287,10 @@ impl Examined {
             home = Home { namespace, namespaces: Vec::new(), grantor: Grantor::Roles, ..home };
         }
         let markers = source.operator.rbac.len();
-        if is_sound && roles.is_none() && project.is_some_and(|project| project.adopted) {
+        let options = ManifestOptions::of(project);
+        // A role that cannot be read is reported with the manifests.
+        let generates_role = || options.generates_role(&Plan::default(), tree).unwrap_or_default();
+        if is_sound && roles.is_none() && options.adopted.is_some() && generates_role() {
             let rules = grants::rules_for_requests(&source.operator, &home);
             source.operator.rbac.extend(rules);
         }

@@ -27,14 +27,14 @@ use opctl_edit::plan::{Change, Plan, Step, Verdict};
 use opctl_model::diagnostic::{Diagnostic, ReportedBy, Severity, SourceFile, Span};
 use opctl_model::names::Namespace;
 use opctl_model::project::{
-    CrdPath, Descriptions, Features, PROJECT, ProjectError, ProjectFile, Tree, join, root_above,
+    CrdPath, Descriptions, PROJECT, ProjectError, ProjectFile, ReadError, Tree, join, root_above,
 };
 use opctl_model::threads;
 use opctl_model::{Api, CrdLocation, External};
 use opctl_schema::apiserver::{self, Finding};
 use opctl_schema::compat;
 use opctl_schema::compat::diagnostics::OP601;
-use opctl_source::diagnostics::OP022;
+use opctl_source::diagnostics::{OP022, OP051};
 use opctl_source::emit::{self, CustomResourceDefinition, Manifest};
 use opctl_source::{self as source, Account, Source, grants};
 
@@ -178,6 +178,22 @@ impl<'a> ManifestOptions<'a> {
             adopted: project.filter(|project| project.adopted),
             crds: project.map(|project| &project.crds[..]),
         }
+    }
+
+    /// Returns true if opctl generates the operator's role. In an adopted crate, it does so beside the kustomization that lists the role, unless
+    /// the role is the user's.
+    ///
+    /// # Errors
+    ///
+    /// If the role cannot be read.
+    pub fn generates_role(&self, plan: &Plan, tree: &Tree) -> Result<bool, ReadError> {
+        if self.adopted.is_none() {
+            return Ok(true);
+        }
+        let kustomization = join(self.output, "rbac/kustomization.yaml");
+        let is_listed = tree.has(&kustomization) || plan.changes.contains_key(&kustomization);
+        let role = tree.read(&join(self.output, "rbac/role.yaml"))?;
+        Ok(is_listed && role.is_none_or(|text| emit::is_generated(&text)))
     }
 
     /// Whether `crd/bases` is generated.
@@ -422,15 +438,15 @@ fn add(
     if console.verbosity == Verbosity::Verbose {
         console.note(&read(&found.source));
     }
-    if let Account { written: 0, refused: 0, left_out: 1.., .. } = found.source.account {
-        let help = match &features_with_kinds(source, options.folder)[..] {
-            [] => "use `--features` if a feature adds them".to_owned(),
-            [feature] => format!("`--features {feature}` adds them"),
-            several => format!("each of these adds some: `--features {}`", several.join("`, `--features ")),
-        };
-        console.note(&format!("no kind is part of this build: a `cfg` leaves them out; {help}"));
+    // OP051 names the features that add kinds, if there are any.
+    let is_explained = found.source.diagnostics.iter().any(|diagnostic| diagnostic.code == OP051);
+    if let Account { written: 0, refused: 0, left_out: 1.., .. } = found.source.account
+        && !is_explained
+    {
+        console.note("no kind is part of this build: a `cfg` leaves them out");
     }
-    if let Some(project) = options.adopted.filter(|_| choice.wants(Part::Rbac)) {
+    let generates_role = options.generates_role(plan, target)?;
+    if let Some(project) = options.adopted.filter(|_| generates_role && choice.wants(Part::Rbac)) {
         let requests = source::read_requests(source, options.folder).operator;
         found.source.operator.rbac.extend(grants::rules_for_requests(&requests, &home(Some(project), &requests)));
     }
@@ -474,7 +490,9 @@ fn add(
     let mut stale = ours(target, options.output, choice)?;
     stale.retain(|path| !places::has(paths, path));
     let is_wanted = |manifest: &Manifest| {
-        choice.wants(part_of(&manifest.path)) && (options.generates_crds() || !manifest.path.starts_with("crd/"))
+        choice.wants(part_of(&manifest.path))
+            && (options.generates_crds() || !manifest.path.starts_with("crd/"))
+            && (generates_role || !manifest.path.starts_with("rbac/"))
     };
     for manifest in manifests.into_iter().filter(is_wanted) {
         let path = join(options.output, &manifest.path);
@@ -493,7 +511,7 @@ fn add(
     }
     diagnostics.extend(removed(&stale, target, &crds)?);
     stale.into_iter().for_each(|path| plan.prune(path));
-    if choice.wants(Part::Rbac) && !has_service_account(plan, target, options.output)? {
+    if choice.wants(Part::Rbac) && generates_role && !has_service_account(plan, target, options.output)? {
         plan.scaffold(join(options.output, SERVICE_ACCOUNT), emit::service_account());
     }
     Ok(Added { warnings: diagnostics, refused: found.refused, stuck })
@@ -851,22 +869,6 @@ fn to_diagnostic(finding: Finding, span: Option<Span>, name: impl FnOnce() -> St
         span: span.map(|span| (span, String::new())),
         help: finding.help,
     }
-}
-
-/// The features of a package without kinds that each add kinds to it.
-fn features_with_kinds(tree: &Tree, folder: &str) -> Vec<String> {
-    let manifest = tree.read(&join(folder, "Cargo.toml")).ok().flatten().unwrap_or_default();
-    let manifest: toml_edit::DocumentMut = manifest.parse().unwrap_or_default();
-    let declared = manifest.get("features").and_then(toml_edit::Item::as_table_like);
-    let names = declared.into_iter().flat_map(|table| table.iter()).map(|(name, _)| name.to_owned());
-    let chosen = tree.features();
-    let adds_kinds = |name: &String| {
-        let features = [chosen.features.clone(), vec![name.clone()]].concat();
-        let tree = tree.clone().with_features(Features { features, ..chosen.clone() });
-        let Account { written, refused, .. } = source::read(&tree, folder).account;
-        written + refused > 0
-    };
-    names.filter(|name| name != "default").filter(adds_kinds).collect()
 }
 
 /// How much was read.

@@ -1,6 +1,6 @@
 //! Prints the CRDs of an operator that has no program for it: the operator is compiled with a few more lines of code.
 //!
-//! The lines are in copies of the files that declare kinds, in a [`view`] of the operator's tree below the target folder, where cargo
+//! The lines are in copies of the files that declare kinds, in a view of the operator's tree below the target folder, where cargo
 //! finds all else as it is. So versions, features, patches and profiles are those of the operator, its dependencies are compiled
 //! once for both, and it does not matter whether a kind is private, made by a macro, or in a binary. The alternative, a crate that
 //! depends on the operator's library, can name public types only, and has to imitate the operator's workspace.
