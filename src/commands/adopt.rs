@@ -186,10 +186,11 @@ fn refuse_other_folders(manifest: &Manifest, source: &Source) -> Result<(), User
     let mut folders: Vec<&str> = kinds.iter().map(|kind| kind.folder.as_str()).collect();
     folders.sort_unstable();
     folders.dedup();
-    let refusal = UserError::new("this Cargo.toml is that of a workspace, and not of an operator");
-    Err(folders
+    let refusal = folders
         .into_iter()
-        .fold(refusal, |refusal, folder| refusal.help(format!("it has kinds in `{folder}`: `opctl adopt {folder}`"))))
+        .map(|folder| format!("it has kinds in `{folder}`: `opctl adopt {folder}`"))
+        .fold(UserError::new("this Cargo.toml is that of a workspace, and not of an operator"), UserError::help);
+    Err(refusal.help("if a binary depends on these crates, run `opctl adopt` in its folder"))
 }
 
 fn names(args: &AdoptArgs, manifest: &Manifest, kinds: &[Declared]) -> Result<(ProjectName, Domain), UserErrors> {
