@@ -11,5 +11,11 @@ pub fn text() -> String {
             false => format!("{name} {latest}\n"),
         });
     }
+    text.push_str(OLDER);
     text
 }
+
+/// What works with releases that are not in the table.
+const OLDER: &str = "\
+with kube 0.60 to 1: CRDs by the compiler (`opctl manifests --engine cargo`), and all that needs no schema
+";
