@@ -195,8 +195,9 @@ impl<'a> Guide<'a> {
             Ok(script) => script,
             Err(problem) => return problem,
         };
-        // Those of other pages, with other fields.
-        cluster.kubectl(&["delete", "crds", "--all", "--timeout=60s"], "");
+        // Those of other pages, with other fields. The controller that finalizes them doubles its pause after each failure, such as a conflict, so
+        // that a minute is not always enough on a busy machine.
+        cluster.kubectl(&["delete", "crds", "--all", "--timeout=300s"], "");
         let mut sandbox = Sandbox::new();
         let root = sandbox.root();
         let bin = stand_ins(&root);
