@@ -179,7 +179,7 @@ impl Difference {
 }
 
 /// A value for a message, at most 60 characters long.
-fn short(value: &Value) -> String {
+pub fn short(value: &Value) -> String {
     const LONGEST: usize = 60;
     let text = value.to_string();
     match text.chars().count() > LONGEST {

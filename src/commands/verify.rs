@@ -8,6 +8,7 @@ use super::engine::{self, Both, Choice, Kind, kind_of};
 use super::manifests::{ManifestOptions, located};
 use super::{Console, Outcome, counted};
 use crate::compiled::diagnostics::OP050;
+use crate::drift::short;
 use crate::error::UserError;
 use opctl_model::diagnostic::{Diagnostic, Severity};
 use opctl_model::project::Tree;
@@ -118,16 +119,6 @@ fn differ(source: Option<&Value>, compiled: Option<&Value>, path: &mut Vec<Strin
         path.push(key);
         differ(one, other, path, found);
         path.pop();
-    }
-}
-
-/// A value for a message, at most 60 characters long.
-fn short(value: &Value) -> String {
-    const LONGEST: usize = 60;
-    let text = value.to_string();
-    match text.chars().count() > LONGEST {
-        true => format!("`{}…`", text.chars().take(LONGEST).collect::<String>()),
-        false => format!("`{text}`"),
     }
 }
 

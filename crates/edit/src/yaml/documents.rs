@@ -11,7 +11,7 @@ use crate::EditError;
 use crate::text::{insert, line_end, line_start, newline, replace};
 use opctl_model::yaml;
 
-/// What a file consists of.
+/// The parts of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
@@ -36,7 +36,7 @@ pub struct Document {
     pub value: Value,
 }
 
-/// Why a text is not of a format, and at which byte.
+/// The reason why a text does not have a format, and the byte of the error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotReadable {
     pub at: usize,
@@ -136,10 +136,10 @@ pub fn control_lines(text: &str) -> Vec<String> {
     actions.iter().filter(is_control).map(|action| text[action.range.clone()].to_owned()).collect()
 }
 
-/// What is replaced, and by what.
+/// The part that is replaced, and its replacement.
 pub struct Target<'a> {
     pub document: &'a Value,
-    /// JSON pointers to what tells one document from another.
+    /// JSON pointers to the values that identify a document.
     pub identity: &'a [String],
     pub format: Format,
 }

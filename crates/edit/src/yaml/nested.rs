@@ -8,7 +8,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::scan::{Element, Field, Lines, flow_sequence};
-use super::{flow_string, item_lines, quote};
+use super::{flow_string, item_lines, quote, template};
 use crate::EditError;
 use crate::text::insert;
 use opctl_model::yaml;
@@ -191,20 +191,10 @@ fn documents(text: &str) -> Vec<Range<usize>> {
     documents
 }
 
-/// The actions of a template, such as `{{ .Values.name }}`.
-fn actions(text: &str) -> impl Iterator<Item = Range<usize>> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        let start = at + text[at..].find("{{")?;
-        at = start + text[start..].find("}}").map_or(text.len() - start, |length| length + 2);
-        Some(start..at)
-    })
-}
-
 /// The template as YAML of the same length: lines that are only actions become comments, other actions become `x`.
 fn mask(text: &str) -> String {
     let mut masked = text.as_bytes().to_vec();
-    for action in actions(text) {
+    for action in template::ranges(text) {
         masked[action].iter_mut().filter(|byte| !byte.is_ascii_whitespace()).for_each(|byte| *byte = b'\0');
     }
     for line in masked.split_mut(|byte| *byte == b'\n') {
@@ -221,7 +211,9 @@ fn mask(text: &str) -> String {
 /// The control structures around an offset of a template, each with the number of its branch.
 fn contexts(text: &str, offset: usize) -> Vec<usize> {
     let mut open = Vec::new();
-    for (number, action) in actions(text).enumerate().take_while(|(_, action)| action.start < offset) {
+    for (number, action) in
+        template::ranges(text).into_iter().enumerate().take_while(|(_, action)| action.start < offset)
+    {
         let words = text[action].trim_start_matches(['{', '-', ' ']);
         let word = words.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
         match word {

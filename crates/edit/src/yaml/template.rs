@@ -23,13 +23,7 @@ pub enum ActionKind {
 
 /// The actions of a text. One that is not closed is left out: helm refuses the template.
 pub fn actions(text: &str) -> Vec<Action> {
-    let mut ranges: Vec<Range<usize>> = Vec::new();
-    let mut from = 0;
-    while let Some(start) = text[from..].find("{{").map(|at| from + at) {
-        let Some(end) = end_of(text, start) else { break };
-        ranges.push(start..end);
-        from = end;
-    }
+    let ranges = ranges(text);
     let is_blank = |range: Range<usize>| text[range].trim().is_empty();
     let kind = |index: usize| {
         let range = &ranges[index];
@@ -63,6 +57,18 @@ pub fn actions(text: &str) -> Vec<Action> {
         joined(text, &mut actions, index - 1, index);
     }
     actions
+}
+
+/// The places of the actions of a text, from `{{` to `}}`.
+pub fn ranges(text: &str) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    let mut from = 0;
+    while let Some(start) = text[from..].find("{{").map(|at| from + at) {
+        let Some(end) = end_of(text, start) else { break };
+        ranges.push(start..end);
+        from = end;
+    }
+    ranges
 }
 
 /// Makes an action a part of a line if the one beside it on this line is.

@@ -55,7 +55,7 @@ impl CrdPath {
         [".yaml", ".yml", ".json"].iter().any(|ending| self.0.ends_with(ending))
     }
 
-    /// How many folders above the project the path begins.
+    /// The number of folders above the project in which the path begins.
     pub fn levels_up(&self) -> usize {
         self.0.split('/').take_while(|part| *part == "..").count()
     }

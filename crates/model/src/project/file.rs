@@ -30,7 +30,7 @@ pub struct ProjectFile {
     /// The namespaces that these are, where it is not the operator's own; sorted.
     pub namespaces: Vec<Namespace>,
     pub descriptions: Descriptions,
-    /// Where the CRDs are, in the order of the file.
+    /// The files and folders of the CRDs, in the order of PROJECT.
     pub crds: Vec<CrdPath>,
     pub resources: Vec<Resource>,
 }

@@ -147,7 +147,7 @@ async fn no_more_of_a_request_is_sent_after_the_term() {
     let mut received = connection.read(&mut buffer).await.unwrap();
     assert!(received > 0);
     term.end();
-    // What the operating system has already, it delivers.
+    // The operating system delivers the bytes that it already has.
     while let Ok(more @ 1..) = connection.read(&mut buffer).await {
         received += more;
     }

@@ -17,7 +17,7 @@ use crate::{Context, Error, Result, brief, names};
 const HELM: &str = "helm";
 /// Requests at a time for one release.
 const REQUESTS: usize = 4;
-/// How often an object is read and applied that others change in between.
+/// The number of times that an object is read and applied again if others change it in between.
 const TRIES: u32 = 5;
 
 /// The object that a release belongs to.
@@ -164,7 +164,7 @@ async fn compared(
         let mut params = PatchParams::apply(HELM).force();
         params.dry_run = settings.drift == Drift::Report;
         match patch(&ctx.client, &location.url, &object.name, None, &params, &Patch::Apply(body)).await {
-            // What is to be kept has changed since it was read.
+            // A field that should stay has changed since the object was read.
             Err(kube::Error::Api(changed)) if changed.code == 409 && tries < TRIES => {}
             text => return Ok((before, Some(serde_json::from_str(&text?)?))),
         }

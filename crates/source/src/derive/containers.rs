@@ -483,7 +483,7 @@ impl Deriver<'_, '_> {
         Ok(())
     }
 
-    /// Whether a transform is schemars' `RestrictFormats::default()`, which takes away the formats that JSON Schema does not define.
+    /// Returns true for schemars' `RestrictFormats::default()`, a transform that removes the formats that JSON Schema does not define.
     fn restricts_formats(&self, transform: &Expr, scope: &Scope) -> bool {
         let Expr::Call(call) = transform else { return false };
         let Expr::Path(function) = &*call.func else { return false };

@@ -669,7 +669,7 @@ pub fn impl_scope(item: &ItemImpl, module: ModuleId, input: &DeriveInput, scope:
     inner
 }
 
-/// Whether an `impl` is for whatever its type's arguments are; one for `Type<u8>` alone leaves the others to traits.
+/// Returns true if an `impl` holds for all arguments of its type; one for `Type<u8>` alone leaves the others to traits.
 pub fn holds_for_all(item: &ItemImpl) -> bool {
     let Type::Path(TypePath { path, .. }) = &*item.self_ty else { return false };
     let Some(PathArguments::AngleBracketed(list)) = path.segments.last().map(|last| &last.arguments) else {

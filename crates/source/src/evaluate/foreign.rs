@@ -46,7 +46,7 @@ fn is_utc(cx: &Context<'_>, arguments: &[Typed]) -> bool {
     arguments.first().and_then(|(ty, scope)| cx.foreign_type(ty, scope)).is_some_and(|path| path == ["chrono", "Utc"])
 }
 
-/// What a function of a type makes, or a function of a crate.
+/// The value of a function of a type or of a crate.
 pub fn made(
     evaluator: &mut Evaluator<'_, '_>,
     path: &[String],
