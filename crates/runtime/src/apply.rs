@@ -99,10 +99,11 @@ where
 {
     let status = serde_json::to_value(status).map_err(kube::Error::SerdeError)?;
     let resource = ApiResource::erase::<K>(&());
-    write_status(field_manager, client, &resource, object.namespace().as_deref(), &object.name_any(), &status).await
+    let namespace = object.namespace();
+    write_status(field_manager, client, &resource, namespace.as_deref(), &object.name_any(), &status).await.map(drop)
 }
 
-/// The same for an object that may not fit its type.
+/// The same for an object that may not fit its type. Returns the object after the write as JSON, and null for one that is gone.
 pub(crate) async fn write_status(
     field_manager: &str,
     client: &Client,
@@ -110,12 +111,12 @@ pub(crate) async fn write_status(
     namespace: Option<&str>,
     name: &str,
     status: &Value,
-) -> Result<(), kube::Error> {
+) -> Result<Value, kube::Error> {
     let body = json!({ "apiVersion": resource.api_version, "kind": resource.kind, "status": status });
     let (url, params) = (DynamicObject::url_path(resource, namespace), PatchParams::apply(field_manager).force());
     match patch(client, &url, name, Some("status"), &params, &Patch::Apply(body)).await {
-        Err(kube::Error::Api(gone)) if gone.is_not_found() => Ok(()),
-        written => written.map(drop),
+        Err(kube::Error::Api(gone)) if gone.is_not_found() => Ok(Value::Null),
+        written => serde_json::from_str(&written?).map_err(kube::Error::SerdeError),
     }
 }
 

@@ -218,10 +218,10 @@ impl Watched {
             whole["observedGeneration"] = (*generation).into();
             let written = write_status(&manager, client, resource, namespace.as_deref(), name, &whole).await;
             if !matches!(written, Err(kube::Error::Api(_))) {
-                return written;
+                return written.map(drop);
             }
         }
-        write_status(&manager, client, resource, namespace.as_deref(), name, &status).await
+        write_status(&manager, client, resource, namespace.as_deref(), name, &status).await.map(drop)
     }
 }
 

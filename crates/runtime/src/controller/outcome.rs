@@ -204,9 +204,35 @@ struct Written {
     ready: &'static str,
     /// When a failure was written last.
     failure: Option<Instant>,
-    /// The status as it is since the last write, as JSON, which takes far less memory than a [`Value`], and the resourceVersion of the
-    /// object before it: until a watch brings the next one, a reconcile sees the old status.
-    unseen: Option<(String, Box<str>)>,
+    /// The object after the last write, until a watch brings it.
+    unseen: Option<Unseen>,
+}
+
+/// A status that was written, and that the watch has not brought yet: reconciles until then get an older object, which may be newer than
+/// the one that the writing reconcile had.
+#[derive(Debug)]
+struct Unseen {
+    /// The resourceVersion of the object after the write. Those of one kind can be compared.
+    version: u64,
+    /// As JSON, which takes far less memory than a [`Value`].
+    status: Box<str>,
+    at: Instant,
+}
+
+impl Unseen {
+    /// `object` is the answer to the write.
+    fn new(object: &Value) -> Option<Self> {
+        let version = text(&object["metadata"], "resourceVersion").parse().ok()?;
+        Some(Self { version, status: object["status"].to_string().into(), at: Instant::now() })
+    }
+
+    /// Is the object of this resourceVersion older than the write? An older one that is all that a watch brings for a minute is not: the
+    /// API server's storage was restored from a backup.
+    fn is_newer_than(&self, version: Option<&str>) -> bool {
+        const LATE: Duration = Duration::from_secs(60);
+        let version = version.and_then(|version| version.parse::<u64>().ok());
+        version.is_some_and(|version| version < self.version) && self.at.elapsed() < LATE
+    }
 }
 
 impl Default for Written {
@@ -331,14 +357,13 @@ impl Writer {
         }
         let (resource, status) = (ApiResource::erase::<K>(&()), Value::Object(status));
         let (namespace, name) = (object.namespace(), object.name_any());
-        write_status(&manager, &ctx.client, &resource, namespace.as_deref(), &name, &status).await?;
+        let after = write_status(&manager, &ctx.client, &resource, namespace.as_deref(), &name, &status).await?;
         self.remember(uid, |written| {
             match write.is_failure {
                 true => written.failure = Some(Instant::now()),
                 false => written.status = Some(hash),
             }
-            let unseen = || merged(&before, &status).to_string().into();
-            written.unseen = object.resource_version().map(|version| (version, unseen()));
+            written.unseen = Unseen::new(&after);
         });
 
         let now = list(&status["conditions"]);
@@ -383,10 +408,8 @@ impl Writer {
     fn unseen(&self, uid: u64, resource_version: Option<&str>) -> Option<Value> {
         let mut all = self.written();
         let unseen = &mut all.get_mut(&uid)?.unseen;
-        if unseen.as_ref().is_some_and(|(version, _)| Some(version.as_str()) != resource_version) {
-            *unseen = None;
-        }
-        unseen.as_ref().and_then(|(_, status)| serde_json::from_str(status).ok())
+        *unseen = unseen.take().filter(|unseen| unseen.is_newer_than(resource_version));
+        serde_json::from_str(&unseen.as_ref()?.status).ok()
     }
 
     fn remember(&self, uid: u64, what: impl FnOnce(&mut Written)) {
@@ -447,19 +470,6 @@ fn contains(before: &Value, status: &Map<String, Value>) -> bool {
         "conditions" => list(value).iter().all(|condition| list(&before["conditions"]).contains(condition)),
         _ => before[name] == *value,
     })
-}
-
-/// A status after another one was applied to it.
-fn merged(before: &Value, status: &Value) -> Value {
-    let mut all = before.as_object().cloned().unwrap_or_default();
-    all.extend(status.as_object().cloned().unwrap_or_default());
-    let given = list(&status["conditions"]);
-    let others = list(&before["conditions"]).iter().filter(|it| of_type(given, text(it, "type")).is_null());
-    let conditions: Vec<Value> = others.chain(given).cloned().collect();
-    if !conditions.is_empty() {
-        all.insert("conditions".to_owned(), conditions.into());
-    }
-    all.into()
 }
 
 /// Whether the object has fields or conditions that its status would not have.

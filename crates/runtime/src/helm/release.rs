@@ -630,6 +630,7 @@ impl Applying<'_> {
         let status = json!({ "conditions": conditions });
         write_status(&manager, &self.ctx.client, &resource, owner.namespace().as_deref(), &owner.name_any(), &status)
             .await
+            .map(drop)
             .map_err(|error| Error::new("RequestFailed", brief(&error)))
     }
 }

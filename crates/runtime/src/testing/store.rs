@@ -7,12 +7,17 @@ use serde_json::{Value, json};
 use super::mock::{Call, status};
 use crate::client::target::Target;
 
-#[derive(Default)]
 pub(super) struct Store {
     /// By the path of the object.
     objects: BTreeMap<String, Value>,
-    /// The last resource version, and the last uid.
+    /// The last resource version, and the last uid. It begins with that of [`stored`](super::stored), so that each answer is newer.
     version: u64,
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Self { objects: BTreeMap::new(), version: 1 }
+    }
 }
 
 type Answer = (u16, Value);

@@ -1,11 +1,11 @@
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::CustomResource;
+use kube::{Api, CustomResource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::*;
-use crate::testing::{Call, Calls, context, context_with, status};
+use crate::testing::{self, Call, Calls, context, context_having, context_with, status};
 
 #[derive(CustomResource, Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[kube(group = "example.com", version = "v1", kind = "Web", namespaced, status = "WebStatus")]
@@ -247,22 +247,39 @@ async fn a_message_that_differs_each_time_does_not_cause_a_loop() {
     assert_eq!(settle(&writer, &object, Err(Error::new("Late", "took 6 ms"))).await.len(), 1, "the spec has changed");
 }
 
-/// A child that was just applied may cause a reconcile before the watch brings the status that was just written.
+/// A child that was just applied, or a field that another manager wrote meanwhile, may cause a reconcile before the watch brings the
+/// status that was just written.
 #[tokio::test]
 async fn a_status_that_the_watch_has_not_brought_yet_is_not_written_again() {
-    let writer = MAIN();
-    let object = web(Value::Null);
-    let written = applied(&settle(&writer, &object, Ok(done())).await);
-    assert_eq!(settle(&writer, &object, Ok(done())).await, []);
-    let calls = settle(&writer, &object, Ok(Outcome::ready("Available", "4 of 4"))).await;
-    let time = |status: &Value| status["conditions"][0]["lastTransitionTime"].clone();
-    assert_eq!(time(&applied(&calls)), time(&written));
-    assert_eq!(events(&calls), []);
-    assert_eq!(
-        settle(&writer, &web(json!({ "replicas": 1 })), Ok(done())).await.len(),
-        2,
-        "a newer version without it"
-    );
+    let (writer, object) = (MAIN(), web(Value::Null));
+    let at = |version: u64, status: &Value| {
+        let mut object = web(status.clone());
+        object.metadata.resource_version = Some(version.to_string());
+        object
+    };
+    let (ctx, calls) = context_having([testing::object(&object)]);
+    let settle = async |object: &Web, outcome: Outcome| {
+        writer.settle(object, Ok(outcome), &ctx).await.unwrap();
+        calls.take()
+    };
+    let api = Api::<Web>::namespaced(ctx.client.clone(), "default");
+    let stored = async || api.get("sample").await.unwrap().metadata.resource_version.unwrap();
+
+    let first: u64 = stored().await.parse().unwrap();
+    let written = applied(&settle(&at(first - 1, &Value::Null), done()).await);
+    let second: u64 = stored().await.parse().unwrap();
+    assert!(second > first);
+    calls.take();
+    // `first` is newer than what the first reconcile had, and has not its status either.
+    for version in [first - 1, first] {
+        assert_eq!(settle(&at(version, &Value::Null), done()).await, []);
+    }
+    let calls = settle(&at(first, &Value::Null), Outcome::failed("Full", "4 of 4")).await;
+    assert_eq!(events(&calls), [("Warning".to_owned(), "Full".to_owned())]);
+    let calls = settle(&at(second, &written), Outcome::failed("Full", "5 of 4")).await;
+    assert_eq!(events(&calls), [], "the event was of the reconcile before");
+    let calls = settle(&at(second + 2, &json!({ "replicas": 1 })), done()).await;
+    assert_eq!(applied(&calls)["replicas"], 3, "a newer version without it");
 }
 
 #[tokio::test]
