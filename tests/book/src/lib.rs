@@ -5,6 +5,8 @@ pub mod api;
 pub mod conversion;
 pub mod defaulting;
 pub mod markers;
+pub mod plain;
+pub mod sites;
 pub mod validation;
 
 pub use api::Memcached;
