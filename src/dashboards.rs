@@ -1,31 +1,52 @@
 //! Grafana dashboards (Grafana 10 or newer) of what `/metrics` shows: of every operator, and of the project's own metrics.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use opctl_model::{Metric, MetricForm};
 
-/// A graph, and its queries with their legends. `{pod}` selects the metrics of the chosen Pods, `{controller}` those of the chosen
-/// controllers; more matchers may follow: `{pod,code="403"}`. `[]` is the interval of rates.
+/// Queries with their legends, and how their values are shown. `{pod}` selects the metrics of the chosen Pods, `{controller}` those of the
+/// chosen controllers; more matchers may follow: `{pod,code="403"}`. `[]` is the interval of rates.
 struct Panel<'a> {
     title: &'a str,
+    view: View,
     /// As Grafana calls it.
     unit: &'a str,
     queries: Vec<(String, &'a str)>,
     description: &'a str,
 }
 
+/// How a panel shows its values.
+#[derive(Clone, Copy)]
+enum View {
+    /// Lines over time.
+    Lines,
+    /// Areas on top of each other: parts of a whole.
+    Areas,
+    /// The last value, in green.
+    Last,
+    /// The last value, in green if it is 0 and in red otherwise.
+    Problems,
+    /// The last value with the name of its series.
+    Named,
+    /// Bars for the times at which the value was 1.
+    Times,
+}
+
 /// Width and height of a panel; a row has 24 columns.
 const SIZE: (usize, usize) = (8, 8);
 
 /// What the operator `name` does. `header` says that the file is generated.
-pub fn operator(name: &str, header: &str) -> String {
+pub fn operator(name: &str, has_webhooks: bool, header: &str) -> String {
     let mut rows: Vec<(&str, Vec<Panel>)> = Vec::new();
-    for (row, title, unit, queries, description) in OPERATOR {
-        if rows.last().is_none_or(|(last, _)| last != row) {
+    for (row, title, view, unit, queries, description) in OPERATOR.iter().copied() {
+        if row == WEBHOOKS && !has_webhooks {
+            continue;
+        }
+        if rows.last().is_none_or(|(last, _)| *last != row) {
             rows.push((row, Vec::new()));
         }
         let queries = queries.iter().map(|(expr, legend)| ((*expr).to_owned(), *legend)).collect();
-        rows.last_mut().expect("one was added").1.push(Panel { title, unit, queries, description });
+        rows.last_mut().expect("one was added").1.push(Panel { title, view, unit, queries, description });
     }
     text(name, name, header, &rows)
 }
@@ -36,15 +57,18 @@ pub fn custom(name: &str, metrics: &[Metric], header: &str) -> String {
         let name = &metric.name;
         let rate = |suffix: &str| format!("sum without ({TARGET}) (rate({name}{suffix}{{pod}}[]))");
         let quantile = |quantile: &str| format!("histogram_quantile({quantile}, {})", rate("_bucket"));
-        let (unit, queries) = match metric.form {
-            MetricForm::Counter => ("cps", vec![(rate("_total"), AUTO)]),
-            MetricForm::Gauge => (unit(name), vec![(format!("{name}{{pod}}"), AUTO)]),
+        let (view, unit, queries) = match metric.form {
+            MetricForm::Counter => (View::Lines, "cps", vec![(rate("_total"), AUTO)]),
+            MetricForm::Gauge if name.ends_with("_timestamp_seconds") => {
+                (View::Last, "s", vec![(format!("time() - {name}{{pod}}"), AUTO)])
+            }
+            MetricForm::Gauge => (View::Lines, unit(name), vec![(format!("{name}{{pod}}"), AUTO)]),
             MetricForm::Histogram => {
                 let quantiles = [("0.5", "p50"), ("0.9", "p90"), ("0.99", "p99")];
-                (unit(name), quantiles.map(|(it, legend)| (quantile(it), legend)).into())
+                (View::Lines, unit(name), quantiles.map(|(it, legend)| (quantile(it), legend)).into())
             }
         };
-        Panel { title: name, unit, queries, description: &metric.help }
+        Panel { title: name, view, unit, queries, description: &metric.help }
     });
     text(&format!("{name}-custom"), &format!("{name}: own metrics"), header, &[("Own metrics", panels.collect())])
 }
@@ -64,13 +88,16 @@ fn unit(name: &str) -> &'static str {
     }
 }
 
-type Row = (&'static str, &'static str, &'static str, &'static [(&'static str, &'static str)], &'static str);
+type Row = (&'static str, &'static str, View, &'static str, &'static [(&'static str, &'static str)], &'static str);
 
-/// Row, title, unit, queries, description. `tests/quick/dashboards.rs` compares the names with those of the runtime.
+const WEBHOOKS: &str = "Webhooks";
+
+/// Row, title, view, unit, queries, description. `tests/quick/dashboards.rs` compares the names with those of the runtime.
 const OPERATOR: &[Row] = &[
     (
         "Reconciles",
         "Reconciles by result",
+        View::Lines,
         "ops",
         &[(
             "sum by (controller, result) (rate(controller_reconciles_total{controller}[]))",
@@ -81,6 +108,7 @@ const OPERATOR: &[Row] = &[
     (
         "Reconciles",
         "Errors by reason",
+        View::Lines,
         "ops",
         &[(
             "sum by (controller, reason) (rate(controller_reconcile_failures_total{controller}[]))",
@@ -91,6 +119,7 @@ const OPERATOR: &[Row] = &[
     (
         "Reconciles",
         "Error ratio",
+        View::Lines,
         "percentunit",
         &[(
             "1 - (sum by (controller) (rate(controller_reconciles_total{controller,result=\"success\"}[])) \
@@ -103,6 +132,7 @@ const OPERATOR: &[Row] = &[
     (
         "Reconciles",
         "Duration",
+        View::Lines,
         "s",
         &[
             (
@@ -126,6 +156,7 @@ const OPERATOR: &[Row] = &[
     (
         "Reconciles",
         "Active reconciles",
+        View::Lines,
         "short",
         &[("sum by (controller) (controller_active_reconciles{controller})", "{{controller}}")],
         "Running reconciles. The argument --concurrency limits them.",
@@ -133,6 +164,7 @@ const OPERATOR: &[Row] = &[
     (
         "Reconciles",
         "Longest running reconcile",
+        View::Lines,
         "s",
         &[("max by (controller) (controller_longest_running_reconcile_seconds{controller})", "{{controller}}")],
         "Time since the oldest running reconcile began.",
@@ -140,6 +172,7 @@ const OPERATOR: &[Row] = &[
     (
         "Reconciles",
         "Blocked threads",
+        View::Lines,
         "ops",
         &[("sum by (controller) (rate(controller_reconcile_blocks_total{controller}[]))", "{{controller}}")],
         "Steps of reconciles that blocked their thread for five seconds or longer, and with it others. The log names the objects.",
@@ -147,6 +180,7 @@ const OPERATOR: &[Row] = &[
     (
         "Reconciles",
         "Requeues and retries",
+        View::Lines,
         "ops",
         &[
             ("sum by (controller) (rate(controller_requeues_total{controller}[]))", "{{controller}} requeues"),
@@ -157,6 +191,7 @@ const OPERATOR: &[Row] = &[
     (
         "Reconciles",
         "Time since the last success",
+        View::Last,
         "s",
         &[("time() - max by (controller) (controller_last_success_timestamp_seconds{controller})", "{{controller}}")],
         "Time since the last successful reconcile.",
@@ -164,6 +199,7 @@ const OPERATOR: &[Row] = &[
     (
         "Reconciles",
         "Objects by Ready",
+        View::Areas,
         "short",
         &[("sum by (controller, ready) (controller_objects{controller})", "{{controller}} {{ready}}")],
         "Objects by the status of their condition Ready. Unknown is not reconciled yet.",
@@ -171,6 +207,7 @@ const OPERATOR: &[Row] = &[
     (
         "Reconciles",
         "Undecodable objects",
+        View::Problems,
         "short",
         &[(
             "sum by (controller, kind, exported_namespace) (controller_undecodable_objects{controller})",
@@ -181,6 +218,7 @@ const OPERATOR: &[Row] = &[
     (
         "Reconciles",
         "Decode failures",
+        View::Lines,
         "ops",
         &[(
             "sum by (controller, kind) (rate(controller_decode_failures_total{controller}[]))",
@@ -191,6 +229,7 @@ const OPERATOR: &[Row] = &[
     (
         "API server",
         "Requests by code",
+        View::Lines,
         "reqps",
         &[("sum by (code) (rate(rest_client_requests_total{pod}[]))", "{{code}}")],
         "Requests to the API server, by HTTP status.",
@@ -198,6 +237,7 @@ const OPERATOR: &[Row] = &[
     (
         "API server",
         "Failed requests",
+        View::Lines,
         "reqps",
         &[(
             "sum by (verb, group, resource, code) (rate(rest_client_requests_total{pod,code!~\"[123]..\"}[]))",
@@ -208,6 +248,7 @@ const OPERATOR: &[Row] = &[
     (
         "API server",
         "Request latency (p99)",
+        View::Lines,
         "s",
         &[(
             "histogram_quantile(0.99, sum by (verb, resource, le) (rate(rest_client_request_duration_seconds_bucket{pod}[])))",
@@ -218,6 +259,7 @@ const OPERATOR: &[Row] = &[
     (
         "API server",
         "Retried requests",
+        View::Lines,
         "reqps",
         &[(
             "sum by (verb, group, code) (rate(rest_client_request_retries_total{pod}[]))",
@@ -228,6 +270,7 @@ const OPERATOR: &[Row] = &[
     (
         "API server",
         "Restarted watches",
+        View::Lines,
         "ops",
         &[(
             "sum by (controller, kind) (rate(controller_watch_restarts_total{controller}[]))",
@@ -236,8 +279,9 @@ const OPERATOR: &[Row] = &[
         "Watches that failed and were started again.",
     ),
     (
-        "Webhooks",
+        WEBHOOKS,
         "Requests to webhooks",
+        View::Lines,
         "reqps",
         &[(
             "sum by (path, operation, outcome) (rate(controller_webhook_requests_total{pod}[]))",
@@ -246,8 +290,9 @@ const OPERATOR: &[Row] = &[
         "Requests of the API server to webhooks.",
     ),
     (
-        "Webhooks",
+        WEBHOOKS,
         "Duration of requests to webhooks",
+        View::Lines,
         "s",
         &[
             (
@@ -264,6 +309,7 @@ const OPERATOR: &[Row] = &[
     (
         "Process",
         "Leader",
+        View::Times,
         "short",
         &[("controller_leader{pod}", "{{namespace}} {{pod}}")],
         "1 for the replica that reconciles.",
@@ -271,14 +317,23 @@ const OPERATOR: &[Row] = &[
     (
         "Process",
         "Version",
+        View::Named,
         "short",
         &[("sum by (namespace, version) (controller_build_info{pod})", "{{namespace}} {{version}}")],
         "Replicas of each version.",
     ),
-    ("Process", "CPU", "short", &[("rate(process_cpu_seconds_total{pod}[])", "{{namespace}} {{pod}}")], "Used cores."),
+    (
+        "Process",
+        "CPU",
+        View::Lines,
+        "short",
+        &[("rate(process_cpu_seconds_total{pod}[])", "{{namespace}} {{pod}}")],
+        "Used cores.",
+    ),
     (
         "Process",
         "Memory",
+        View::Lines,
         "bytes",
         &[("process_resident_memory_bytes{pod}", "{{namespace}} {{pod}}")],
         "Resident memory.",
@@ -286,6 +341,7 @@ const OPERATOR: &[Row] = &[
     (
         "Process",
         "File descriptors",
+        View::Lines,
         "short",
         &[("process_open_fds{pod}", "{{namespace}} {{pod}}")],
         "Open files and sockets.",
@@ -293,6 +349,7 @@ const OPERATOR: &[Row] = &[
     (
         "Process",
         "Uptime",
+        View::Last,
         "s",
         &[("time() - process_start_time_seconds{pod}", "{{namespace}} {{pod}}")],
         "Time since the start.",
@@ -386,7 +443,7 @@ fn panels(rows: &[(&str, Vec<Panel>)]) -> Vec<Value> {
         for (line, panels) in panels.chunks(24 / width).enumerate() {
             for (column, panel) in panels.iter().enumerate() {
                 let position = json!({ "x": column * width, "y": y + line * height, "w": width, "h": height });
-                all.push(graph(panel, all.len() + 1, position));
+                all.push(self::panel(panel, all.len() + 1, position));
             }
         }
         y += panels.len().div_ceil(24 / width) * height;
@@ -394,24 +451,63 @@ fn panels(rows: &[(&str, Vec<Panel>)]) -> Vec<Value> {
     all
 }
 
-fn graph(panel: &Panel, id: usize, position: Value) -> Value {
+fn panel(panel: &Panel, id: usize, position: Value) -> Value {
     let targets = panel.queries.iter().zip('A'..).map(|((expr, legend), letter)| {
         json!({ "refId": letter.to_string(), "datasource": datasource(), "expr": selected(expr), "legendFormat": legend })
     });
+    let (kind, defaults, options) = panel.view.settings();
+    let mut field = json!({ "unit": panel.unit });
+    field.as_object_mut().expect("it is an object").extend(defaults);
     json!({
         "id": id,
-        "type": "timeseries",
+        "type": kind,
         "title": panel.title,
         "description": panel.description,
         "datasource": datasource(),
         "gridPos": position,
         "targets": targets.collect::<Vec<_>>(),
-        "fieldConfig": {
-            "defaults": { "unit": panel.unit, "min": 0, "custom": { "fillOpacity": 10, "showPoints": "never" } },
-            "overrides": [],
-        },
-        "options": { "legend": { "displayMode": "list", "placement": "bottom" }, "tooltip": { "mode": "multi", "sort": "desc" } },
+        "fieldConfig": { "defaults": field, "overrides": [] },
+        "options": options,
     })
+}
+
+impl View {
+    /// Grafana's type of panel, the defaults of its fields, and its options.
+    fn settings(self) -> (&'static str, Map<String, Value>, Value) {
+        let legend = json!({ "displayMode": "list", "placement": "bottom" });
+        let lines = json!({ "legend": &legend, "tooltip": { "mode": "multi", "sort": "desc" } });
+        let stat = |text: &str| {
+            let last = json!({ "calcs": ["lastNotNull"], "fields": "", "values": false });
+            json!({ "reduceOptions": last, "textMode": text, "colorMode": "value", "graphMode": "none" })
+        };
+        let green = json!({ "color": "green", "value": null });
+        let steps = |steps: Value| json!({ "thresholds": { "mode": "absolute", "steps": steps } });
+        let (kind, defaults, options) = match self {
+            Self::Lines => {
+                ("timeseries", json!({ "min": 0, "custom": { "fillOpacity": 10, "showPoints": "never" } }), lines)
+            }
+            Self::Areas => {
+                let stacking = json!({ "mode": "normal", "group": "A" });
+                let custom = json!({ "fillOpacity": 60, "showPoints": "never", "stacking": stacking });
+                ("timeseries", json!({ "min": 0, "custom": custom }), lines)
+            }
+            Self::Last => ("stat", steps(json!([green])), stat("auto")),
+            Self::Problems => ("stat", steps(json!([green, { "color": "red", "value": 1 }])), stat("auto")),
+            Self::Named => ("stat", steps(json!([green])), stat("value_and_name")),
+            Self::Times => {
+                let names =
+                    json!({ "0": { "text": "waits", "color": "text" }, "1": { "text": "leads", "color": "green" } });
+                let mappings = json!([{ "type": "value", "options": names }]);
+                (
+                    "state-timeline",
+                    json!({ "mappings": mappings }),
+                    json!({ "legend": legend, "mergeValues": true, "showValue": "auto" }),
+                )
+            }
+        };
+        let Value::Object(defaults) = defaults else { unreachable!("defaults are objects") };
+        (kind, defaults, options)
+    }
 }
 
 /// With what is chosen in the dashboard.

@@ -121,7 +121,10 @@ pub fn run(args: &CreateWebhookArgs, console: &Console) -> anyhow::Result<Outcom
     adopted::complete(&mut plan, &project, &tree);
     refuse_what_exists(&plan, &tree, console)?;
     manifests::add_if_sound(&mut plan, &tree, &manifests::ManifestOptions::of(Some(&file)), console)?;
-    let next = next(&request);
+    let mut next = next(&request);
+    if request.webhooks.server.is_some() && tree.has(edit::DASHBOARD) {
+        next.push(Next::new("opctl edit --grafana", "adds the webhooks to the dashboard"));
+    }
     carry_out(&Task { again: "run the same command without `--check`", tree: &tree, folder: "", plan, next }, console)
 }
 

@@ -165,7 +165,7 @@ pub fn dashboards(plan: &mut Plan, tree: &Tree, name: &str, wanted: bool, consol
     if wanted {
         let (metrics, warnings) = source::read_metrics(tree, "").map_err(|error| SourceErrors::from(vec![error]))?;
         console.diagnose(&warnings);
-        plan.generate(DASHBOARD, dashboards::operator(name, &header));
+        plan.generate(DASHBOARD, dashboards::operator(name, tree.has(webhook::LIST), &header));
         custom = (!metrics.is_empty()).then(|| dashboards::custom(name, &metrics, &header));
     } else {
         plan.prune(DASHBOARD);

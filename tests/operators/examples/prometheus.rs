@@ -19,7 +19,6 @@ const EMPTY: &[(&str, &str)] = &[
     ("controller_watch_restarts_total", "no watch fails"),
     ("controller_decode_failures_total", "every object fits its type"),
     ("controller_webhook_requests_total", "the example has no webhooks"),
-    ("controller_webhook_duration_seconds_bucket", "the example has no webhooks"),
     ("rest_client_request_retries_total", "the API server is not overloaded"),
     ("code=\"403\"", "the role has every permission"),
     ("code=~\"429|5..|<error>\"", "the API server is not overloaded"),
