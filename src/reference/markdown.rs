@@ -27,20 +27,19 @@ fn chapter(api: &Api, samples: &[&Sample]) -> String {
         text += &format!("**Deprecated.** {warning}\n\n");
     }
     text += &separated("", &format!("{}\n\n", escaped(description(&api.schema))));
-    text += "| | |\n|---|---|\n";
     text += &format!(
-        "| apiVersion | `{group}/{version}`{} |\n",
+        "- apiVersion: `{group}/{version}`{}\n",
         if api.is_storage { ", as which objects are stored" } else { "" }
     );
     let names = [plural.clone()].into_iter().chain(api.short_names.iter().cloned());
-    text += &format!("| `kubectl get` | {} |\n", list(names));
-    text += &format!("| scope | {} |\n", if api.is_namespaced { "namespaced" } else { "cluster" });
+    text += &format!("- `kubectl get`: {}\n", list(names));
+    text += &format!("- scope: {}\n", if api.is_namespaced { "namespaced" } else { "cluster" });
     if !api.columns.is_empty() {
-        let columns = api.columns.iter().map(|(name, path)| format!("{} (`{}`)", cell(name), path.replace('|', "\\|")));
-        text += &format!("| columns | {} |\n", columns.collect::<Vec<_>>().join(", "));
+        let columns = api.columns.iter().map(|(name, path)| format!("{} (`{path}`)", escaped(name)));
+        text += &format!("- columns: {}\n", columns.collect::<Vec<_>>().join(", "));
     }
     if !api.subresources.is_empty() {
-        text += &format!("| subresources | {} |\n", list(api.subresources.iter().cloned()));
+        text += &format!("- subresources: {}\n", list(api.subresources.iter().cloned()));
     }
     for sample in samples {
         text += &format!("\n```yaml\n{}```\n", sample.text);
