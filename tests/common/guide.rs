@@ -36,7 +36,7 @@ pub fn getting_started(page: &str, mut run: impl FnMut(&Sandbox, &str)) -> Sandb
         assert!(markers.lines().all(|marker| source.contains(marker)), "{markers}\n{source}");
         let source = source.replace("use opctl_runtime::testing;", "use opctl_runtime::testing::{self, Calls};");
         let source = replace_item(&source, "#[tokio::test]\n    async fn is_ready_when_the_spec_is_fulfilled", tests);
-        replace_item(&source, "/// A valid spec", valid)
+        replace_item(&source, "/// Returns a valid spec", valid)
     });
     terminal
 }

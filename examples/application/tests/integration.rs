@@ -12,7 +12,7 @@
 // See the License for the specific language governing permissions and
 // limitations under the License.
 
-//! On a real API server: it accepts the CRDs and the samples, and what has a controller becomes Ready.
+//! Runs the operator on a real API server until all samples that have a controller are Ready.
 
 use application::{api, controller};
 use opctl_runtime::{operator, testing};

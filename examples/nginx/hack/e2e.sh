@@ -35,7 +35,7 @@ cluster=${KIND_CLUSTER:-nginx-operator-e2e}
 timeout=${E2E_TIMEOUT:-120s}
 previous=${PREVIOUS:-}
 namespace=nginx-operator-system
-# Where the operator looks for its objects, with commas; empty: everywhere.
+# Namespaces that the operator watches, separated by commas; empty: all.
 watched=
 IFS=, read -ra namespaces <<< "$namespace${watched:+,$watched}"
 export E2E_IMAGE=${E2E_IMAGE:-nginx-operator:e2e}
@@ -84,7 +84,7 @@ trap clean_up EXIT
 
 remove() {
     step "remove"
-    # What samples own goes before them: once the CRD is gone, Kubernetes may not find the owners of what is left.
+    # Objects that samples own are deleted first: once the CRD is gone, Kubernetes may not find their owners.
     if has_samples; then
         samples delete --ignore-not-found --cascade=foreground --timeout "$timeout" -f "$folder/samples.yaml" || return
     fi
@@ -161,7 +161,7 @@ test_in_cluster() {
 }
 
 step "build $E2E_IMAGE"
-# Messages of the build are for people.
+# stdout is for results.
 eval "${E2E_BUILD:-make docker-build IMG=\"\$E2E_IMAGE\"}" >&2
 if has_samples; then "$kubectl" kustomize config/samples > "$folder/samples.yaml"; fi
 if [ "$E2E_CLUSTER" = current ]; then

@@ -12,7 +12,7 @@
 // See the License for the specific language governing permissions and
 // limitations under the License.
 
-//! The CRDs in `config/crd` are those of the compiled types.
+//! Compares `config/crd` with the CRDs of the compiled types.
 
 use wiki_operator::api;
 

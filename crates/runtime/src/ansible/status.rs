@@ -13,7 +13,7 @@ use serde_json::Value;
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
 pub struct AnsibleStatus {
-    /// The generation of the object that this status is about.
+    /// The generation of the object that the controller observed last.
     pub observed_generation: Option<i64>,
     /// `Ready` sums up the others: `Running`, `Successful` and `Failure`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReleaseStatus {
-    /// The generation of the object that this status is about.
+    /// The generation of the object that the controller observed last.
     pub observed_generation: Option<i64>,
     /// `Ready` sums up the others: `Deployed`, `Reconciling` and `Stalled`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

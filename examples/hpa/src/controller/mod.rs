@@ -18,7 +18,7 @@ pub mod autoscaling;
 
 use opctl_runtime::Runnable;
 
-/// Everything that the manager runs.
+/// Returns the controllers and servers that the manager runs.
 pub fn all() -> Vec<Runnable> {
     vec![
         // `opctl create api` adds a line for each controller.

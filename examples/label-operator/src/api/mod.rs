@@ -15,7 +15,7 @@
 //! The kinds that this operator serves: a folder per group, a folder per version, a file per kind.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-// For `crd()` of the types.
+// Provides `crd()`.
 pub use kube::CustomResourceExt;
 
 /// Every CustomResourceDefinition, with the versions of a kind merged into one.

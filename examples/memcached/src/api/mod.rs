@@ -17,7 +17,7 @@
 pub mod cache;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-// For `crd()` of the types.
+// Provides `crd()`.
 pub use kube::CustomResourceExt;
 
 /// Every CustomResourceDefinition, with the versions of a kind merged into one.

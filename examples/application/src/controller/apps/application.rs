@@ -25,7 +25,7 @@ use opctl_runtime::{Children, Context, Controller, Outcome, Result, Runnable};
 
 use crate::api::apps::v1alpha1::application::{Application, ApplicationStatus};
 
-/// `controller::all` lists it.
+/// Builds the controller; `controller::all` starts it.
 // +kubebuilder:rbac:groups=apps.example.com,resources=applications,verbs=list;watch
 // +kubebuilder:rbac:groups=apps.example.com,resources=applications/status,verbs=patch
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=create;get;list;patch;watch

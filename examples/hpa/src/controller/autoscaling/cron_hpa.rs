@@ -34,7 +34,7 @@ use schedule::Runs;
 /// The longest time to the next look at the clock, which may be set.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10 * 60);
 
-/// `controller::all` lists it.
+/// Builds the controller; `controller::all` starts it.
 // +kubebuilder:rbac:groups=autoscaling.example.com,resources=cronhpas,verbs=list;watch
 // +kubebuilder:rbac:groups=autoscaling.example.com,resources=cronhpas/status,verbs=patch
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=list;watch

@@ -37,7 +37,7 @@ const SOON: Duration = Duration::from_secs(1);
 /// A Pod without spec and status: the API server does not even send them.
 type PodMeta = PartialObjectMeta<Pod>;
 
-/// `controller::all` lists it.
+/// Builds the controller; `controller::all` starts it.
 // +kubebuilder:rbac:groups=core,resources=pods,verbs=list;patch;watch
 pub fn controller() -> Runnable {
     Controller::<PodMeta>::new(reconcile).into()

@@ -21,7 +21,7 @@ use crate::api::cache::v1alpha1::memcached::Memcached;
 
 mod permissions;
 
-/// `controller::all` lists it. The keys of the spec are the variables of the run.
+/// Builds the controller; `controller::all` starts it. The keys of the spec become variables of the run.
 // +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds,verbs=list;patch;watch
 // +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds/status,verbs=patch
 pub fn controller() -> Runnable {

@@ -30,7 +30,7 @@ use crate::api::cache::v1alpha1::memcached::{Memcached, MemcachedStatus};
 /// Kubernetes does not remove an object that has it before `cleanup` has succeeded.
 const FINALIZER: &str = "memcacheds.cache.example.com/cleanup";
 
-/// `controller::all` lists it.
+/// Builds the controller; `controller::all` starts it.
 // +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds,verbs=list;patch;watch
 // +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds/status,verbs=patch
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=list;watch

@@ -24,7 +24,7 @@ use serde_json::{Value, from_value, json};
 
 use crate::api::myapp::v1alpha1::my_srv::MySrv;
 
-/// `controller::all` lists it.
+/// Builds the controller; `controller::all` starts it.
 // +kubebuilder:rbac:groups=myapp.idcos.com,resources=mysrvs,verbs=list;watch
 // +kubebuilder:rbac:groups=myapp.idcos.com,resources=mysrvs/status,verbs=patch
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=create;list;patch;watch

@@ -21,7 +21,7 @@ use crate::api::web::v1::nginx::Nginx;
 
 mod permissions;
 
-/// `controller::all` lists it. The spec of an object is what the chart gets as its values.
+/// Builds the controller; `controller::all` starts it. The spec of an object is passed to the chart as its values.
 // +kubebuilder:rbac:groups=web.example.com,resources=nginxes,verbs=list;patch;watch
 // +kubebuilder:rbac:groups=web.example.com,resources=nginxes/status,verbs=patch
 pub fn controller() -> Runnable {

@@ -27,7 +27,7 @@ use crate::api::docs::v1::wiki::Wiki;
 
 mod permissions;
 
-/// `controller::all` lists it.
+/// Builds the controller; `controller::all` starts it.
 // +kubebuilder:rbac:groups=docs.example.com,resources=searches,verbs=list;patch;watch
 // +kubebuilder:rbac:groups=docs.example.com,resources=searches/status,verbs=patch
 pub fn controller() -> Runnable {

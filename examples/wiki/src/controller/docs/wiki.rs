@@ -22,7 +22,7 @@ use crate::api::docs::v1::wiki::Wiki;
 
 mod permissions;
 
-/// `controller::all` lists it. The spec of an object is what the chart gets as its values.
+/// Builds the controller; `controller::all` starts it. The spec of an object is passed to the chart as its values.
 // +kubebuilder:rbac:groups=docs.example.com,resources=wikis,verbs=list;patch;watch
 // +kubebuilder:rbac:groups=docs.example.com,resources=wikis/status,verbs=patch
 pub fn controller() -> Runnable {

@@ -14,7 +14,7 @@
 
 //! `CronHPA` in `autoscaling.example.com/v1alpha1`.
 //!
-//! Run `opctl manifests` after a change: the CRD in `config/crd` is made from this file.
+//! Run `opctl manifests` after a change: the CRD in `config/crd` is generated from this file.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::{CustomResource, KubeSchema};
@@ -125,7 +125,7 @@ pub struct Job {
 #[derive(KubeSchema, Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CronHPAStatus {
-    /// The generation of the object that this status is about.
+    /// The generation of the object that the controller observed last.
     pub observed_generation: Option<i64>,
     /// The run that says how large the target is now.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,7 +133,7 @@ pub struct CronHPAStatus {
     /// The run that comes next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_run: Option<Run>,
-    /// The state in Kubernetes' common form; `Ready` sums it up.
+    /// Conditions of the object; `Ready` summarizes them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
     pub conditions: Vec<Condition>,

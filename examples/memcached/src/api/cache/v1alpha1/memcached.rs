@@ -14,7 +14,7 @@
 
 //! `Memcached` in `cache.example.com/v1alpha1`.
 //!
-//! Run `opctl manifests` after a change: the CRD in `config/crd` is made from this file.
+//! Run `opctl manifests` after a change: the CRD in `config/crd` is generated from this file.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{CustomResource, KubeSchema};
@@ -64,7 +64,7 @@ fn one() -> i32 {
 #[derive(KubeSchema, Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MemcachedStatus {
-    /// The generation of the object that this status is about.
+    /// The generation of the object that the controller observed last.
     pub observed_generation: Option<i64>,
     /// How many servers there are.
     #[serde(default)]
@@ -75,7 +75,7 @@ pub struct MemcachedStatus {
     /// The names of the Pods that the servers run in, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<String>,
-    /// The state in Kubernetes' common form; `Ready` sums it up.
+    /// Conditions of the object; `Ready` summarizes them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
     pub conditions: Vec<Condition>,

@@ -37,7 +37,7 @@ const INSTANCE: &str = "app.kubernetes.io/instance";
 const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 const MANAGER: &str = env!("CARGO_PKG_NAME");
 
-/// Everything in it follows from the object, so that applying it again changes nothing.
+/// Builds the Deployment from the object alone, so that applying it again changes nothing.
 pub fn deployment(object: &Memcached) -> Deployment {
     let labels = labels(object);
     Deployment {

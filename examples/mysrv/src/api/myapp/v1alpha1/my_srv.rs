@@ -14,7 +14,7 @@
 
 //! `MySrv` in `myapp.idcos.com/v1alpha1`.
 //!
-//! Run `opctl manifests` after a change: the CRD in `config/crd` is made from this file.
+//! Run `opctl manifests` after a change: the CRD in `config/crd` is generated from this file.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{CustomResource, KubeSchema};
@@ -59,9 +59,9 @@ pub struct MySrvSpec {
 #[derive(KubeSchema, Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MySrvStatus {
-    /// The generation of the object that this status is about.
+    /// The generation of the object that the controller observed last.
     pub observed_generation: Option<i64>,
-    /// The state in Kubernetes' common form; `Ready` sums it up.
+    /// Conditions of the object; `Ready` summarizes them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
     pub conditions: Vec<Condition>,

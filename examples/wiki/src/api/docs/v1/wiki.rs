@@ -15,7 +15,7 @@
 //! `Wiki` in `docs.example.com/v1`: the values of the chart in `helm-charts/wiki`.
 //!
 //! They were typed by the chart's own `values.yaml` and `values.schema.json`; the file is yours to correct. What is not set here is
-//! the chart's default. Run `opctl manifests` after a change: the CRD in `config/crd` is made from this file.
+//! the chart's default. Run `opctl manifests` after a change: the CRD in `config/crd` is generated from this file.
 
 use std::collections::BTreeMap;
 
