@@ -10,10 +10,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// Applies an object by server-side apply, with force: what others changed in these fields is changed back.
+/// Applies an object by server-side apply with force: fields that other managers have changed are set back.
 ///
-/// Elements that others added to a list stay. Where that makes the object invalid, its lists are replaced as a whole: two ports of
-/// a Service are the same element if number and protocol are equal, and different ones must not share a name.
+/// List elements of other managers are kept. If they make the object invalid, a merge patch replaces its lists as a
+/// whole: two ports of a Service, for example, are the same element if number and protocol are equal, and different
+/// ones must not share a name.
 ///
 /// # Errors
 ///
@@ -32,7 +33,8 @@ where
     serde_json::from_str(&applied).map_err(kube::Error::SerdeError)
 }
 
-/// The same for an object that may not fit its type; its JSON. `url` is that of its kind, in its namespace.
+/// Like [`apply`], for an object that may not decode into its type. `url` is the URL of its kind in its namespace.
+/// Returns JSON.
 pub(crate) async fn apply_text(
     field_manager: &str,
     client: &Client,
@@ -45,19 +47,19 @@ pub(crate) async fn apply_text(
         Err(kube::Error::Api(invalid)) if invalid.is_invalid() && !is_about_metadata(&invalid) => {
             let mut merge = serde_json::to_value(object).map_err(kube::Error::SerdeError)?;
             if let Some(merge) = merge.as_object_mut() {
-                // Its lists are of others, too.
+                // A merge patch would drop the finalizers and owner references of others.
                 merge.remove("metadata");
             }
             let params = PatchParams { field_manager: Some(field_manager.to_owned()), ..PatchParams::default() };
             let merged = patch(client, url, name, None, &params, &Patch::Merge(merge)).await;
-            // The first answer says more than that of the attempt to repair it.
+            // The first error explains more than that of the fallback.
             merged.map_err(|_| kube::Error::Api(invalid))
         }
         applied => applied,
     }
 }
 
-/// Patches an object, or a subresource of it, which may not fit any type; the JSON of the answer.
+/// Patches an object, or a subresource of it, which may not decode into any type. Returns JSON.
 pub(crate) async fn patch(
     client: &Client,
     url: &str,
@@ -74,16 +76,18 @@ pub(crate) async fn patch(
     client.request_text(request.map_err(kube::Error::BuildRequest)?).await
 }
 
-/// Such as an owner that cannot be added, since the object is another controller's.
+/// `true` for an error in the metadata, such as a second controller in `ownerReferences`: replacing lists cannot fix
+/// it.
 fn is_about_metadata(invalid: &Status) -> bool {
     let mut causes = invalid.details.iter().flat_map(|details| &details.causes);
     causes.any(|cause| cause.field.starts_with("metadata"))
 }
 
-/// Applies the status of an object by server-side apply: it replaces what this field manager wrote before, and leaves what others
-/// wrote. An object that is gone needs none.
+/// Applies the status of an object by server-side apply: it replaces the fields that this field manager applied before,
+/// and keeps those of others. Succeeds for an object that no longer exists.
 ///
-/// A [`Controller`](crate::Controller) writes the status that its `reconcile` returns by itself.
+/// A [`Controller`](crate::Controller) writes the status that its `reconcile` returns; it needs no call of this
+/// function.
 ///
 /// # Errors
 ///
@@ -103,7 +107,8 @@ where
     write_status(field_manager, client, &resource, namespace.as_deref(), &object.name_any(), &status).await.map(drop)
 }
 
-/// The same for an object that may not fit its type. Returns the object after the write as JSON, and null for one that is gone.
+/// Like [`apply_status`], for an object without a type. Returns the object after the write, or null if it no longer
+/// exists.
 pub(crate) async fn write_status(
     field_manager: &str,
     client: &Client,
@@ -120,7 +125,7 @@ pub(crate) async fn write_status(
     }
 }
 
-/// The objects of a namespace, or all.
+/// The API of the objects in one namespace, or in the whole cluster for `None`.
 pub(crate) fn api_for<K>(client: &Client, namespace: Option<&str>) -> Api<K>
 where
     K: Resource<DynamicType = (), Scope = DynamicResourceScope>,
@@ -131,7 +136,7 @@ where
     }
 }
 
-/// Whether objects of a kind are in namespaces.
+/// `true` if `K` is namespaced.
 pub(crate) fn is_namespaced<K: Resource<Scope: 'static>>() -> bool {
     TypeId::of::<K::Scope>() == TypeId::of::<NamespaceResourceScope>()
 }

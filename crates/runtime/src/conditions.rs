@@ -1,41 +1,41 @@
-//! Conditions in the status of an object: what is true of it, why, and since when.
+//! Conditions in the status of an object.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use k8s_openapi::jiff::Timestamp;
 
 use crate::error::shortened;
 
-/// The type of the condition that sums up all others.
+/// The type of the condition that summarizes all others.
 pub const READY: &str = "Ready";
 
 /// The status of a condition.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Status {
-    /// It holds.
+    /// The condition holds.
     True,
-    /// It does not hold.
+    /// The condition does not hold.
     False,
-    /// Nobody knows.
+    /// It is not known if the condition holds.
     Unknown,
 }
 
-/// `Ready` with status `True`.
+/// The condition `Ready` with status `True`.
 pub fn ready(reason: &str, message: impl Into<String>) -> Condition {
     condition(READY, Status::True, reason, message)
 }
 
-/// `Ready` with status `False`.
+/// The condition `Ready` with status `False`.
 pub fn not_ready(reason: &str, message: impl Into<String>) -> Condition {
     condition(READY, Status::False, reason, message)
 }
 
-/// A condition that changed its status just now.
+/// A condition with the current time as its transition time.
 ///
-/// `reason` is one CamelCase word for programs, `message` a sentence for people. Neither may contain what differs from one
-/// try to the next, such as a time: each change of the status causes another reconcile.
+/// `reason` is one CamelCase word for programs, `message` a sentence for people. Neither may contain a value that
+/// differs between retries, such as a time: each change of the status triggers another reconcile.
 ///
-/// What the API server would refuse is changed: other characters of the reason than letters, digits and `_`, `,`, `:`, and a message of
-/// more than 32,768 bytes.
+/// Values that the API server would reject are adapted: `reason` is reduced to letters, digits, `_`, `,` and `:`, and
+/// `message` is truncated to 32,768 bytes.
 pub fn condition(name: &str, status: Status, reason: &str, message: impl Into<String>) -> Condition {
     Condition {
         type_: name.to_owned(),
@@ -47,7 +47,7 @@ pub fn condition(name: &str, status: Status, reason: &str, message: impl Into<St
     }
 }
 
-/// `[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?`, up to 1024 characters.
+/// Reduces a reason to `[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?`, at most 1024 characters; `Unknown` if nothing is left.
 fn valid_reason(reason: &str) -> String {
     let is_legal = |c: &char| c.is_ascii_alphanumeric() || "_,:".contains(*c);
     let reason: String = reason.chars().filter(is_legal).take(1024).collect();
@@ -55,7 +55,8 @@ fn valid_reason(reason: &str) -> String {
     if reason.is_empty() { "Unknown".to_owned() } else { reason.to_owned() }
 }
 
-/// The condition `now` with the transition time of the one `before` it, unless the status changed.
+/// Returns `now` with the transition time of the condition in `before`, unless the status changed, and with
+/// `observedGeneration`.
 pub fn next(before: &[Condition], mut now: Condition, generation: Option<i64>) -> Condition {
     let is_same = |old: &&Condition| old.type_ == now.type_ && old.status == now.status;
     if let Some(old) = before.iter().find(is_same) {
@@ -65,7 +66,7 @@ pub fn next(before: &[Condition], mut now: Condition, generation: Option<i64>) -
     now
 }
 
-/// Replaces the condition of the same type, or appends this one.
+/// Replaces the condition of the same type, or appends `now`.
 pub fn set(all: &mut Vec<Condition>, now: Condition, generation: Option<i64>) {
     let now = next(all, now, generation);
     match all.iter_mut().find(|old| old.type_ == now.type_) {

@@ -1,4 +1,4 @@
-//! What every controller is given.
+//! The context of a reconcile: client, options and state that controllers share.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -23,47 +23,48 @@ use crate::manager::{Operator, Options, Runs};
 use crate::names;
 use crate::telemetry::metrics::Metrics;
 
-/// What controllers share: a client, the arguments, metrics. Cheap to clone.
+/// Client, options, metrics and readiness, shared by all controllers. Cheap to clone.
 #[derive(Clone)]
 pub struct Context {
-    /// The client of the cluster.
+    /// The client of the API server.
     pub client: Client,
-    /// The operator that runs.
+    /// Name and version of the operator.
     pub operator: Operator,
     /// The arguments of the manager.
     pub options: Arc<Options>,
-    /// What `/metrics` shows.
+    /// The metrics of `/metrics`.
     pub metrics: Metrics,
-    /// What `/readyz` waits for.
+    /// The controllers and servers that `/readyz` waits for.
     pub readiness: Readiness,
-    /// The field manager of what is applied. A second controller of a kind has one of its own: what a field manager applied and now
-    /// leaves out is removed, so two controllers with one field manager would remove what the other applied.
+    /// The field manager for server-side apply. Each further controller of a kind has its own: applying removes the
+    /// fields that the same manager applied before and now omits, so two controllers with one field manager would
+    /// remove each other's fields.
     pub field_manager: Arc<str>,
     pub(crate) owned: Arc<Owned>,
     #[cfg(feature = "helm")]
     pub(crate) helm: Arc<crate::helm::Helm>,
     #[cfg(feature = "ansible")]
     pub(crate) ansible: Arc<crate::ansible::Ansible>,
-    /// The kinds of the cluster that were asked for.
+    /// Kinds without a Rust type, discovered so far.
     #[cfg(any(feature = "ansible", feature = "helm"))]
     pub(crate) kinds: Arc<crate::kinds::Kinds>,
-    /// Of the controller.
+    /// The objects to reconcile, by request of a part of this controller that is not a kube watch.
     #[cfg(any(feature = "ansible", feature = "helm"))]
     pub(crate) trigger: Arc<crate::controller::Trigger>,
-    /// The `Store<K>` of a controller.
+    /// The `Store<K>` of the controller.
     objects: Option<Arc<dyn Any + Send + Sync>>,
-    /// Empty: the whole cluster.
+    /// The namespaces to watch; empty for the whole cluster.
     namespaces: Vec<String>,
-    /// One tick for each reconcile, where `--rate` limits them.
+    /// Ticks once per reconcile, if `--rate` limits them.
     rate: Option<Arc<tokio::sync::Mutex<Interval>>>,
     shutdown: CancellationToken,
 }
 
 impl Context {
-    /// A context outside of a [`Manager`](crate::Manager), which makes its own.
+    /// Creates a context outside of a [`Manager`](crate::Manager), which creates its own.
     pub fn new(client: Client, operator: Operator, options: Options) -> Self {
         let named = options.watch_namespace.iter().map(|name| name.trim());
-        // Each once.
+        // Removes duplicates.
         let named: BTreeSet<_> = named.filter(|name| !name.is_empty()).collect();
         let pause = Duration::from_secs(1).checked_div(options.rate);
         let rate = pause.map(|pause| {
@@ -94,7 +95,7 @@ impl Context {
         }
     }
 
-    /// One context for each time that a part runs.
+    /// One context per instance of a [`Runnable`](crate::Runnable): one per namespace, or one in all.
     pub(crate) fn split(&self, runs: Runs) -> Vec<Self> {
         if runs != Runs::PerNamespace || self.namespaces.is_empty() {
             return vec![self.clone()];
@@ -103,7 +104,7 @@ impl Context {
         self.namespaces.iter().map(within).collect()
     }
 
-    /// The same for one controller, with a field manager of its own if it has a name of its own.
+    /// The context of one controller. A controller with a name of its own gets its own field manager.
     pub(crate) fn of_controller(&self, name: Option<&str>) -> Self {
         let field_manager = match name {
             Some(name) => names::field_manager(self.operator.name, name).into(),
@@ -118,8 +119,9 @@ impl Context {
         }
     }
 
-    /// The objects to watch: those of one namespace, or of the whole cluster. A part that runs [`Runs::Once`] gets the whole cluster
-    /// where several namespaces are watched, and needs the permissions for it: what belongs to its objects may be in any of them.
+    /// The API of the objects to watch: those of one namespace, or of the whole cluster. A [`Runs::Once`] runnable gets
+    /// the whole cluster if several namespaces are watched, since related objects may be in any of them. It needs
+    /// cluster-wide permissions then.
     pub fn api<K>(&self) -> Api<K>
     where
         K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
@@ -130,7 +132,7 @@ impl Context {
         }
     }
 
-    /// The only namespace to watch; `None` is the whole cluster.
+    /// The namespace to watch, if there is exactly one; `None` is the whole cluster.
     pub fn namespace(&self) -> Option<&str> {
         match self.namespaces.as_slice() {
             [namespace] => Some(namespace),
@@ -138,7 +140,7 @@ impl Context {
         }
     }
 
-    /// Waits while `--rate` forbids another reconcile; `None` if the operator shuts down meanwhile.
+    /// Waits until `--rate` permits another reconcile. Returns `None` if the operator shuts down meanwhile.
     pub(crate) async fn turn(&self) -> Option<()> {
         let Some(ticks) = &self.rate else {
             return Some(());
@@ -147,7 +149,7 @@ impl Context {
         self.shutdown.run_until_cancelled(tick).await.map(drop)
     }
 
-    /// All objects of the controller's kind, as its watch has seen them last. None outside of a
+    /// All objects of the controller's kind, from the cache of its watch. Empty outside of a
     /// [`Controller`](crate::Controller), and for any other kind.
     pub fn objects<K>(&self) -> Vec<Arc<K>>
     where
@@ -157,7 +159,7 @@ impl Context {
         store.map(Store::state).unwrap_or_default()
     }
 
-    /// The same with these [`objects`](Self::objects), for a controller and for tests.
+    /// Sets the store behind [`objects`](Self::objects), for a controller and for tests.
     #[must_use]
     pub fn with_objects<K>(self, objects: Store<K>) -> Self
     where
@@ -166,14 +168,14 @@ impl Context {
         Self { objects: Some(Arc::new(objects)), ..self }
     }
 
-    /// For an object that needs nothing more: reconcile it again after `--requeue-interval`, in case an event was lost.
+    /// Reconciles the object again after `--requeue-interval`, in case an event was lost.
     pub fn requeue(&self) -> Action {
         let interval = Duration::from_secs(self.options.requeue_interval);
         Action::requeue(jittered(interval))
     }
 
-    /// Publishes an event, which `kubectl describe` shows with the object. `reason` is one CamelCase word, `note` a sentence. A
-    /// failure to publish is logged.
+    /// Publishes an event about an object, as `kubectl describe` shows it. `reason` is one CamelCase word, `note` a
+    /// sentence. Failures are logged.
     pub async fn event<K>(&self, object: &K, type_: EventType, reason: &str, note: impl Into<String>)
     where
         K: Resource<DynamicType = ()>,
@@ -190,7 +192,7 @@ impl Context {
         reason: &str,
         note: &str,
     ) -> Result<(), kube::Error> {
-        // The API server refuses longer ones, and a longer name of the reporter.
+        // The limits of the API server; so is the 63 for the reporter below.
         let (reason, note) = (shortened(reason, 128), shortened(note, 1024));
         let event = Event {
             type_,
@@ -199,7 +201,7 @@ impl Context {
             action: "Reconcile".to_owned(),
             secondary: None,
         };
-        // A recorder that lasts would keep each event in memory for minutes, and need the permission to patch it.
+        // A shared recorder would keep each event in memory for minutes, and need the permission to patch events.
         let recorder = Recorder::new(self.client.clone(), Reporter::from(shortened(self.operator.name, 63)));
         recorder.publish(&event, object).await
     }
@@ -209,7 +211,7 @@ impl Context {
         self.shutdown.clone().cancelled_owned()
     }
 
-    /// Starts the shutdown.
+    /// Shuts the operator down.
     pub fn stop(&self) {
         self.shutdown.cancel();
     }
@@ -224,17 +226,17 @@ impl fmt::Debug for Context {
     }
 }
 
-/// The parts that are not ready yet, each as often as it runs.
+/// The controllers and servers that are not ready yet. A name occurs once for each instance.
 #[derive(Clone, Debug, Default)]
 pub struct Readiness(Arc<Mutex<Vec<&'static str>>>);
 
 impl Readiness {
-    /// Waits for one more part with this name.
+    /// Adds an instance of `name` to wait for.
     pub fn wait_for(&self, name: &'static str) {
         self.parts().push(name);
     }
 
-    /// A part with this name is ready.
+    /// Reports that one instance of `name` is ready.
     pub fn reached(&self, name: &'static str) {
         let mut parts = self.parts();
         if let Some(at) = parts.iter().position(|part| *part == name) {
@@ -245,7 +247,7 @@ impl Readiness {
         }
     }
 
-    /// The parts that are not ready; empty when the operator is.
+    /// The names that are not ready, sorted and without duplicates; empty when the operator is ready.
     pub fn missing(&self) -> Vec<&'static str> {
         Vec::from_iter(self.parts().iter().copied().collect::<BTreeSet<_>>())
     }

@@ -7,10 +7,10 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::core::Version;
 use kube::core::crd::merge_crds;
 
-/// Merges the definitions of each kind's versions, each as `crd()` gives it, into one definition per kind, sorted by name.
+/// Merges definitions with one version each, as `crd()` returns them, into one definition per kind, sorted by name.
 ///
-/// One version of a kind is stored: the least mature (`v1alpha1`, then `v1beta1`, `v1`, `v2`) without `#[kube(storage = false)]`, so a
-/// more mature version that is added changes nothing for objects that are already stored.
+/// The storage version of a kind is the least mature (`v1alpha1`, then `v1beta1`, `v1`, `v2`) without `#[kube(storage =
+/// false)]`, so adding a more mature version changes nothing for stored objects.
 ///
 /// # Panics
 ///
@@ -39,7 +39,7 @@ fn merge_kind(mut versions: Vec<CustomResourceDefinition>) -> CustomResourceDefi
 ///
 /// # Errors
 ///
-/// If standard output is closed.
+/// If a definition cannot be rendered, or standard output is closed.
 pub fn print(crds: &[CustomResourceDefinition]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     for crd in crds {

@@ -1,4 +1,4 @@
-//! Digests of files and values, by which changes are found.
+//! Digests of files and values, to detect changes.
 
 use std::path::Path;
 use std::{fs, io};
@@ -6,7 +6,7 @@ use std::{fs, io};
 use ring::digest::{Context as Sha256, SHA256};
 use serde_json::Value;
 
-/// The first 32 hexadecimal digits of the SHA-256 of these parts: as long as the value of a label may be, with room to spare.
+/// The first 32 hexadecimal digits of the SHA-256 of `parts`: short enough for the value of a label (63 characters).
 pub(crate) fn digest<P: AsRef<[u8]>>(parts: impl IntoIterator<Item = P>) -> String {
     let mut sum = Sha256::new(&SHA256);
     for part in parts {
@@ -17,7 +17,7 @@ pub(crate) fn digest<P: AsRef<[u8]>>(parts: impl IntoIterator<Item = P>) -> Stri
     sum.finish().as_ref().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// All files below a folder, sorted, by their paths with `/`.
+/// The files below a folder with their contents, sorted by relative path, which is separated by `/`.
 pub(crate) fn files(folder: &Path) -> io::Result<Vec<(String, Vec<u8>)>> {
     let mut files = Vec::new();
     collect(folder, "", &mut files)?;
@@ -37,7 +37,7 @@ fn collect(folder: &Path, prefix: &str, files: &mut Vec<(String, Vec<u8>)>) -> i
     Ok(())
 }
 
-/// JSON with sorted keys, whatever order they have in memory.
+/// Renders JSON with sorted keys, so that equal values give equal text.
 pub(crate) fn canonical(value: &Value) -> String {
     match value {
         Value::Object(fields) => {

@@ -1,13 +1,13 @@
-//! Errors of reconciles, and how errors are written into logs and conditions.
+//! Errors of reconciles, and their text in logs and conditions.
 
 use std::fmt;
 
 use crate::client;
 
-/// Why a reconcile failed: any error, with a reason for programs.
+/// The error of a reconcile: any error, with a reason for programs.
 ///
-/// `?` makes one of every error. Its reason is `RequestFailed` for an error of [`kube`] and `ReconcileFailed` for others;
-/// [`ResultExt::reason`] names another one.
+/// `?` converts every error. The reason is `RequestFailed` for an error of [`kube`] and `ReconcileFailed` for others;
+/// [`ResultExt::reason`] sets another one.
 ///
 /// ```
 /// use opctl_runtime::{Error, Result, ResultExt};
@@ -28,33 +28,34 @@ pub struct Error {
     source: Box<dyn std::error::Error + Send + Sync>,
 }
 
-/// The result of a reconcile, or of a part of it.
+/// The result of a reconcile, or of a step of it.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// An error with a `reason`, one CamelCase word of a small set, and a message for people.
+    /// Creates an error with a `reason`, one CamelCase word of a small set, and a message for people.
     pub fn new(reason: &'static str, message: impl Into<String>) -> Self {
         Self { reason, permanent: false, source: message.into().into() }
     }
 
-    /// Do not retry until the object changes: its spec cannot be fulfilled, however often it is tried.
+    /// Marks the error as permanent: there is no early retry until the object changes, for a spec that cannot succeed
+    /// as it is.
     #[must_use]
     pub fn permanent(mut self) -> Self {
         self.permanent = true;
         self
     }
 
-    /// The reason in the condition, and the label of the metric.
+    /// The reason of the condition, which is also a label of the metrics.
     pub fn reason(&self) -> &'static str {
         self.reason
     }
 
-    /// Whether a retry is pointless until the object changes.
+    /// `true` if a retry cannot succeed until the object changes.
     pub fn is_permanent(&self) -> bool {
         self.permanent
     }
 
-    /// The error of a request to the API server, if this is one.
+    /// The underlying error of kube, if a request to the API server failed.
     pub fn request(&self) -> Option<&kube::Error> {
         self.source.downcast_ref()
     }
@@ -77,13 +78,13 @@ impl<E: std::error::Error + Send + Sync + 'static> From<E> for Error {
     }
 }
 
-/// Gives the error of a result a reason.
+/// Sets the reason of the error of a result.
 pub trait ResultExt<T> {
-    /// The same result, whose error has this `reason`: one CamelCase word of a small set.
+    /// Sets the `reason` of an error: one CamelCase word of a small set.
     ///
     /// # Errors
     ///
-    /// If the result is one.
+    /// If `self` is an error.
     fn reason(self, reason: &'static str) -> Result<T>;
 }
 
@@ -93,23 +94,23 @@ impl<T, E: Into<Error>> ResultExt<T> for std::result::Result<T, E> {
     }
 }
 
-/// The text, cut off at this number of bytes at most.
+/// Truncates a text to `longest` bytes, at the boundary of a character.
 pub(crate) fn shortened(text: &str, longest: usize) -> &str {
     let end = (0..=longest.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     &text[..end.unwrap_or_default()]
 }
 
-/// What went wrong with a request, in one sentence that names the server: kube's own text repeats the whole answer.
+/// Describes a failed request in one sentence that names the server; the `Display` of kube repeats the whole response.
 pub fn brief(error: &kube::Error) -> String {
     client::describe(error)
 }
 
-/// The error and its causes in one line. A cause that a message already names is not repeated.
+/// The error and its causes in one line. A cause that the text already contains is not repeated.
 pub fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
-        // kube's own text has a prefix, with which it would be repeated.
+        // The `Display` of kube adds a prefix, so the check below would not find its text.
         let message = error.downcast_ref().map_or_else(|| error.to_string(), brief);
         if !text.contains(&message) {
             text = format!("{text}: {message}");

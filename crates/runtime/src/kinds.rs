@@ -1,4 +1,4 @@
-//! Kinds of which only the name is known.
+//! Discovery of the resources of kinds that have no Rust type.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,12 +9,12 @@ use kube::{Client, discovery};
 
 use crate::Result;
 
-/// What the cluster has said about kinds.
+/// Cache of discovered kinds: the resource of each, and `true` if it is namespaced.
 #[derive(Debug, Default)]
 pub(crate) struct Kinds(Mutex<HashMap<GroupVersionKind, (ApiResource, bool)>>);
 
 impl Kinds {
-    /// The resource of a kind, and whether its objects live in namespaces.
+    /// The resource of a kind, and `true` if it is namespaced. Requests it from the API server at the first use.
     pub async fn get(&self, client: &Client, gvk: &GroupVersionKind) -> Result<(ApiResource, bool)> {
         if let Some(known) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(gvk) {
             return Ok(known.clone());

@@ -1,18 +1,18 @@
-//! Names of children.
+//! Names of children, field managers and Helm releases, within the limits of Kubernetes.
 
 use kube::ResourceExt;
 
 use crate::error::shortened;
 
-/// The longest DNS label.
+/// Maximum length of a DNS label.
 const LONGEST: usize = 63;
 
 /// A name for a child of `parent`: `<parent>-<suffix>`, or just the parent's name for an empty suffix.
 ///
-/// It is a DNS label that starts with a letter (at most 63 characters, no dots), and so valid for objects of every kind and as the
-/// value of a label. A parent's name may have 253 characters, dots and a leading digit: where the name does not fit, it is changed or
-/// shortened, and ends in a hash of the parent's whole name, so that no two parents share it.
-///
+/// The name is a DNS label that starts with a letter (at most 63 characters, no dots), so it is valid for objects of
+/// every kind and as the value of a label. The parent's name may have 253 characters, dots and a leading digit. A name
+/// that does not fit is adapted and shortened, and gets a hash of the parent's whole name, so that no two parents share
+/// it.
 /// ```
 /// # use k8s_openapi::api::core::v1::ConfigMap;
 /// # use opctl_runtime::child_name;
@@ -25,7 +25,7 @@ const LONGEST: usize = 63;
 ///
 /// # Panics
 ///
-/// If the suffix is longer than 40 characters, or no part of a DNS label.
+/// If the suffix is longer than 40 characters, or cannot be the end of a DNS label.
 pub fn child_name(parent: &impl ResourceExt, suffix: &str) -> String {
     let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     assert!(
@@ -47,8 +47,8 @@ pub fn child_name(parent: &impl ResourceExt, suffix: &str) -> String {
     label + &hash + &suffix
 }
 
-/// The field manager `base/part`. The API server refuses names of more than 128 bytes: a longer one is cut off, and ends in a hash of
-/// the whole.
+/// The field manager `base/part`. The API server refuses names of more than 128 bytes, so a longer one is truncated and
+/// ends in a hash of the whole.
 pub(crate) fn field_manager(base: &str, part: &str) -> String {
     const LONGEST: usize = 128;
     let name = format!("{base}/{part}");
@@ -59,7 +59,7 @@ pub(crate) fn field_manager(base: &str, part: &str) -> String {
     shortened(&name, LONGEST - hash.len()).to_owned() + &hash
 }
 
-/// A name of a Helm release, which has at most 53 characters: a longer one is cut off, and ends in a hash of the whole.
+/// The name of a Helm release. Helm allows 53 characters, so a longer one is truncated and ends in a hash of the whole.
 #[cfg(feature = "helm")]
 pub(crate) fn release_name(name: &str) -> String {
     const LONGEST: usize = 53;
@@ -70,7 +70,7 @@ pub(crate) fn release_name(name: &str) -> String {
     shortened(name, LONGEST - hash.len()).trim_end_matches(['-', '.']).to_owned() + &hash
 }
 
-/// FNV-1a: names of children must never change, and the standard library's hash may.
+/// FNV-1a. The hash of the standard library may change between releases, and names of children must not.
 fn hash(name: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     name.bytes().fold(0xcbf2_9ce4_8422_2325, step)

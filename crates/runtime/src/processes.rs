@@ -1,4 +1,4 @@
-//! Programs that the operator runs.
+//! Child processes of the operator.
 
 use std::env;
 use std::fs::DirBuilder;
@@ -11,11 +11,11 @@ use tokio::process::Child;
 #[cfg(unix)]
 use tokio::time::timeout;
 
-/// Ends a program by SIGTERM, and after this time by SIGKILL.
+/// Stops a process with SIGTERM, and with SIGKILL if it still runs after `patience`.
 pub(crate) async fn stop(child: &mut Child, patience: Duration) -> io::Result<ExitStatus> {
     #[cfg(unix)]
     if let Some(pid) = child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed())) {
-        // Where it has ended already, there is nothing to stop.
+        // Fails if the process has already exited.
         let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
         if let Ok(status) = timeout(patience, child.wait()).await {
             return status;
@@ -25,7 +25,7 @@ pub(crate) async fn stop(child: &mut Child, patience: Duration) -> io::Result<Ex
     child.wait().await
 }
 
-/// A folder for temporary files that nobody else can write to.
+/// A folder for temporary files that only this user can write to.
 pub(crate) fn private_folder(name: &str) -> io::Result<PathBuf> {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! Objects whose spec and status are not decoded, of kinds that Rust only names.
+//! Objects with an untyped spec and status, of kinds that Rust knows only by name.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -8,7 +8,7 @@ use kube::api::ObjectMeta;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// An object as it is in the cluster: a type would lose nulls, and fields that it does not have.
+/// An object without loss: a typed one would drop nulls and unknown fields.
 #[derive(Deserialize, Serialize)]
 #[serde(bound = "")]
 pub(crate) struct Untyped<K> {
@@ -17,7 +17,7 @@ pub(crate) struct Untyped<K> {
     pub spec: Value,
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub status: Value,
-    /// Its other fields, such as the `data` of a ConfigMap.
+    /// The other top-level fields, such as the `data` of a ConfigMap.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
     #[serde(skip)]

@@ -1,7 +1,8 @@
-//! A connection that sends nothing after the term of the leader.
+//! A connection that sends nothing after the leader's term is over.
 //!
-//! [`Term::guard`] checks requests, but their bytes are sent by another task, and a long one in many pieces: a process that is stopped in
-//! between would send the rest when it continues. So each piece is checked once more, right before the operating system takes it.
+//! [`Term::guard`] checks requests, but another task sends their bytes, a long request in many writes: a process that
+//! is suspended in between would send the rest when it resumes. So each write is checked again, right before the system
+//! call.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;

@@ -1,5 +1,5 @@
-//! The client of the cluster: from the kubeconfig or the Pod's service account, through a proxy if there is one, with metrics,
-//! retries that an overloaded API server can bear, and errors that name the server.
+//! The client of the API server: configured by the kubeconfig or the Pod's service account, with proxies, metrics,
+//! retries that do not add to an overload, and errors that name the server.
 
 mod fence;
 mod overload;
@@ -31,21 +31,22 @@ use requests::{RequestsLayer, Server};
 
 pub use requests::RequestError;
 
-/// Connects to the cluster of the kubeconfig, or of the Pod that this runs in.
+/// Creates a client for the cluster of the kubeconfig, or of the Pod that the operator runs in. Sends no request.
 ///
-/// The kubeconfig is that of `KUBECONFIG`, or else `~/.kube/config`; without one, the Pod's service account is used. Its
-/// `proxy-url` is used as kubectl does, and so are `HTTPS_PROXY` and `NO_PROXY`; a Pod reaches its own cluster without a proxy.
+/// Reads the kubeconfig of `KUBECONFIG`, or else `~/.kube/config`; without one, uses the Pod's service account.
+/// `proxy-url`, `HTTPS_PROXY` and `NO_PROXY` have the meaning that they have for kubectl; a Pod reaches its own cluster
+/// without a proxy.
 ///
-/// `metrics` counts the requests. Nothing is sent yet.
+/// `metrics` counts the requests.
 ///
 /// # Errors
 ///
-/// If there is no kubeconfig and no service account, or what they say cannot be used.
+/// If there is neither a kubeconfig nor a service account, or if their settings are invalid.
 pub async fn connect(metrics: &Metrics) -> Result<Client, Error> {
     connect_within(&Term::default(), metrics).await
 }
 
-/// The same, for a client whose connections send nothing once the term is over.
+/// Like [`connect`], but the connections send nothing once the term is over.
 pub(crate) async fn connect_within(term: &Term, metrics: &Metrics) -> Result<Client, Error> {
     connect_with(term, metrics, &|name| env::var(name).ok()).await
 }
@@ -73,19 +74,20 @@ async fn connect_with(
     build(config, proxy, term, metrics)
 }
 
-/// A client with a configuration of your own, and everything that [`connect`] adds. Its `proxy_url` is used; the variables of
-/// the environment are not read.
+/// Creates a client from a custom configuration, with everything that [`connect`] adds. Uses its `proxy_url`, and
+/// ignores the environment variables.
 ///
 /// # Errors
 ///
-/// If the configuration cannot be used.
+/// If the proxy, certificates or credentials are invalid.
 pub fn from_config(config: Config, metrics: &Metrics) -> Result<Client, Error> {
     let proxy_url = config.proxy_url.as_ref().map(Uri::to_string);
     let proxy = Proxy::choose(&config.cluster_url, proxy_url.as_deref(), &|_| None)?;
     build(config, proxy, &Term::default(), metrics)
 }
 
-/// A kubeconfig for programs that the operator runs, as JSON: with its own cluster and credentials, and this namespace as the default.
+/// The kubeconfig for child processes, as JSON: the operator's cluster and credentials, with `namespace` as the default
+/// namespace.
 #[cfg(feature = "ansible")]
 pub(crate) fn kubeconfig_for(namespace: &str) -> Result<serde_json::Value, Error> {
     use serde_json::json;
@@ -113,13 +115,13 @@ pub(crate) fn kubeconfig_for(namespace: &str) -> Result<serde_json::Value, Error
     Ok(serde_json::to_value(&kubeconfig).expect("it was read as text"))
 }
 
-/// A kubeconfig, and the files that it is from.
+/// A merged kubeconfig, and the files that it was loaded from.
 struct Found {
     paths: Paths,
     kubeconfig: Kubeconfig,
 }
 
-/// The kubeconfig, if there is one that names a cluster.
+/// The kubeconfig, if it has a current context. Without one, the service account is used, if there is one.
 fn kubeconfig(variable: &impl Fn(&str) -> Option<String>) -> Result<Option<Found>, Error> {
     let named = variable("KUBECONFIG").unwrap_or_default();
     let named: Vec<PathBuf> = env::split_paths(&named).filter(|path| !path.as_os_str().is_empty()).collect();
@@ -147,7 +149,7 @@ fn kubeconfig(variable: &impl Fn(&str) -> Option<String>) -> Result<Option<Found
     }
 }
 
-/// Of the cluster of the current context.
+/// The `proxy-url` of the current context's cluster.
 fn proxy_url(kubeconfig: &Kubeconfig) -> Option<String> {
     let current = kubeconfig.current_context.as_ref()?;
     let context = kubeconfig.contexts.iter().find(|context| context.name == *current)?.context.as_ref()?;
@@ -159,7 +161,8 @@ fn build(config: Config, proxy: Option<Proxy>, term: &Term, metrics: &Metrics) -
     let mut connector = HttpConnector::new();
     connector.enforce_http(false);
     connector.set_nodelay(true);
-    // A connection to a machine that is gone is noticed; watches read for minutes.
+    // Detects a dead peer within a minute. A watch, which may be silent for minutes, cannot use a short timeout
+    // instead.
     connector.set_keepalive(Some(Duration::from_secs(30)));
     connector.set_keepalive_interval(Some(Duration::from_secs(10)));
     connector.set_keepalive_retries(Some(3));
@@ -179,7 +182,7 @@ fn build(config: Config, proxy: Option<Proxy>, term: &Term, metrics: &Metrics) -
     match scheme {
         Scheme::Http => stack(config, tunnel(&intercept, connector), layer),
         Scheme::Https => {
-            // The same authorities as for the server, as in kubectl.
+            // With the certificate authorities of the API server, as in kubectl.
             let connector = config.rustls_https_connector_with_connector(connector).map_err(Error::config)?;
             stack(config, tunnel(&intercept, connector), layer)
         }
@@ -201,7 +204,7 @@ fn tunnel<C>(intercept: &hyper_util::client::proxy::matcher::Intercept, connecto
     }
 }
 
-/// kube's own layers, without its retries, and ours.
+/// The client stack of kube, with [`RequestsLayer`] in the place of kube's retries.
 fn stack<C>(config: Config, connector: C, layer: RequestsLayer) -> Result<Client, Error>
 where
     C: Service<Uri> + Clone + Send + Sync + 'static,
@@ -227,11 +230,11 @@ where
     Ok(Client::new(service, config.default_namespace))
 }
 
-/// What went wrong with a request to the API server, in one sentence that names the server: kube's own text repeats the whole
-/// answer, or says no more than "client error (Connect)".
+/// Describes a failed request in one sentence that names the server. The `Display` of kube repeats the whole response,
+/// or is just "client error (Connect)".
 pub(crate) fn describe(error: &kube::Error) -> String {
     match error {
-        // The server says no more, whether a certificate has expired or a token is wrong.
+        // The server does not distinguish an expired certificate from an invalid token.
         kube::Error::Api(status) if status.code == 401 => {
             "Unauthorized: the credentials are invalid or have expired".to_owned()
         }
@@ -241,35 +244,35 @@ pub(crate) fn describe(error: &kube::Error) -> String {
     }
 }
 
-/// Why there is no client.
+/// An error in the configuration of a client.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Neither a kubeconfig nor a service account.
+    /// There is neither a kubeconfig nor a service account.
     #[error(
         "no cluster is configured: `KUBECONFIG` is not set, `~/.kube/config` does not exist, and this is no Pod with a service account"
     )]
     NoCluster,
-    /// The service account of the Pod cannot be used.
+    /// The Pod's service account is invalid.
     #[error("cannot use the service account of this Pod: {0}")]
     ServiceAccount(#[source] InClusterError),
-    /// The kubeconfig cannot be used.
+    /// The kubeconfig is invalid.
     #[error("cannot use the kubeconfig {paths}: {}", explained(source))]
     Kubeconfig {
-        /// Its files.
+        /// The files of the kubeconfig.
         paths: Paths,
-        /// What is wrong.
+        /// The cause.
         source: Box<KubeconfigError>,
     },
-    /// The URL of the proxy cannot be used.
+    /// The URL of the proxy is invalid.
     #[error("cannot use the proxy `{url}` of {origin}: it must be a URL with `http`, `https` or `socks5`")]
     Proxy {
-        /// Without credentials.
+        /// The URL, without credentials.
         url: String,
-        /// Where it is from.
+        /// The setting or environment variable that contains it.
         origin: &'static str,
     },
-    /// Certificates or credentials cannot be used.
+    /// The certificates or credentials are invalid.
     #[error("cannot use the certificates or credentials of the kubeconfig: {}", with_causes(&**.0))]
     Credentials(#[source] Box<kube::Error>),
 }

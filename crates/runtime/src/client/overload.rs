@@ -1,5 +1,5 @@
-//! What all requests of an operator know of an overloaded API server: a server that answers 429 or 503 gets a pause, then a
-//! single request, and more only as it answers.
+//! Circuit breaker for an overloaded API server: after a response with 429 or 503, no request is sent for a pause, then
+//! one at a time, and more with each response.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,14 +9,14 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::telemetry::random;
 
-/// The longest pause, whatever the server asks for.
+/// Maximum of a `Retry-After` that is respected.
 pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// The longest pause when the server asks for none.
+/// Maximum pause after a refusal without `Retry-After`.
 const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
-/// So many requests at the same time show that the overload is over.
+/// Number of concurrent requests that ends the recovery.
 const RECOVERED: u32 = 32;
 
-/// Lets requests through: all of them, or, after a refusal, none for a while and then one after the other.
+/// Admits requests: all of them, or after a refusal none for a pause, then a slowly growing number.
 #[derive(Default)]
 pub(super) struct Gate {
     state: Mutex<State>,
@@ -25,9 +25,9 @@ pub(super) struct Gate {
 
 #[derive(Default)]
 struct State {
-    /// None: the server is not overloaded, as far as is known.
+    /// `None` while the server is not known to be overloaded.
     recovery: Option<Recovery>,
-    /// Counts refusals. Answers to requests from before the last one say nothing about the server of now.
+    /// Number of refusals. A response to a request of an earlier epoch is ignored: it is outdated.
     epoch: u64,
     /// Refusals in a row.
     refusals: u32,
@@ -39,23 +39,23 @@ struct Recovery {
     limit: u32,
 }
 
-/// A request that was let through, until it is answered or given up.
+/// Admission of one request, held until it is answered or dropped.
 pub(super) struct Pass<'a> {
     gate: &'a Gate,
     epoch: u64,
 }
 
-/// The server is still overloaded at the deadline; it may be asked again after this time.
+/// The deadline passes before the server recovers. Contains the time until a request may be sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Overloaded(pub Duration);
 
 impl Gate {
-    /// Waits until a request may be sent, or fails as soon as that cannot be before the deadline.
+    /// Waits until a request may be sent. Fails as soon as this is known to be later than the deadline.
     pub async fn enter(&self, deadline: Instant) -> Result<Pass<'_>, Overloaded> {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
-            // Registers before the state is read: no change is missed.
+            // Registered before the state is read, so that no change is missed.
             changed.as_mut().enable();
             let until = {
                 let (mut state, now) = (self.state(), Instant::now());
@@ -87,7 +87,7 @@ impl Gate {
 }
 
 impl Pass<'_> {
-    /// The server answered: one more request at the same time.
+    /// The server answered: admits one more concurrent request.
     pub fn answered(self) {
         let mut state = self.gate.state();
         if state.epoch != self.epoch {
@@ -102,7 +102,8 @@ impl Pass<'_> {
         }
     }
 
-    /// The server is overloaded: nothing is sent for the time that it asks for, or else for longer after each refusal in a row.
+    /// The server is overloaded: pauses for its `Retry-After`, or else for one second, doubled with each refusal in a
+    /// row.
     pub fn refused(self, retry_after: Option<Duration>) {
         let mut state = self.gate.state();
         let now = Instant::now();
@@ -114,13 +115,13 @@ impl Pass<'_> {
             let recovery = Recovery { closed_until: now + jittered(pause), in_flight: 0, limit: 1 };
             state.recovery = Some(recovery);
         } else if let (Some(recovery), Some(asked)) = (&mut state.recovery, retry_after) {
-            // Sent before the pause began.
+            // The request was sent before the pause began.
             recovery.closed_until = recovery.closed_until.max(now + asked.min(LONGEST_PAUSE));
         }
     }
 }
 
-/// Makes room for the next request, also when this one got no answer.
+/// Admits the next request, even if this one got no response.
 impl Drop for Pass<'_> {
     fn drop(&mut self) {
         let mut state = self.gate.state();
@@ -134,7 +135,7 @@ impl Drop for Pass<'_> {
     }
 }
 
-/// Up to a quarter longer: several operators, or replicas, do not come back in the same moment.
+/// Adds up to a quarter, so that several operators or replicas do not resume at the same moment.
 fn jittered(pause: Duration) -> Duration {
     pause + pause.mul_f64((random() % 1000) as f64 / 4000.0)
 }
@@ -156,7 +157,7 @@ mod tests {
     async fn one_request_at_a_time_asks_whether_the_overload_is_over() {
         let gate = Arc::new(Gate::default());
         let sent = Arc::new(AtomicU32::new(0));
-        // Sent before the server refused anything.
+        // These are sent before the first refusal.
         let passes: Vec<_> = futures::future::join_all((0..100).map(|_| gate.enter(in_a_minute()))).await;
         passes.into_iter().for_each(|pass| pass.unwrap().refused(Some(Duration::from_secs(5))));
         let start = Instant::now();
@@ -192,7 +193,7 @@ mod tests {
             gate.enter(in_a_minute()).await.unwrap().refused(None);
             pauses.push(start.elapsed().as_secs());
         }
-        // Each up to a quarter longer.
+        // With the jitter of up to a quarter.
         for (pause, least) in pauses.iter().zip([0, 1, 2, 4, 8, 16, 30, 30]) {
             assert!((least..=least + least / 4 + 1).contains(pause), "{pauses:?}");
         }

@@ -1,8 +1,9 @@
-//! Which proxy the API server is reached through, by the rules of kubectl.
+//! Selection of the proxy for the API server, by the rules of kubectl.
 //!
-//! `proxy-url` in the kubeconfig always counts. Without it, `HTTPS_PROXY` does (`HTTP_PROXY` for a server without TLS), unless
-//! `NO_PROXY` names the server or the server is on this machine. The rules are those of Go's `golang.org/x/net/http/httpproxy`.
-//! kube 5.0 compares `NO_PROXY` with the proxy instead of the server, and refuses to start for a comma at its end.
+//! `proxy-url` in the kubeconfig takes precedence. Without it, `HTTPS_PROXY` applies (`HTTP_PROXY` for a server without
+//! TLS), unless `NO_PROXY` matches the server or the server is on this machine. The rules are those of Go's
+//! `golang.org/x/net/http/httpproxy`. kube 5.0 matches `NO_PROXY` with the proxy instead of the server, and refuses a
+//! trailing comma.
 
 use std::net::IpAddr;
 
@@ -16,7 +17,7 @@ use super::Error;
 pub(super) struct Proxy {
     pub scheme: Scheme,
     pub intercept: Intercept,
-    /// Where its URL is from: `HTTPS_PROXY`, or `proxy-url` in the kubeconfig.
+    /// The source of its URL: `HTTPS_PROXY`, `HTTP_PROXY`, or `proxy-url` in the kubeconfig.
     pub origin: &'static str,
 }
 
@@ -28,7 +29,7 @@ pub(super) enum Scheme {
 }
 
 impl Proxy {
-    /// The proxy for this server; `variable` reads the environment.
+    /// Selects the proxy for `server`; `variable` reads the environment.
     pub fn choose(
         server: &Uri,
         proxy_url: Option<&str>,
@@ -73,7 +74,7 @@ fn without_credentials(url: &str) -> String {
     }
 }
 
-/// Whether the server is reached without a proxy.
+/// `true` if the server is reached without a proxy.
 fn is_direct(server: &Uri, no_proxy: &str) -> bool {
     let host = server.host().unwrap_or_default().trim_matches(['[', ']']).to_ascii_lowercase();
     let port = server.port_u16().unwrap_or(if server.scheme_str() == Some("http") { 80 } else { 443 });
@@ -85,13 +86,14 @@ fn is_direct(server: &Uri, no_proxy: &str) -> bool {
     entries.any(|entry| entry == "*" || matches(&entry, &host, address, port))
 }
 
-/// Whether an entry of `NO_PROXY` names a server: an address, a range of them, or a domain, each but a range with a port or not.
+/// `true` if an entry of `NO_PROXY` matches the server. An entry is an address or a domain, both with an optional port,
+/// or a CIDR range.
 fn matches(entry: &str, host: &str, address: Option<IpAddr>, port: u16) -> bool {
     if let Some((network, length)) = entry.split_once('/') {
         return address.is_some_and(|address| contains(network, length, address).unwrap_or(false));
     }
     let (name, only) = match entry.rsplit_once(':') {
-        // Of several colons, the last is part of an address, unless there are brackets around that.
+        // The last of several colons belongs to an IPv6 address, unless that is in brackets.
         Some((name, digits)) if !name.contains(':') || name.ends_with(']') => match digits.parse::<u16>() {
             Ok(only) => (name, Some(only)),
             Err(_) => return false,
@@ -114,7 +116,6 @@ fn matches(entry: &str, host: &str, address: Option<IpAddr>, port: u16) -> bool 
 
 fn contains(network: &str, length: &str, address: IpAddr) -> Option<bool> {
     let length: u32 = length.parse().ok()?;
-    // Both with the same number of bits.
     let (network, address, bits) = match (network.parse().ok()?, address) {
         (IpAddr::V4(network), IpAddr::V4(address)) => (network.to_bits().into(), address.to_bits().into(), 32_u32),
         (IpAddr::V6(network), IpAddr::V6(address)) => (network.to_bits(), address.to_bits(), 128),
@@ -168,7 +169,7 @@ mod tests {
     #[test]
     fn proxy_url_of_the_kubeconfig_always_counts_as_for_kubectl() {
         let variables = [("HTTPS_PROXY", "http://other"), ("NO_PROXY", "*")];
-        // The server is on this machine as the proxy sees it: `ssh -D`.
+        // With `ssh -D`, the server is local from the point of view of the proxy.
         let proxy = chosen("https://127.0.0.1:6443", Some("socks5://a:b%40@proxy:1080"), &variables).unwrap();
         assert_eq!(proxy.scheme, Scheme::Socks5);
         assert_eq!(proxy.intercept.raw_auth(), Some(("a", "b@")));

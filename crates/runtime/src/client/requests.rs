@@ -1,11 +1,13 @@
-//! Around every request to the API server: metrics, a limit of time, retries that an overloaded server can bear, and errors
-//! that name the server.
+//! The middleware of all requests to the API server: metrics, a timeout, retries that do not add to an overload, and
+//! errors that name the server.
 //!
-//! - 429 and 503 with `Retry-After` were refused before anything was done: they are repeated after that time. 503 without it
-//!   is repeated if a second execution changes nothing. 504 is not repeated: the request may have been carried out.
-//! - At most [`TRIES`] times and within [`PATIENCE`]; then the caller gets the answer, and has a backoff of its own.
-//! - All requests of an API group share a [`Gate`]: while the server refuses one, the others are not sent. A group, since an
-//!   aggregated API that is unavailable says nothing about the others.
+//! - 429, and 503 with `Retry-After`, refuse a request before it has any effect: it is repeated after that time. A 503
+//!   without `Retry-After` is repeated if the request is idempotent. A 504 is not repeated: the request may have been
+//!   executed.
+//! - A request is sent at most [`TRIES`] times and within [`PATIENCE`]; then the caller gets the response, and has its
+//!   own backoff.
+//! - All requests to an API group share a [`Gate`]: while the server refuses one, the others are not sent. The gate is
+//!   per group since an unavailable aggregated API does not affect the others.
 
 use std::collections::HashMap;
 use std::error::Error as StdError;
@@ -27,23 +29,23 @@ use super::target::{Target, asks};
 use crate::telemetry::metrics::Metrics;
 use crate::with_causes;
 
-/// How often a request is sent at most.
+/// Maximum number of times that a request is sent.
 pub(super) const TRIES: u32 = 5;
-/// How long a request waits for an overloaded server, with all its tries.
+/// Maximum time that a request waits for an overloaded server, over all tries.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
-/// How long an answer may take to begin. The API server itself gives up after 60 seconds (`--request-timeout`).
+/// Timeout until a response begins. The API server itself gives up after 60 seconds (`--request-timeout`).
 pub(super) const ANSWER: Duration = Duration::from_secs(90);
 
-/// The API server, as errors name it.
+/// The API server in error messages.
 #[derive(Clone, Debug)]
 pub(super) struct Server {
-    /// Without a slash at its end.
+    /// The URL, without a trailing slash.
     pub url: String,
-    /// URL and origin of the proxy.
+    /// The URL of the proxy, and the setting that it is from.
     pub proxy: Option<(String, &'static str)>,
 }
 
-/// Puts [`Requests`] around a service.
+/// Wraps a service in [`Requests`].
 #[derive(Clone)]
 pub(super) struct RequestsLayer(Arc<Shared>);
 
@@ -85,7 +87,7 @@ where
     type Future = BoxFuture<'static, Result<Response<B>, BoxError>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        // Each try waits for the service itself.
+        // Each try waits until the service is ready.
         Poll::Ready(Ok(()))
     }
 
@@ -113,7 +115,7 @@ impl Shared {
             tries += 1;
             let pass = match gate.enter(deadline).await {
                 Ok(pass) => pass,
-                // The server's own answer is better to know.
+                // The server's own response is more useful.
                 Err(overloaded) => return refused.ok_or_else(|| failed(Why::Overloaded(overloaded)).into()),
             };
             let next = copy(&request);
@@ -127,7 +129,7 @@ impl Shared {
                 Ok(Ok(response)) => response,
                 Ok(Err(error)) => {
                     let error: BoxError = error.into();
-                    // kube knows its own errors.
+                    // kube handles its own errors, such as those of authentication.
                     return Err(if error.is::<kube::Error>() { error } else { failed(Why::of(error)).into() });
                 }
                 Err(_) => return Err(failed(Why::Timeout(limit)).into()),
@@ -156,10 +158,10 @@ impl Shared {
     }
 }
 
-/// How a server refuses a request since it is overloaded.
+/// The response of an overloaded server.
 struct Refusal {
     retry_after: Option<Duration>,
-    /// Whether nothing was done.
+    /// The request had no effect.
     is_untouched: bool,
 }
 
@@ -168,7 +170,7 @@ impl Refusal {
         let seconds = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
         let retry_after = seconds.map(Duration::from_secs);
         let is_untouched = match response.status() {
-            // A PodDisruptionBudget says no, which is no overload.
+            // The refusal of a PodDisruptionBudget is no overload.
             StatusCode::TOO_MANY_REQUESTS => target.subresource() != Some("eviction"),
             StatusCode::SERVICE_UNAVAILABLE => retry_after.is_some(),
             _ => return None,
@@ -178,7 +180,7 @@ impl Refusal {
     }
 }
 
-/// Whether a second execution changes nothing.
+/// `true` if executing the request twice has the same effect as once.
 fn is_idempotent(request: &Request<Body>) -> bool {
     let content_type = request.headers().get(CONTENT_TYPE).map(|value| value.as_bytes());
     match *request.method() {
@@ -188,7 +190,7 @@ fn is_idempotent(request: &Request<Body>) -> bool {
     }
 }
 
-/// Nothing where the body is a stream.
+/// Copies a request; `None` if the body is a stream.
 fn copy(request: &Request<Body>) -> Option<Request<Body>> {
     let mut copy = Request::new(request.body().try_clone()?);
     copy.method_mut().clone_from(request.method());
@@ -199,7 +201,7 @@ fn copy(request: &Request<Body>) -> Option<Request<Body>> {
     Some(copy)
 }
 
-/// Of the time until an answer begins: what speaks with a Pod may say nothing for long.
+/// The timeout until a response begins. Connections to a Pod may be silent for long.
 fn limit(request: &Request<Body>, target: &Target) -> Duration {
     let is_long = request.headers().contains_key(UPGRADE)
         || asks(request.uri(), "follow")
@@ -207,7 +209,7 @@ fn limit(request: &Request<Body>, target: &Target) -> Duration {
     if is_long { Duration::from_secs(24 * 3600) } else { ANSWER }
 }
 
-/// A request without an answer: which one, of which server, and why.
+/// A request to the API server that got no response.
 ///
 /// It is the source of a [`kube::Error::Service`].
 #[derive(Debug)]
@@ -265,7 +267,7 @@ impl StdError for RequestError {
     }
 }
 
-/// Without hyper's "client error (Connect)", which says nothing more.
+/// Skips hyper's "client error (Connect)", which adds no information.
 fn below<'a>(error: &'a (dyn StdError + 'static)) -> &'a (dyn StdError + 'static) {
     match error.source() {
         Some(cause) if error.is::<hyper_util::client::legacy::Error>() => cause,
@@ -275,12 +277,12 @@ fn below<'a>(error: &'a (dyn StdError + 'static)) -> &'a (dyn StdError + 'static
 
 fn explained(error: &(dyn StdError + 'static)) -> String {
     let text = with_causes(below(error));
-    // The one mistake in the configuration whose text does not name it. Errors of TLS are inside of those of I/O.
+    // The only misconfiguration that the text does not explain. TLS errors are wrapped in I/O errors.
     let is_certificate = text.contains("invalid peer certificate");
     if is_certificate {
         return format!("its certificate is not trusted ({text}); check `certificate-authority` in the kubeconfig");
     }
-    // The time to connect, TLS included, of which the text does not say what it is for.
+    // The timeout to connect, including TLS; the text does not name it.
     if text.ends_with("deadline has elapsed") {
         return format!("it takes too long ({text})");
     }

@@ -1,16 +1,19 @@
-//! What a request asks for, in the terms of RBAC: verb, API group, resource. The rules are those of the API server
+//! Verb, API group and resource of a request, as RBAC names them. The rules are those of the API server
 //! (`RequestInfoFactory` of k8s.io/apiserver).
 
 use http::{Method, Uri};
 
-/// What a request asks for. Few values: no names of objects, unless asked for.
+/// The target of a request. Verb, group and resource have few values, so they can be labels of a metric; the names
+/// cannot.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Target {
-    /// As RBAC has it: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`.
+    /// The RBAC verb: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`; `other` for
+    /// other methods.
     pub verb: &'static str,
-    /// Empty for the core group and for paths that are no resource.
+    /// Empty for the core group and for non-resource URLs.
     pub group: String,
-    /// With its subresource, `deployments/status`; of a path that is no resource, the first segment: `/version`.
+    /// The resource with its subresource, such as `deployments/status`; for a non-resource URL its first segment, such
+    /// as `/version`.
     pub resource: String,
     pub namespace: Option<String>,
     pub name: Option<String>,
@@ -24,7 +27,7 @@ impl Target {
             ["apis", group, _, rest @ ..] if !rest.is_empty() => (*group, rest),
             _ => return Self::path(method, segments.first().copied()),
         };
-        // `status` and `finalize` are subresources of a Namespace, and not resources in it.
+        // `status` and `finalize` are subresources of a Namespace, not resources in it.
         let (namespace, segments) = match segments {
             ["namespaces", _] | ["namespaces", _, "status" | "finalize"] => (None, segments),
             ["namespaces", namespace, rest @ ..] if !rest.is_empty() => (Some((*namespace).to_owned()), rest),
@@ -67,7 +70,7 @@ fn verb(method: &Method) -> &'static str {
     }
 }
 
-/// Whether the query sets a flag.
+/// `true` if the query sets a flag to `true` or `1`.
 pub(crate) fn asks(uri: &Uri, flag: &str) -> bool {
     let mut pairs = uri.query().unwrap_or_default().split('&');
     pairs.any(|pair| matches!(pair.split_once('='), Some((name, "true" | "1")) if name == flag))

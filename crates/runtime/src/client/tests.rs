@@ -1,4 +1,4 @@
-//! How the kubeconfig and the environment are read. Requests are tested in `tests/client`.
+//! Loading of the kubeconfig and the environment. Requests are tested in `tests/thorough/client.rs`.
 
 use std::future::pending;
 use std::path::Path;
@@ -61,7 +61,7 @@ async fn requests_go_through_the_proxy_of_the_environment_unless_no_proxy_names_
     assert_eq!(&line, b"CONNECT 192.0.2.1:6443 HTTP/1.1\r");
     request.abort();
 
-    // A server that nobody listens on refuses at once, and the proxy would not be in the way.
+    // Nothing listens here, so the connection is refused at once; a proxy would accept it.
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let local = KUBECONFIG.replace("192.0.2.1:6443", &closed.to_string());
     let client = connected(file(&local).path(), Some(&url)).await.unwrap();
@@ -96,7 +96,7 @@ async fn says_what_is_wrong_with_the_kubeconfig() {
     );
 }
 
-/// Each of the requests of `count` callers at the same time takes this long, on the clock of tokio.
+/// Sends the requests of `count` concurrent callers to a server that takes this long, on the clock of tokio.
 async fn slow(count: u32, takes: Option<Duration>) -> (Vec<Result<(), String>>, u32) {
     let sent = Arc::new(AtomicU32::new(0));
     let seen = sent.clone();
@@ -147,7 +147,7 @@ async fn no_more_of_a_request_is_sent_after_the_term() {
     let mut received = connection.read(&mut buffer).await.unwrap();
     assert!(received > 0);
     term.end();
-    // The operating system delivers the bytes that it already has.
+    // The kernel still delivers the bytes that it has accepted.
     while let Ok(more @ 1..) = connection.read(&mut buffer).await {
         received += more;
     }
