@@ -1,4 +1,4 @@
-//! How long to wait after a failure.
+//! Backoff after failures of reconciles and watches.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,15 +12,16 @@ use crate::telemetry::random;
 const FIRST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(5 * 60);
 
-/// Consecutive failures of each object, and the time of the last one.
+/// The number of consecutive failures of each object, by uid, and the time of the last one.
 #[derive(Clone, Default)]
 pub struct Backoff(Arc<Mutex<HashMap<String, (u32, Instant)>>>);
 
 impl Backoff {
-    /// Counts a failure. The time to wait before the next try: one second, doubled with each failure, up to five minutes.
+    /// Counts a failure, and returns the time until the next try: one second, doubled with each failure, up to five
+    /// minutes.
     pub fn next(&self, object: &impl ResourceExt) -> Duration {
         let (mut objects, now) = (self.objects(), Instant::now());
-        // Forget objects that were deleted while they failed: those that still fail come back sooner.
+        // Drops objects that were deleted while failing: the others fail again within this time.
         objects.retain(|_, (_, last)| now - *last < 2 * LONGEST);
         let (count, last) = objects.entry(key(object)).or_insert((0, now));
         let wait = FIRST.saturating_mul(2_u32.saturating_pow(*count));
@@ -28,7 +29,7 @@ impl Backoff {
         jittered(wait.min(LONGEST))
     }
 
-    /// Forgets the failures of an object, after a success.
+    /// Resets the failures of an object after a success.
     pub fn reset(&self, object: &impl ResourceExt) {
         self.objects().remove(&key(object));
     }
@@ -42,8 +43,8 @@ fn key(object: &impl ResourceExt) -> String {
     object.uid().unwrap_or_default()
 }
 
-/// The pause of a controller's watches after one of them failed. All of them wait for it, so kube's own, up to half a minute, is
-/// too long.
+/// The pause of a controller's watches after one of them has failed. All of them wait for it, so kube's default of up
+/// to half a minute is too long.
 pub struct Pause;
 
 impl Iterator for Pause {
@@ -58,7 +59,7 @@ impl utils::Backoff for Pause {
     fn reset(&mut self) {}
 }
 
-/// Up to a tenth longer, so that many objects do not come due in the same moment.
+/// Adds up to a tenth, so that many objects are not due at the same moment.
 pub fn jittered(duration: Duration) -> Duration {
     duration + duration.mul_f64((random() % 1000) as f64 / 10_000.0)
 }

@@ -1,4 +1,4 @@
-//! The objects that belong to another one: applied, compared with what was applied before, and waited for.
+//! The children of an object: applies them, prunes those that are no longer applied, and sums up their readiness.
 
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
@@ -16,10 +16,10 @@ use super::{Kind, Outcome};
 use crate::apply::{api_for, apply_text, is_namespaced};
 use crate::{Context, Error, Result, conditions};
 
-/// The children of an object: everything that its controller applies for it.
+/// The children of an object: the objects that its controller applies for it.
 ///
-/// Each has the object as its owner, so Kubernetes deletes it with the object. A controller that [`owns`](crate::Controller::owns)
-/// the kind repairs it when somebody changes it.
+/// Each child has an owner reference to the object, so Kubernetes garbage-collects it with the object. A controller
+/// that [`owns`](crate::Controller::owns) the kind reverts changes that others make to it.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -53,7 +53,7 @@ struct Owner {
     reference: Option<OwnerReference>,
 }
 
-/// Which child of an owner this is.
+/// Identifies a child of an owner.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 struct Key {
     group: String,
@@ -68,7 +68,7 @@ impl Key {
     }
 }
 
-/// A child with its owner and its namespace, as it is sent.
+/// A child as it is applied: with owner reference and namespace.
 struct Adopted<C> {
     json: Value,
     namespace: Option<String>,
@@ -77,7 +77,7 @@ struct Adopted<C> {
 }
 
 impl<'a> Children<'a> {
-    /// The children of this object.
+    /// Starts with no children of `object` applied.
     pub fn of<K: Resource<DynamicType = ()>>(object: &K, ctx: &'a Context) -> Self {
         let owner = Owner {
             kind: K::kind(&()).into_owned(),
@@ -89,30 +89,34 @@ impl<'a> Children<'a> {
         Self { ctx, owner, applied: BTreeSet::new(), readiness: Vec::new() }
     }
 
-    /// Applies a child by server-side apply with force, and returns it as it is in the cluster now.
+    /// Applies a child by server-side apply with force, and returns the object as the API server stored it.
     ///
-    /// It gets an owner reference to the owner and, unless it names one, the namespace of the owner. An object of this name that
-    /// another controller owns is an error; one without an owner is taken over: see [`apply_unless_taken`](Self::apply_unless_taken).
+    /// The child gets a controller owner reference, and the namespace of the owner unless it names one. An object of
+    /// this name that another controller owns is an error; one without a controller is taken over: see
+    /// [`apply_unless_taken`](Self::apply_unless_taken).
     ///
     /// # Errors
     ///
-    /// If the request fails; `InvalidChild` for a child without a name, one that is applied twice, or one that cannot have this owner:
-    /// the children of an owner in a namespace are in the same namespace; `Undecodable` if the object does not fit `C`.
+    /// If the request fails; `InvalidChild` for a child without a name, one that is applied twice, or one that cannot
+    /// have this owner (the children of a namespaced owner are in its namespace); `Undecodable` if the object does not
+    /// decode into `C`.
     pub fn apply<C: Kind>(&mut self, child: C) -> impl Future<Output = Result<C>> + Send {
-        // Not in the future: an object such as a Deployment takes kilobytes, and many requests wait at a time.
+        // Outside of the future, which would otherwise hold the object: a Deployment takes kilobytes, and many requests
+        // wait at a time.
         let adopted = self.adopt(child);
         async { self.apply_adopted(adopted?).await }
     }
 
-    /// Like [`apply`](Self::apply), but does not take over an object of this name that neither has the owner nor all labels of `child`.
+    /// Like [`apply`](Self::apply), but refuses an existing object that has neither the owner nor all labels of
+    /// `child`.
     ///
-    /// An object with all labels of `child` is adopted: after `kubectl delete --cascade=orphan`, the children have lost their owner.
-    /// A `child` without labels adopts nothing. It needs the verb `get`, too; there is no request if the controller
-    /// [`owns`](crate::Controller::owns) the kind, and its watch has seen this child.
+    /// An object with all labels of `child` is adopted, since `kubectl delete --cascade=orphan` removes the owner from
+    /// the children. A `child` without labels adopts nothing. The controller needs the verb `get` too. No extra request
+    /// is sent if it [`owns`](crate::Controller::owns) the kind and its watch has seen this child.
     ///
     /// # Errors
     ///
-    /// Those of `apply`, and the reason `NameTaken`.
+    /// The errors of [`apply`](Self::apply), and `NameTaken` for an object of others.
     pub fn apply_unless_taken<C: Kind>(&mut self, child: C) -> impl Future<Output = Result<C>> + Send {
         let adopted = self.adopt(child);
         async {
@@ -127,7 +131,7 @@ impl<'a> Children<'a> {
         }
     }
 
-    /// Whether somebody else has an object of the name of this child.
+    /// `true` if an object of the child's name exists that must not be adopted.
     async fn is_taken<C: Kind>(&self, Adopted { json, namespace, name, .. }: &Adopted<C>) -> Result<bool> {
         let Context { client, owned, .. } = self.ctx;
         let (key, uid): (Name, _) = ((namespace.clone(), name.clone()), self.owner.uid.as_str());
@@ -157,7 +161,7 @@ impl<'a> Children<'a> {
         let metadata = decode::<Child<C>>(&applied).map_err(|why| undecodable::<C>(&name, &why))?.metadata;
         let watches = owned.of::<C>();
         match watches.is_empty() || watches.iter().any(|index| index.has(&metadata)) {
-            // Or nobody knows.
+            // Without a watch, it is unknown if the apply changed the object.
             true => debug!("{shown} applied"),
             false => info!("{shown} changed"),
         }
@@ -167,7 +171,7 @@ impl<'a> Children<'a> {
         Ok(child)
     }
 
-    /// Gives a child its owner and its namespace.
+    /// Validates a child, and sets its owner and namespace.
     fn adopt<C: Kind>(&self, mut child: C) -> Result<Adopted<C>> {
         let (kind, owner) = (C::kind(&()), &self.owner);
         let invalid = |why: String| Err(Error::new("InvalidChild", why).permanent());
@@ -199,16 +203,16 @@ impl<'a> Children<'a> {
         Ok(Adopted { json, namespace, name, kind: PhantomData })
     }
 
-    /// Deletes the children of kind `C` that an earlier reconcile applied and this one did not. Call it once all children of the kind
-    /// are applied; if one of them fails, `?` returns before anything is deleted.
+    /// Deletes the children of kind `C` that an earlier reconcile applied and this one did not. Call it after all
+    /// children of the kind are applied; if one of them fails, `?` returns before anything is deleted.
     ///
-    /// Only children that this controller applied are deleted, by these `Children` or otherwise, and only of kinds that it
-    /// [`owns`](crate::Controller::owns), since its watch is what knows them. A child that has changed in a way that the watch has not
-    /// seen yet is deleted by the next reconcile.
+    /// It deletes only children that this controller's field manager applied, and only of kinds that it
+    /// [`owns`](crate::Controller::owns), since it finds them in the cache of that watch. A child whose last change has
+    /// not reached the watch is deleted by the next reconcile.
     ///
     /// # Errors
     ///
-    /// If a request fails. A child that is gone already is no error.
+    /// If a request fails. A child that no longer exists is not an error.
     pub async fn prune<C: Kind>(&mut self) -> Result<()> {
         for index in self.ctx.owned.of::<C>() {
             for name in index.prunable(&self.owner.uid) {
@@ -220,7 +224,7 @@ impl<'a> Children<'a> {
         Ok(())
     }
 
-    /// Deletes a child in exactly the version that was seen last: a later one may belong to someone else.
+    /// Deletes a child with a precondition on the last observed version: a later one may belong to another controller.
     async fn delete<C: Kind>(&self, index: &Index, name: &Name) -> Result<()> {
         let api: Api<Child<C>> = api_for(&self.ctx.client, name.0.as_deref());
         while let Some(version) = index.version(&self.owner.uid, name) {
@@ -240,25 +244,25 @@ impl<'a> Children<'a> {
         Ok(())
     }
 
-    /// Whether Kubernetes' own controller of a child has not seen yet what was applied. It will, and the change causes another
-    /// reconcile: until then, there is nothing to write into the status.
+    /// `true` if the built-in controller of a child, such as that of Deployments, has not observed the applied spec.
+    /// Its next status triggers another reconcile; until then, the status of the owner cannot be determined.
     pub fn is_pending(&self) -> bool {
         self.readiness.iter().any(|(_, readiness)| *readiness == Readiness::Unobserved)
     }
 
-    /// The readiness of each child, with its kind and name, by the rules of kstatus.
+    /// The readiness of each child by the rules of kstatus, with `<kind> <name>`.
     pub fn readiness(&self) -> &[(String, Readiness)] {
         &self.readiness
     }
 
-    /// The condition `Ready`: `True` with reason `Available` if all children are current; else that of the first child that failed
-    /// (`Failed`) or is not there yet (`Progressing`).
+    /// The condition `Ready`: `True` with reason `Available` if all children are current, else `False` with the message
+    /// of the first child that failed (`Failed`) or else is in progress (`Progressing`).
     pub fn ready(&self) -> Condition {
         ready_of(&self.readiness, "all children are ready")
     }
 
-    /// The outcome of a reconcile that applied these children: [`ready`](Self::ready), or no change of the status while one of them
-    /// [is pending](Self::is_pending).
+    /// The outcome of a reconcile that applied these children: [`ready`](Self::ready), or an unchanged status while one
+    /// of them [is pending](Self::is_pending).
     pub fn outcome(&self) -> Outcome {
         if self.is_pending() {
             return Outcome::unchanged();
@@ -271,7 +275,7 @@ impl<'a> Children<'a> {
     }
 }
 
-/// The condition `Ready` of an object with these children; `all` is its message if all of them are ready.
+/// The condition `Ready` of an object with these children; `all` is the message if all are ready.
 pub(crate) fn ready_of(readiness: &[(String, Readiness)], all: &str) -> Condition {
     let first = |message: fn(&Readiness) -> Option<&str>| {
         let mut found = readiness.iter().filter_map(|(child, it)| Some(format!("{child}: {}", message(it)?)));

@@ -1,4 +1,4 @@
-//! Runs a controller of kube's until shutdown, with what belongs around each reconcile.
+//! Runs a kube controller until shutdown, with tracing, metrics, limits and backoff around each reconcile.
 
 use std::any::Any;
 use std::fmt;
@@ -20,11 +20,12 @@ use super::backoff::{Backoff, Pause};
 use super::watch;
 use crate::{Context, Error, manager, telemetry};
 
-/// A step of a reconcile that takes longer delays other tasks, up to probes and metrics.
+/// Duration of a single poll after which the reconcile is reported as blocking: it delays other tasks, including probes
+/// and metrics.
 const BLOCKED: Duration = Duration::from_secs(5);
 
-/// Runs a controller built with plain kube-rs until shutdown, with what belongs around each reconcile: a span with a trace id,
-/// metrics, a log line, `--concurrency` and `--rate`, and after a failure or a panic a pause that is longer each time.
+/// Runs a controller built with plain kube-rs until shutdown. Each reconcile gets a span with a trace id, metrics and a
+/// log line, the limits `--concurrency` and `--rate`, and exponential backoff after a failure or a panic.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -48,7 +49,7 @@ const BLOCKED: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 ///
-/// None at present: what fails is tried again.
+/// None at present: failures are retried.
 pub async fn drive<K, R, F>(
     name: &'static str,
     controller: Controller<K>,
@@ -69,7 +70,7 @@ where
     let observed = |object: Arc<K>, ctx: Arc<Context>| {
         let id = ObjectRef::from_obj(&*object);
         let path = [id.namespace, Some(id.name)];
-        // Of this level, so that all lines have it, whatever RUST_LOG is.
+        // At level error, so that every log line has the span for any value of RUST_LOG.
         let span = error_span!(
             "reconcile",
             controller = name,
@@ -124,12 +125,12 @@ where
                 warn!(controller = name, "watch failed, it starts again: {}", watch::why(&error));
             }
             Err(Outcome::RunnerError(error)) => warn!(controller = name, "{error}"),
-            // Logged above, within its span; or the object was deleted before its turn.
+            // Logged above, within the span; or the object was deleted before its reconcile.
             Ok(_) | Err(Outcome::ReconcilerFailed(..) | Outcome::ObjectNotFound(_)) => {}
         }
         ready(())
     });
-    // In one task: a store wakes only the task that asked last.
+    // Both run in one task, since a store wakes only the task that polled it last.
     let filled = async {
         if store.wait_until_ready().await.is_ok() {
             ctx.readiness.reached(name);
@@ -139,9 +140,9 @@ where
     Ok(())
 }
 
-/// A panic as an error: it is about one object, and must not stop the others.
+/// Converts a panic to an error: it concerns one object, and must not stop the others.
 ///
-/// Combinators rather than an `async` block, which would have room for two of the futures that it is given and awaits.
+/// Uses combinators, since an `async` block that takes a future and awaits it is twice its size.
 pub(super) fn caught<T>(reconcile: impl Future<Output = Result<T, Error>>) -> impl Future<Output = Result<T, Error>> {
     let text = |panic: Box<dyn Any + Send>| match panic.downcast::<String>() {
         Ok(text) => *text,
@@ -153,7 +154,7 @@ pub(super) fn caught<T>(reconcile: impl Future<Output = Result<T, Error>>) -> im
     AssertUnwindSafe(reconcile).catch_unwind().map(move |caught| caught.unwrap_or_else(panicked))
 }
 
-/// kube wants an error of the standard library's kind, which [`Error`] cannot be.
+/// kube requires `std::error::Error`, which [`Error`] cannot implement together with its `From` for every error.
 #[derive(Debug)]
 struct Failed(Error);
 

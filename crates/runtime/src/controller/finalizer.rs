@@ -1,4 +1,4 @@
-//! Cleaning up before an object is deleted.
+//! Finalizers: cleanup before an object is deleted.
 
 use std::time::Duration;
 
@@ -11,21 +11,21 @@ use serde_json::{Value, json};
 
 use crate::{Context, Error, apply};
 
-/// What the finalizer of a controller makes of an object.
+/// The next step for an object, depending on its finalizers and its deletion.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Step {
-    /// It has the finalizer: reconcile it.
+    /// Reconcile: the object has the finalizer, or needs none.
     Reconcile,
-    /// It is new: take hold of it first.
+    /// Add the finalizer, before the first reconcile.
     Add,
-    /// It is being deleted: clean up, then let it go.
+    /// The object is being deleted: clean up, then remove the finalizer.
     CleanUp,
-    /// It is being deleted, and this controller has nothing to do with it any more.
+    /// The object is being deleted and does not have this controller's finalizer: do nothing.
     Leave,
 }
 
 impl Step {
-    /// For an object of a controller with or without a finalizer.
+    /// The step for an object; `finalizer` is the one of the controller, if any.
     pub fn of(object: &impl ResourceExt, finalizer: Option<&str>) -> Self {
         let is_held = || object.finalizers().iter().any(|other| Some(other.as_str()) == finalizer);
         match (object.meta().deletion_timestamp.is_some(), finalizer) {
@@ -37,7 +37,7 @@ impl Step {
     }
 }
 
-/// Puts the finalizer on an object. The change causes the reconcile.
+/// Adds the finalizer to an object. The change triggers the reconcile.
 pub(super) async fn add<K>(object: &K, name: &str, ctx: &Context) -> Result<Action, Error>
 where
     K: Resource<DynamicType = ()>,
@@ -54,7 +54,7 @@ where
         ]),
     };
     match patch_json(object, patch, ctx).await {
-        // It is being deleted, which no longer allows new finalizers; or it is gone.
+        // The object no longer exists, or is being deleted, which forbids new finalizers.
         Err(kube::Error::Api(status)) if status.is_not_found() || is_about_finalizers(&status) => {
             Ok(Action::await_change())
         }
@@ -64,7 +64,7 @@ where
     }
 }
 
-/// Takes the finalizer off an object, after which it may be gone.
+/// Removes the finalizer from an object, which may delete it.
 pub(super) async fn remove<K>(object: &K, name: &str, ctx: &Context) -> Result<Action, Error>
 where
     K: Resource<DynamicType = ()>,
@@ -85,7 +85,7 @@ where
     }
 }
 
-/// The watch that brings the newer version may be slower.
+/// Retries by time: an event with the newer version may come later than that, or was lost.
 fn retry() -> Action {
     Action::requeue(Duration::from_secs(1))
 }
@@ -100,7 +100,8 @@ where
     apply::patch(&ctx.client, &url, &object.name_any(), None, &params, &Patch::Json::<()>(patch)).await.map(drop)
 }
 
-/// Whether a JSON patch was refused because the object has changed: an answer about the object itself has its name.
+/// `true` if a `test` of the JSON patch failed since the object has changed. Unlike errors of validation, this one
+/// names no object.
 fn is_outdated(error: &Status) -> bool {
     error.is_invalid() && error.details.as_ref().is_none_or(|it| it.name.is_empty())
 }
@@ -122,7 +123,7 @@ mod tests {
         serde_json::from_value(json!({ "metadata": metadata })).unwrap()
     }
 
-    /// An answer with which the API server refuses an object because of a field, or else a patch as a whole.
+    /// A response of the API server that rejects a field of an object, or a patch as a whole for `None`.
     fn invalid(field: Option<&str>) -> Value {
         let mut refused = status(422, "Invalid");
         if let Some(field) = field {

@@ -1,4 +1,4 @@
-//! The objects that do not fit their Rust type: each is counted, logged, and reported in a condition and an event.
+//! Undecodable objects ("misfits"): each is counted, logged, and reported in a condition and an event.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,14 +21,14 @@ use crate::conditions::{READY, not_ready};
 use crate::error::brief;
 use crate::{Context, names};
 
-/// The reason of conditions and events about objects that do not fit their type.
+/// The reason of the conditions and events about undecodable objects.
 const UNDECODABLE: &str = "Undecodable";
 
-/// How often a report is tried while the API server fails, and the pause before the next try.
+/// Maximum number of tries to report an object while the API server fails.
 const TRIES: u8 = 5;
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// The objects of one watch that do not fit their type; clones share them.
+/// The undecodable objects of one watch. Clones share them.
 #[derive(Clone)]
 pub(super) struct Misfits(Arc<Watched>);
 
@@ -36,9 +36,9 @@ struct Watched {
     controller: &'static str,
     ctx: Context,
     resource: ApiResource,
-    /// How the status of the objects is written; `None` for objects that belong to others.
+    /// Writes the status; `None` for objects that belong to others.
     writer: Option<Writer>,
-    /// What keeps objects that are deleted, until the controller has cleaned up.
+    /// The finalizer of the controller.
     finalizer: Option<&'static str>,
     known: Mutex<BTreeMap<Name, Known>>,
     changed: Notify,
@@ -49,14 +49,14 @@ type Name = (Option<String>, String);
 
 struct Known {
     misfit: Arc<Misfit>,
-    /// Whether it was seen since the last list began.
+    /// The object was seen since the current list began.
     is_listed: bool,
-    /// Reports that may still be tried; none are left once it is reported.
+    /// Remaining tries to report it; 0 once it is reported.
     tries: u8,
 }
 
 impl Misfits {
-    /// None so far, of kind `K`.
+    /// Starts with no undecodable objects of kind `K`.
     pub fn new<K: Resource<DynamicType = ()>>(
         controller: &'static str,
         ctx: Context,
@@ -68,8 +68,8 @@ impl Misfits {
         Self(Arc::new(Watched { controller, ctx, resource, writer, finalizer, known, changed }))
     }
 
-    /// Notes an object, and has it reported unless this was done already: the condition that is written about it is a change of the
-    /// object, too.
+    /// Records an object and queues its report, unless the same problem is known: writing the condition changes the
+    /// object too, so it comes back here.
     pub fn insert(&self, misfit: Misfit) {
         let mut known = self.known();
         let old = known.get_mut(&name(&misfit.metadata));
@@ -86,17 +86,17 @@ impl Misfits {
         self.0.changed.notify_one();
     }
 
-    /// The object fits, maybe for the first time.
+    /// Records that an object was decoded.
     pub fn remove(&self, object: &ObjectMeta) {
         if self.forget(object) {
             info!(controller = self.0.controller, "{} {} can be decoded again", self.0.resource.kind, shown(object));
         }
     }
 
-    /// The object is gone. Whether it was a misfit.
+    /// Removes a deleted object. Returns `true` if it was undecodable.
     pub fn forget(&self, object: &ObjectMeta) -> bool {
         let mut known = self.known();
-        // Most of the time there is none, and names are not copied.
+        // Usually there are none, and the name need not be copied.
         let is_known = !known.is_empty() && known.remove(&name(object)).is_some();
         if is_known {
             self.count(&known);
@@ -104,19 +104,19 @@ impl Misfits {
         is_known
     }
 
-    /// All objects will be seen once more.
+    /// A list begins: all objects follow.
     pub fn list_begins(&self) {
         self.known().values_mut().for_each(|known| known.is_listed = false);
     }
 
-    /// All objects were seen: the others are gone.
+    /// A list ends: objects that it did not contain no longer exist.
     pub fn list_ends(&self) {
         let mut known = self.known();
         known.retain(|_, known| known.is_listed);
         self.count(&known);
     }
 
-    /// Reports objects as they are noted, one after the other; never ends.
+    /// Reports recorded objects one after the other; never returns.
     pub async fn report(self) {
         loop {
             let Some(misfit) = self.unreported() else {
@@ -125,7 +125,7 @@ impl Misfits {
             };
             let result = self.0.report(&misfit).await;
             if let Some(known) = self.known().get_mut(&name(&misfit.metadata))
-                // Else it has changed, and is still to be reported.
+                // Otherwise, the object has changed meanwhile and needs a new report.
                 && Arc::ptr_eq(&known.misfit, &misfit)
             {
                 known.tries = if result.is_ok() { 0 } else { known.tries - 1 };
@@ -137,7 +137,7 @@ impl Misfits {
         }
     }
 
-    /// First those that did not fail yet.
+    /// The next object to report; those with fewer failures come first.
     fn unreported(&self) -> Option<Arc<Misfit>> {
         let known = self.known();
         let next = known.values().filter(|known| known.tries > 0).max_by_key(|known| known.tries)?;
@@ -155,7 +155,7 @@ impl Misfits {
 }
 
 impl Watched {
-    /// Writes the condition and publishes an event. Fails only where another try may succeed.
+    /// Writes the condition and publishes an event. Fails only if a retry may succeed.
     async fn report(&self, misfit: &Misfit) -> Result<(), kube::Error> {
         let note = self.note(misfit);
         if let Some(writer) = &self.writer {
@@ -164,13 +164,13 @@ impl Watched {
             let old = of_type(&misfit.conditions, writer.condition);
             let is_same = |field: &str| old[field] == condition[field];
             if ["status", "reason", "message"].into_iter().all(is_same) {
-                // Before the operator was restarted.
+                // It was reported before a restart of the operator.
                 return Ok(());
             }
             dated(&misfit.conditions, &mut condition, misfit.metadata.generation);
             match self.write(misfit, condition, writer).await {
                 Err(error) if may_pass(&error) => return Err(error),
-                // The kind may have no such field: then there is only the event.
+                // The kind may have no conditions: then the event is the only report.
                 Err(error) => debug!("condition of {} not written: {}", shown(&misfit.metadata), brief(&error)),
                 Ok(()) => {}
             }
@@ -206,7 +206,7 @@ impl Watched {
         }
     }
 
-    /// With `observedGeneration`, if the kind has it.
+    /// Writes the condition, and `observedGeneration` if the status of the kind has it.
     async fn write(&self, misfit: &Misfit, condition: Value, writer: &Writer) -> Result<(), kube::Error> {
         let (client, resource) = (&self.ctx.client, &self.resource);
         let manager = names::field_manager(&self.ctx.field_manager, "failure");
@@ -225,13 +225,13 @@ impl Watched {
     }
 }
 
-/// Whether two observations are about the same problem.
+/// `true` if both are about the same problem of the same generation.
 fn is_same(one: &Misfit, other: &Misfit) -> bool {
     let key = |it: &Misfit| (it.metadata.uid.clone(), it.metadata.generation, it.metadata.deletion_timestamp.is_some());
     one.why == other.why && key(one) == key(other)
 }
 
-/// Whether the request may succeed later as it is.
+/// `true` if a retry of the same request may succeed.
 fn may_pass(error: &kube::Error) -> bool {
     match error {
         kube::Error::Api(status) => status.code >= 500 || status.code == 429,

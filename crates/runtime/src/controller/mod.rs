@@ -1,4 +1,4 @@
-//! Controllers: which objects they watch, and what they make of them.
+//! Controllers: watch objects and their relations, and reconcile them.
 
 mod backoff;
 mod children;
@@ -50,15 +50,16 @@ pub use readiness::{Readiness, readiness};
 #[cfg(any(feature = "ansible", feature = "helm"))]
 pub(crate) use trigger::{Name, Trigger, watch};
 
-/// A controller of the objects of kind `K`.
+/// A controller for the objects of kind `K`.
 ///
-/// It calls `reconcile` after each change of an object, of what it [owns](Self::owns) and [watches](Self::watches), after a failure, and
-/// once every `--requeue-interval`. What `reconcile` returns becomes the status of the object: an [`Outcome`], a `Condition`, kube's
-/// [`Action`] or `()`, which leave the status alone, or an [`Error`], which becomes the condition `Ready`.
+/// It calls `reconcile` after each change of an object or of one that it [owns](Self::owns) or
+/// [watches](Self::watches), after a failure, and once every `--requeue-interval`. The value that `reconcile` returns
+/// becomes the status of the object: an [`Outcome`], a `Condition`, or an [`Error`], which becomes the condition
+/// `Ready`. kube's [`Action`] and `()` leave the status alone.
 ///
-/// An object that cannot be decoded into its Rust type does not stop the others. It is left out until it fits, and named in a log line,
-/// the metrics, an event, and, where `reconcile` returns an [`Outcome`], the condition of its status. Nor does a `reconcile` that
-/// panics: this is an error like others, unless the profile has `panic = "abort"`, where it ends the process.
+/// An object that cannot be decoded into its Rust type does not stop the others. It is skipped until it can be decoded,
+/// and reported in the log, the metrics, an event, and, if `reconcile` returns an [`Outcome`], a condition. A panic of
+/// `reconcile` is handled as an error, unless the profile has `panic = "abort"`, which ends the process.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -84,12 +85,12 @@ pub struct Controller<K: Kind> {
     reconcile: Arc<Reconcile<K>>,
     finalizer: Option<Finalizer<K>>,
     timeout: Option<Duration>,
-    /// Kinds that have to exist before the controller starts.
+    /// Checks before the controller starts, such as that its kinds exist.
     checks: Vec<Box<Check>>,
     relations: Vec<Box<Relation<K>>>,
 }
 
-/// A kind that can be reconciled: one that `#[derive(CustomResource)]` makes, or a type of Kubernetes.
+/// A kind that can be reconciled: a type with `#[derive(CustomResource)]`, or one of Kubernetes.
 pub trait Kind:
     Resource<DynamicType = (), Scope: 'static> + Clone + Debug + DeserializeOwned + Serialize + Send + Sync + 'static
 {
@@ -109,7 +110,7 @@ impl<K> Kind for K where
 
 type Cleanup<K> = dyn Fn(Arc<K>, Arc<Context>) -> BoxFuture<'static, Result<(), Error>> + Send + Sync;
 type Reconcile<K> = dyn Fn(Arc<K>, Arc<Context>) -> BoxFuture<'static, Result<Outcome, Error>> + Send + Sync;
-/// Adds a watch to the controller of this name, and returns what reports the objects that do not fit their type.
+/// Adds a watch to the controller of this name. Also returns the task that reports undecodable objects, if any.
 type Relation<K> = dyn Fn(KubeController<K>, &'static str, &Context) -> (KubeController<K>, Option<BoxFuture<'static, ()>>)
     + Send
     + Sync;
@@ -121,7 +122,7 @@ struct Finalizer<K> {
 }
 
 impl<K: Kind> Controller<K> {
-    /// A controller that calls `reconcile` for each object.
+    /// Creates a controller that calls `reconcile` for each object.
     pub fn new<R, F, O, E>(reconcile: R) -> Self
     where
         R: Fn(Arc<K>, Arc<Context>) -> F + Send + Sync + 'static,
@@ -143,51 +144,51 @@ impl<K: Kind> Controller<K> {
         }
     }
 
-    /// Names the controller in probes, metrics, logs and its field manager. Without it, it is called `<plural>.<group>`. Each controller
-    /// beside the first one of a kind needs a name.
+    /// Sets the name of the controller in probes, metrics, logs and its field manager. Default: `<plural>.<group>`.
+    /// Each further controller of a kind needs a name.
     #[must_use]
     pub fn named(mut self, name: &'static str) -> Self {
         self.name = Some(name);
         self
     }
 
-    /// The type of the condition that sums up this controller, instead of `Ready`, for a second controller of the kind: fields of the
-    /// status that it does not name, `observedGeneration` among them, are left to the first one.
+    /// Sets the type of the condition that summarizes this controller (default: `Ready`), for a second controller of a
+    /// kind. Status fields that it does not set, including `observedGeneration`, are left to the first one.
     #[must_use]
     pub fn condition(mut self, name: &'static str) -> Self {
         self.writer.condition = name;
         self
     }
 
-    /// Ends a call of `reconcile` or `cleanup` after this time, and tries it again as after any other error, whose reason is `TimedOut`.
-    /// By default, a call may take any time.
+    /// Cancels a call of `reconcile` or `cleanup` after this time, and retries it as after any error, with reason
+    /// `TimedOut`. Default: no limit.
     ///
-    /// Its future is dropped where it waits, so what it has done until then stays done. A call that blocks its thread instead of
-    /// waiting cannot be ended: it belongs into [`tokio::task::spawn_blocking`].
+    /// The future is dropped at an `await`; effects until then persist. A call that blocks its thread cannot be
+    /// cancelled: use [`tokio::task::spawn_blocking`] for it.
     #[must_use]
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.timeout = Some(limit);
         self
     }
 
-    /// Watches only what this selects, such as `watcher::Config::default().labels("app=web")`.
+    /// Restricts the watch, such as to `watcher::Config::default().labels("app=web")`.
     #[must_use]
     pub fn config(mut self, config: watcher::Config) -> Self {
         self.config = config;
         self
     }
 
-    /// Reconciles an object after a change of a `C` that it owns: see [`Children`]. The first reconcile waits until all of them are
-    /// listed.
+    /// Reconciles an object after a change of a `C` that it owns: see [`Children`]. The first reconcile waits until all
+    /// of them are listed.
     ///
-    /// Only their names, versions and owners are kept in memory. A change that Kubernetes' own controller of the kind has not seen yet,
-    /// such as a Deployment that was applied a moment ago, is skipped: another one follows when it has.
+    /// Only names, versions and owners are cached. A change that the built-in controller of the kind has not observed,
+    /// such as of a Deployment applied a moment ago, is skipped: another change follows when it has.
     #[must_use]
     pub fn owns<C: Kind>(self) -> Self {
         self.owns_with::<C>(watcher::Config::default())
     }
 
-    /// The same for those that this selects.
+    /// Like the method above, restricted to the objects that `config` selects.
     #[must_use]
     pub fn owns_with<C: Kind>(mut self, config: watcher::Config) -> Self {
         self.checks.push(Box::new(|ctx| check::<C>(ctx).boxed()));
@@ -201,7 +202,7 @@ impl<K: Kind> Controller<K> {
         self
     }
 
-    /// Reconciles the objects that `related` names after a change of a `W`, which they do not own.
+    /// Reconciles the objects that `related` returns after a change of a `W`, which they do not own.
     #[must_use]
     pub fn watches<W, I>(self, related: impl Fn(W) -> I + Clone + Send + Sync + 'static) -> Self
     where
@@ -211,7 +212,7 @@ impl<K: Kind> Controller<K> {
         self.watches_with(watcher::Config::default(), related)
     }
 
-    /// The same for those that this selects.
+    /// Like the method above, restricted to the objects that `config` selects.
     #[must_use]
     pub fn watches_with<W, I>(
         self,
@@ -225,8 +226,8 @@ impl<K: Kind> Controller<K> {
         self.relate(config, move |_| related.clone())
     }
 
-    /// Reconciles the objects that `is_related` accepts, of all that the controller knows, after a change of a `W`, which they do not
-    /// own: for objects that name what they depend on.
+    /// Reconciles the cached objects for which `is_related` returns `true` after a change of a `W`, which they do not
+    /// own: for objects that refer to their dependencies by name.
     #[must_use]
     pub fn watches_when<W: Kind>(self, is_related: impl Fn(&K, &W) -> bool + Clone + Send + Sync + 'static) -> Self {
         self.relate(watcher::Config::default(), move |objects: Store<K>| {
@@ -255,21 +256,21 @@ impl<K: Kind> Controller<K> {
             let misfits = Misfits::new::<W>(name, ctx.clone(), None, None);
             let api: Api<Received<W>> = watched::<W, _>(ctx);
             let events = watch::watch(name, ctx, api, config.clone());
-            // Without a store, there is nothing to take an object out of.
+            // The objects are not cached, so there is no old object to remove.
             let changes = watch::fitting(events, misfits.clone(), |_: &ObjectMeta| None).touched_objects();
             (controller.watches_stream(changes, related(store)), Some(misfits.report().boxed()))
         }));
         self
     }
 
-    /// Reconciles an object after a change of an object of a [`Release`](crate::helm::Release) that belongs to it.
+    /// Reconciles an object after a change of an object of its [`Release`](crate::helm::Release).
     #[cfg(feature = "helm")]
     #[must_use]
     pub fn releases(self) -> Self {
         self.triggered()
     }
 
-    /// Reconciles an object when the trigger of the controller names it.
+    /// Reconciles the objects that the controller's [`Trigger`] names.
     #[cfg(any(feature = "ansible", feature = "helm"))]
     #[must_use]
     pub(crate) fn triggered(mut self) -> Self {
@@ -283,7 +284,7 @@ impl<K: Kind> Controller<K> {
         self
     }
 
-    /// Checks something else before the controller starts.
+    /// Adds a check before the controller starts.
     #[cfg(any(feature = "ansible", feature = "helm"))]
     #[must_use]
     pub(crate) fn check(
@@ -294,14 +295,15 @@ impl<K: Kind> Controller<K> {
         self
     }
 
-    /// Calls `cleanup` before an object is deleted, for what Kubernetes does not delete with it, such as things outside of the
-    /// cluster. Until it succeeds, the finalizer `name` (`<domain>/<name>`) keeps the object.
+    /// Calls `cleanup` before an object is deleted, for resources that Kubernetes does not garbage-collect with it,
+    /// such as those outside of the cluster. Until it succeeds, the finalizer `name` (`<domain>/<name>`) blocks the
+    /// deletion.
     ///
-    /// It runs whether or not the object was ever reconciled, again until it succeeds, and maybe once more: what is already gone is no
-    /// failure.
+    /// `cleanup` also runs for an object that was never reconciled, is retried until it succeeds, and may run again
+    /// after that: it must succeed if there is nothing left to clean up.
     ///
-    /// An object that does not fit its Rust type cannot be cleaned up: it stays until someone changes it so that it fits, or removes the
-    /// finalizer. The event and the condition about it say so.
+    /// An undecodable object cannot be cleaned up: it remains until it is changed so that it can be decoded, or its
+    /// finalizer is removed. Its event and condition explain this.
     #[must_use]
     pub fn finalizer<F, E>(
         mut self,
@@ -345,7 +347,8 @@ impl<K: Kind> Controller<K> {
         let events = watch::watch(name, &ctx, api, self.config.clone());
         let owned = ctx.owned.clone();
         let objects = watch::fitting(events, misfits.clone(), last)
-            // The reconciles begin when all children are known: a child that is not is neither pruned nor compared.
+            // Reconciles start when all children are listed: `prune` misses an unlisted child, and `apply` cannot tell
+            // if it changes it.
             .then(move |event| {
                 let owned = owned.clone();
                 async move {
@@ -401,7 +404,7 @@ impl<K: Kind> From<Controller<K>> for Runnable {
     fn from(controller: Controller<K>) -> Self {
         let resource = ApiResource::erase::<K>(&());
         let name = controller.name.unwrap_or_else(|| match resource.group.as_str() {
-            // One for each controller, for as long as the process runs.
+            // Leaked once per controller, which lives as long as the process.
             "" => resource.plural.leak(),
             group => format!("{}.{group}", resource.plural).leak(),
         });
@@ -417,13 +420,14 @@ impl<K: Kind> Debug for Controller<K> {
     }
 }
 
-/// Lists one object, so that a missing CRD or permission stops the start with its reason. It may be one that does not fit its type.
+/// Lists one object, so that a missing CRD or permission fails the start with its cause. The object need not be
+/// decodable.
 async fn check<K: Kind>(ctx: Context) -> Result<(), manager::Error> {
     let resource = ApiResource::erase::<K>(&());
     let api: Api<Child<K>> = watched::<K, _>(&ctx);
     match api.list(&ListParams::default().limit(1)).await {
         Ok(_) => Ok(()),
-        // The code: this 404 is about the path, so it comes without a reason.
+        // Compares the code, since the 404 of an unknown path has no reason.
         Err(kube::Error::Api(status)) if status.code == 404 => {
             Err(manager::Error::NotInstalled(format!("{} {}", resource.api_version, resource.kind)))
         }
@@ -431,7 +435,7 @@ async fn check<K: Kind>(ctx: Context) -> Result<(), manager::Error> {
     }
 }
 
-/// The objects of kind `K` to watch, under another type.
+/// The API of the objects of kind `K` to watch, decoded as `T`.
 fn watched<K, T>(ctx: &Context) -> Api<T>
 where
     K: Resource<Scope: 'static>,

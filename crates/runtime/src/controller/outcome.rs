@@ -1,4 +1,4 @@
-//! What a reconcile returns, and how it becomes the status of the object.
+//! The outcome of a reconcile, and the status that is written for it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -19,15 +19,15 @@ use crate::apply::write_status;
 use crate::conditions::{self, READY};
 use crate::{Context, Error, names};
 
-/// The result of a reconcile: the conditions and other fields of the object's status, and when to reconcile again.
+/// The outcome of a reconcile: conditions and other fields of the object's status, and the time of the next reconcile.
 ///
-/// The status is written by server-side apply if it differs from what the object has; `observedGeneration` is added where the type of
-/// the status has it. A condition that changes its status or reason is published as an event, of type Normal unless the outcome
-/// [failed](Self::failed). That an object is not ready when it is first reconciled is not published.
+/// The status is written by server-side apply if it differs from that of the object; `observedGeneration` is added if
+/// the type of the status has it. A condition whose status or reason changes is published as an event, of type Normal
+/// unless the outcome [failed](Self::failed). No event is published if an object is not ready at its first reconcile.
 ///
-/// After an error, only the condition changes. This needs a list of conditions with `x-kubernetes-list-type: map` in the CRD, as `opctl
-/// create api` makes it; other lists are replaced as a whole. For a kind whose status belongs to others, such as Pods, `reconcile`
-/// returns an [`Action`].
+/// After an error, only the condition changes. This requires a list of conditions with `x-kubernetes-list-type: map` in
+/// the CRD, as `opctl create api` scaffolds it; other lists are replaced as a whole. For a kind whose status belongs to
+/// others, such as Pods, `reconcile` returns an [`Action`].
 ///
 /// ```
 /// # use serde::{Deserialize, Serialize};
@@ -46,11 +46,11 @@ use crate::{Context, Error, names};
 pub struct Outcome {
     conditions: Vec<Condition>,
     status: Option<Result<Value, serde_json::Error>>,
-    /// Whether the status is written at all.
+    /// The outcome writes the status.
     writes: bool,
-    /// Of events about conditions that are not `True`.
+    /// The type of events about conditions that are not `True`.
     event: EventType,
-    /// The types of conditions that no events are about.
+    /// Types of conditions without events.
     silent: Vec<&'static str>,
     action: Option<Action>,
 }
@@ -60,29 +60,29 @@ impl Outcome {
         Self { conditions, status: None, writes, event: EventType::Normal, silent: Vec::new(), action: None }
     }
 
-    /// The object is what its spec asks for: the condition `Ready` is `True`.
+    /// The object has reached the state that its spec describes: the condition `Ready` is `True`.
     pub fn ready(reason: &str, message: impl Into<String>) -> Self {
         conditions::ready(reason, message).into()
     }
 
-    /// The object is not what its spec asks for yet: the condition `Ready` is `False`.
+    /// The object has not yet reached the state that its spec describes: the condition `Ready` is `False`.
     pub fn not_ready(reason: &str, message: impl Into<String>) -> Self {
         conditions::not_ready(reason, message).into()
     }
 
-    /// The object will not be what its spec asks for unless someone intervenes: the condition `Ready` is `False`, and the event is a
-    /// Warning. Unlike after an [`Error`], there is no early retry.
+    /// The object cannot reach the state that its spec describes without intervention: the condition `Ready` is
+    /// `False`, and the event is a Warning. Unlike after an [`Error`], there is no early retry.
     pub fn failed(reason: &str, message: impl Into<String>) -> Self {
         Self { event: EventType::Warning, ..Self::not_ready(reason, message) }
     }
 
-    /// The status stays as it is, for now. A controller that never writes one returns an [`Action`] or `()`, and needs no permission
-    /// for it.
+    /// Leaves the status unchanged for now. A controller that never writes a status returns an [`Action`] or `()`, and
+    /// needs no permission to write it.
     pub fn unchanged() -> Self {
         Self::new(Vec::new(), false)
     }
 
-    /// Adds a condition. One with the same type is replaced.
+    /// Adds a condition, or replaces the one of the same type.
     #[must_use]
     pub fn condition(mut self, condition: Condition) -> Self {
         self.conditions.retain(|other| other.type_ != condition.type_);
@@ -90,22 +90,22 @@ impl Outcome {
         self
     }
 
-    /// Publishes no events about the condition of this type: others report what it is about.
+    /// Publishes no events about the condition of this type, which other events cover.
     #[cfg(feature = "helm")]
     pub(crate) fn silent(mut self, type_: &'static str) -> Self {
         self.silent.push(type_);
         self
     }
 
-    /// Sets the fields of the status; an [unchanged](Self::unchanged) outcome ignores them. `observedGeneration` and the conditions of
-    /// the outcome are added. Fields that an earlier outcome had and this one has not are removed.
+    /// Sets the fields of the status; an [unchanged](Self::unchanged) outcome ignores them. `observedGeneration` and
+    /// the conditions of the outcome are added. Fields of an earlier outcome that this one omits are removed.
     #[must_use]
     pub fn status(mut self, status: impl Serialize) -> Self {
         self.status = Some(serde_json::to_value(status));
         self
     }
 
-    /// Reconciles the object again after this time, even if nothing changes, instead of after `--requeue-interval`.
+    /// Reconciles the object again after this time, instead of after `--requeue-interval`.
     #[must_use]
     pub fn requeue_after(mut self, time: Duration) -> Self {
         self.action = Some(Action::requeue(time));
@@ -125,12 +125,12 @@ impl Outcome {
         }
     }
 
-    /// When the object is reconciled again; `None` is after `--requeue-interval`.
+    /// The time of the next reconcile; `None` for `--requeue-interval`.
     pub fn action(&self) -> Option<&Action> {
         self.action.as_ref()
     }
 
-    /// Whether the status of the object stays as it is.
+    /// `true` if the outcome does not write the status.
     pub fn is_unchanged(&self) -> bool {
         !self.writes
     }
@@ -142,12 +142,12 @@ impl From<Condition> for Outcome {
     }
 }
 
-/// What a `reconcile` may return.
+/// The types that a `reconcile` may return.
 pub trait IntoOutcome {
-    /// Whether it writes the status of the object, for which the controller needs the verb `patch` on it.
+    /// `true` if the type writes the status of the object, which requires the verb `patch` on the `status` subresource.
     const WRITES: bool;
 
-    /// The outcome that it means.
+    /// Converts the value to an outcome.
     fn into_outcome(self) -> Outcome;
 }
 
@@ -183,51 +183,51 @@ impl IntoOutcome for () {
     }
 }
 
-/// How a controller writes the status of its objects.
+/// Writes the status of a controller's objects, if it differs from the last one.
 #[derive(Clone, Debug)]
 pub(super) struct Writer {
-    /// The type of the condition that sums up this controller: `Ready`, or that of a second controller of the kind, which leaves
-    /// everything else in the status to the first one.
+    /// The type of the condition that summarizes this controller: `Ready`, or another one for a second controller of
+    /// the kind, which leaves all other fields of the status to the first one.
     pub condition: &'static str,
-    /// Whether it writes anything: not for a `reconcile` that returns an `Action`.
+    /// `false` for a `reconcile` that returns an `Action` or `()`.
     pub writes: bool,
-    /// What was written last, by a hash of the object's uid.
+    /// The last write of each object, by a hash of its uid.
     written: Arc<Mutex<HashMap<u64, Written>>>,
 }
 
-/// What was written into the status of an object.
+/// The last writes to the status of an object.
 #[derive(Debug)]
 struct Written {
-    /// A hash of the last status after a success.
+    /// Hash of the last status after a success.
     status: Option<u64>,
-    /// The status of the condition that sums up the controller.
+    /// Status of the condition that summarizes the controller.
     ready: &'static str,
-    /// When a failure was written last.
+    /// Time of the last write of a failure.
     failure: Option<Instant>,
-    /// The object after the last write, until a watch brings it.
+    /// The status after the last write, until a watch event contains it.
     unseen: Option<Unseen>,
 }
 
-/// A status that was written, and that the watch has not brought yet: reconciles until then get an older object, which may be newer than
-/// the one that the writing reconcile had.
+/// A written status that the watch has not delivered yet. Until then, reconciles get an older object, though possibly a
+/// newer one than the reconcile that wrote the status had.
 #[derive(Debug)]
 struct Unseen {
-    /// The resourceVersion of the object after the write. Those of one kind can be compared.
+    /// The `resourceVersion` after the write. Those of one kind are ordered.
     version: u64,
-    /// As JSON, which takes far less memory than a [`Value`].
+    /// JSON text, which needs far less memory than a [`Value`].
     status: Box<str>,
     at: Instant,
 }
 
 impl Unseen {
-    /// `object` is the answer to the write.
+    /// `object` is the response to the write.
     fn new(object: &Value) -> Option<Self> {
         let version = text(&object["metadata"], "resourceVersion").parse().ok()?;
         Some(Self { version, status: object["status"].to_string().into(), at: Instant::now() })
     }
 
-    /// Is the object of this resourceVersion older than the write? An older one that is all that a watch brings for a minute is not: the
-    /// API server's storage was restored from a backup.
+    /// `true` if the object of this `resourceVersion` is older than the write. If it still is after a minute, the
+    /// storage of the API server was restored from a backup, and the write is lost.
     fn is_newer_than(&self, version: Option<&str>) -> bool {
         const LATE: Duration = Duration::from_secs(60);
         let version = version.and_then(|version| version.parse::<u64>().ok());
@@ -241,19 +241,19 @@ impl Default for Written {
     }
 }
 
-/// The status of a condition that was not written yet.
+/// Status of a condition that was not written yet.
 const UNKNOWN: &str = "Unknown";
 
-/// What is to be written.
+/// The input of a write.
 struct Write {
     conditions: Vec<Condition>,
-    /// An object, or null.
+    /// A JSON object, or null.
     status: Value,
-    /// Of conditions that are not `True`.
+    /// The type of events about conditions that are not `True`.
     event: EventType,
-    /// The types of conditions that no events are about.
+    /// Types of conditions without events.
     silent: Vec<&'static str>,
-    /// Whether the reconcile failed: then the rest of the status stays.
+    /// The reconcile failed: the rest of the status is kept.
     is_failure: bool,
 }
 
@@ -262,7 +262,7 @@ impl Writer {
         Self { condition, writes, written: Arc::default() }
     }
 
-    /// Writes the status after a reconcile. After a failure, that is the condition alone: the rest stays.
+    /// Writes the status after a reconcile; after a failure only the condition.
     pub async fn settle<K>(&self, object: &K, result: Result<Outcome, Error>, ctx: &Context) -> Result<Action, Error>
     where
         K: Resource<DynamicType = ()> + DeserializeOwned + Serialize,
@@ -290,7 +290,7 @@ impl Writer {
         }
     }
 
-    /// The number of these objects by the status of the condition that sums up this controller.
+    /// Counts objects by the status of the condition that summarizes this controller.
     pub fn count<'a, K: Resource + 'a>(&self, objects: impl Iterator<Item = &'a K>) -> BTreeMap<&'static str, u32> {
         let mut counts = BTreeMap::from([("True", 0), ("False", 0), (UNKNOWN, 0)]);
         let written = self.written();
@@ -342,7 +342,7 @@ impl Writer {
         if status.is_empty() {
             return Ok(());
         }
-        // By a field manager of its own, a failure leaves the fields that the other one applied.
+        // A failure has its own field manager, so that it keeps the fields that a success applied.
         let manager = match write.is_failure {
             true => names::field_manager(&ctx.field_manager, "failure"),
             false => ctx.field_manager.to_string(),
@@ -380,8 +380,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Whether a status that contains this one has nothing that is to be removed. What else there is may be of other controllers, or of
-    /// this one before it was restarted: only applying the status once shows which.
+    /// `true` if a status that contains all given fields has none to remove. Other fields may be those of other
+    /// controllers, or of this one before a restart: only applying the status once decides that.
     fn is_all(&self, uid: u64, hash: u64, has_other: impl Fn() -> bool) -> bool {
         let written = self.written().get(&uid).and_then(|written| written.status);
         if written.is_none() && !has_other() {
@@ -391,8 +391,8 @@ impl Writer {
         written == Some(hash)
     }
 
-    /// Whether the object has this condition after a failure. Each change of the status causes another reconcile, without the pause
-    /// that a failure is followed by: where only the message differs, it is therefore not written again at once.
+    /// `true` if the object has the condition of this failure. Each change of the status triggers another reconcile,
+    /// which bypasses the backoff: if only the message differs, it is therefore not written within the pause.
     fn is_failure_written(&self, uid: u64, before: &Value, status: &Map<String, Value>) -> bool {
         const PAUSE: Duration = Duration::from_secs(30);
         let mut reworded = status.clone();
@@ -413,7 +413,7 @@ impl Writer {
     }
 
     fn remember(&self, uid: u64, what: impl FnOnce(&mut Written)) {
-        /// Objects that are gone are not taken out one by one.
+        /// Limit of the map, which is cleared then: deleted objects are not removed one by one.
         const MANY: usize = 100_000;
         let mut all = self.written();
         if all.len() >= MANY {
@@ -433,16 +433,16 @@ fn hash(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// A status in the shape of the type of the object, without fields that the API server would refuse.
+/// A status with only the fields of the object's type, since the API server would report unknown ones.
 struct Fitted {
-    /// The fields that were given.
+    /// The fields of the outcome.
     status: Map<String, Value>,
-    /// With those that are always there.
+    /// These fields, and those that the type always serializes.
     whole: Map<String, Value>,
 }
 
-/// Fits a status to the type of the object, which has none. A status that is not the whole one may lack required fields: those are
-/// as they were `before`.
+/// Decodes a status with the type `K` of the object. A partial status may lack required fields, which are taken from
+/// the status `before`.
 fn fitted<K: DeserializeOwned + Serialize>(
     mut object: Value,
     before: &Value,
@@ -457,14 +457,14 @@ fn fitted<K: DeserializeOwned + Serialize>(
     let mut merged = before.as_object().cloned().unwrap_or_default();
     merged.extend(status.clone());
     let whole = if is_whole { decode(status.clone()) } else { None };
-    // A type that cannot read what it writes says nothing about its fields.
+    // If the type cannot decode its own output, its fields are unknown.
     let mut whole = whole.or_else(|| decode(merged)).unwrap_or_else(|| status.clone());
     whole.retain(|_, value| !value.is_null());
     let given = whole.iter().filter(|(name, _)| status.contains_key(*name));
     Fitted { status: given.map(|(name, value)| (name.clone(), value.clone())).collect(), whole }
 }
 
-/// Whether the object has these fields and conditions.
+/// `true` if the status `before` has these fields and conditions.
 fn contains(before: &Value, status: &Map<String, Value>) -> bool {
     status.iter().all(|(name, value)| match name.as_str() {
         "conditions" => list(value).iter().all(|condition| list(&before["conditions"]).contains(condition)),
@@ -472,7 +472,7 @@ fn contains(before: &Value, status: &Map<String, Value>) -> bool {
     })
 }
 
-/// Whether the object has fields or conditions that its status would not have.
+/// `true` if the status `before` has fields or conditions that `whole` lacks.
 fn has_other(before: &Value, whole: &Map<String, Value>) -> bool {
     let conditions = list(whole.get("conditions").unwrap_or_default());
     before.as_object().into_iter().flatten().any(|(name, value)| match name.as_str() {
@@ -481,7 +481,7 @@ fn has_other(before: &Value, whole: &Map<String, Value>) -> bool {
     })
 }
 
-/// Whether people want to know of a condition: of each change, but not of the start of what is under way.
+/// `true` if a condition is published as an event: after each change, but not for the initial progress.
 fn is_news(old: &Value, now: &Value, event: EventType) -> bool {
     match old {
         Value::Null => now["status"] == "True" || event == EventType::Warning,
@@ -489,7 +489,7 @@ fn is_news(old: &Value, now: &Value, event: EventType) -> bool {
     }
 }
 
-/// Gives a condition its times: that of the object's spec, and the transition time of the one before it unless the status changed.
+/// Sets `observedGeneration`, and the transition time of the previous condition unless the status changed.
 pub(super) fn dated(before: &[Value], condition: &mut Value, generation: Option<i64>) {
     let old = of_type(before, text(condition, "type"));
     if old["status"] == condition["status"] && old["lastTransitionTime"].is_string() {

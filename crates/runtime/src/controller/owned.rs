@@ -1,4 +1,4 @@
-//! The children that a controller's watches have seen, by their owner. Only names and versions are kept.
+//! Cache of the children of a controller, by owner. Holds only names and versions.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,16 +11,17 @@ use tokio::sync::watch;
 
 use super::received::Child;
 
-/// What a controller knows of the kinds that it owns: one index for each watch.
+/// The indices of the kinds that a controller owns, one per watch.
 #[derive(Debug, Default)]
 pub(crate) struct Owned {
     indices: Mutex<Vec<Arc<Index>>>,
-    /// The watches that have not seen all their objects yet.
+    /// Number of watches whose first list is not complete.
     missing: watch::Sender<usize>,
 }
 
 impl Owned {
-    /// An index for one more watch, of objects of kind `C` that are owned by objects of kind `K`, and applied by `field_manager`.
+    /// Adds an index for a watch of objects of kind `C` that are owned by objects of kind `K` and applied by
+    /// `field_manager`.
     pub fn watch<K, C>(&self, field_manager: &str) -> Arc<Index>
     where
         K: Resource<DynamicType = ()>,
@@ -38,13 +39,13 @@ impl Owned {
         index
     }
 
-    /// Waits until every watch has seen all its objects once.
+    /// Waits until the first list of every watch is complete.
     pub async fn filled(&self) {
-        // The sender lives as long as `self`.
+        // Cannot fail: the sender lives as long as `self`.
         let _ = self.missing.subscribe().wait_for(|missing| *missing == 0).await;
     }
 
-    /// The indices of a kind; none if it is not watched.
+    /// The indices of a kind; empty if it is not watched.
     pub fn of<C: Resource<DynamicType = ()>>(&self) -> Vec<Arc<Index>> {
         let (group, kind) = (C::group(&()), C::kind(&()));
         let is_its = |index: &&Arc<Index>| index.child.group == group && index.child.kind == kind;
@@ -56,7 +57,7 @@ impl Owned {
     }
 }
 
-/// The children that one watch has seen.
+/// The children in one watch.
 #[derive(Debug)]
 pub(crate) struct Index {
     owner: ApiResource,
@@ -69,7 +70,7 @@ pub(crate) struct Index {
 #[derive(Debug, Default)]
 struct Seen {
     children: HashMap<Arc<Name>, Version>,
-    /// By uid.
+    /// Keyed by uid.
     owners: HashMap<Arc<str>, Owner>,
     is_filled: bool,
 }
@@ -77,30 +78,30 @@ struct Seen {
 #[derive(Debug)]
 struct Owner {
     name: String,
-    /// As a rule one or two.
+    /// Usually one or two.
     children: Vec<Arc<Name>>,
 }
 
 /// Namespace and name.
 pub(crate) type Name = (Option<String>, String);
 
-/// A child as it was seen last.
+/// The last observed version of a child.
 #[derive(Clone, Debug)]
 pub(crate) struct Version {
     pub uid: String,
     pub resource_version: String,
     owner: Arc<str>,
-    /// Whether this controller applied it and nobody deletes it yet.
+    /// This controller applied the child, and it is not being deleted.
     is_prunable: bool,
-    /// Whether it was seen since the last list began.
+    /// The child was seen since the current list began.
     is_listed: bool,
-    /// Whether a reconcile waits for a newer version.
+    /// A reconcile waits for a newer version.
     is_awaited: bool,
 }
 
 impl Index {
-    /// Notes what happened to a child, and returns what is to be reconciled: not a child whose status Kubernetes' own controller will
-    /// soon change, since it was applied a moment ago; but each child that a new list no longer has.
+    /// Records an event, and returns the events to reconcile: none for a child that was just applied and whose built-in
+    /// controller will soon change its status, and a deletion for each child that a new list lacks.
     pub(super) fn note<C: Resource<DynamicType = ()>>(&self, event: Event<Child<C>>) -> Vec<Event<Child<C>>> {
         let mut seen = self.lock();
         let mut news = Vec::new();
@@ -129,7 +130,7 @@ impl Index {
         news
     }
 
-    /// A child with nothing but its name and its owner.
+    /// A child with only its name and owner.
     fn reference(&self, seen: &Seen, name: &Name) -> Option<ObjectMeta> {
         let uid = &seen.children.get(name)?.owner;
         let owner = OwnerReference {
@@ -143,7 +144,7 @@ impl Index {
         Some(ObjectMeta { namespace, name: Some(name), owner_references: Some(vec![owner]), ..ObjectMeta::default() })
     }
 
-    /// The children that this controller applied for an owner and nobody deletes yet.
+    /// The children of an owner that this controller applied and that are not being deleted.
     pub fn prunable(&self, owner: &str) -> Vec<Name> {
         let seen = self.lock();
         let names = seen.owners.get(owner).into_iter().flat_map(|owner| &owner.children);
@@ -153,25 +154,26 @@ impl Index {
             .collect()
     }
 
-    /// The last version of such a child.
+    /// The last observed version of a prunable child.
     pub fn version(&self, owner: &str, name: &Name) -> Option<Version> {
         let seen = self.lock();
         seen.children.get(name).filter(|it| &*it.owner == owner && it.is_prunable).cloned()
     }
 
-    /// A newer version of a child than this one causes a reconcile, whatever it is. `false` if there is one already.
+    /// Makes the next version of a child trigger a reconcile in any case. Returns `false` if a newer one than `version`
+    /// is known.
     pub fn wait_for_newer(&self, name: &Name, version: &Version) -> bool {
         let mut seen = self.lock();
         let last = seen.children.get_mut(name).filter(|it| it.resource_version == version.resource_version);
         last.map(|it| it.is_awaited = true).is_some()
     }
 
-    /// Whether an owner had a child of this name when it was seen last.
+    /// `true` if the last observed version of a child has this owner.
     pub fn is_child(&self, owner: &str, name: &Name) -> bool {
         self.lock().children.get(name).is_some_and(|child| &*child.owner == owner)
     }
 
-    /// Whether this is the version of a child that was seen last.
+    /// `true` if `child` is the last observed version.
     pub fn has(&self, child: &ObjectMeta) -> bool {
         let seen = self.lock();
         seen.children.get(&name(child)).is_some_and(|version| {
@@ -180,7 +182,7 @@ impl Index {
         })
     }
 
-    /// Whether a reconcile waits for it.
+    /// Records a child. Returns `true` if a reconcile waits for it.
     fn insert(&self, seen: &mut Seen, child: &ObjectMeta) -> bool {
         let name = Arc::new(name(child));
         let was_awaited = seen.children.get(&name).is_some_and(|old| old.is_awaited);

@@ -1,4 +1,4 @@
-//! How far an object is, by the rules of kstatus, which `kubectl wait`-like tools, Flux and `helm --wait` follow:
+//! Readiness of objects by the rules of kstatus, which `kubectl wait`-like tools, Flux and `helm --wait` follow:
 //! <https://github.com/kubernetes-sigs/cli-utils/tree/master/pkg/kstatus>.
 
 use serde::Deserialize;
@@ -6,26 +6,26 @@ use serde_json::{Value, json};
 
 use super::received::Lenient;
 
-/// How far an object is.
+/// The readiness of an object.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Readiness {
-    /// It is what its spec asks for.
+    /// The object has reached the state that its spec describes.
     Current,
-    /// The controller of its kind has not seen its spec yet: nothing is known.
+    /// The controller of the kind has not observed the current spec, so the status is outdated.
     Unobserved,
-    /// It is on its way.
+    /// The object has not yet reached the state that its spec describes, for this reason.
     InProgress(String),
-    /// It will not get further without help.
+    /// The object cannot reach that state without intervention, for this reason.
     Failed(String),
 }
 
-/// How far this object is, as the API server sent it.
+/// Computes the readiness of an object from its JSON.
 ///
-/// Deployments, ReplicaSets, StatefulSets, DaemonSets, Pods, Jobs, PersistentVolumeClaims, PodDisruptionBudgets, Services of type
-/// LoadBalancer and CustomResourceDefinitions have rules of their own. Of other kinds, the conditions `Reconciling`, `Stalled` and `Ready`
-/// and the `observedGeneration` count; an object without any of them is current.
+/// Deployments, ReplicaSets, StatefulSets, DaemonSets, Pods, Jobs, PersistentVolumeClaims, PodDisruptionBudgets,
+/// Services of type LoadBalancer and CustomResourceDefinitions have rules of their own. For other kinds, the conditions
+/// `Reconciling`, `Stalled` and `Ready` and the `observedGeneration` decide; an object without any of them is current.
 ///
-/// Two rules are stricter than those of kstatus: a Pod that failed is not current, and a load balancer needs an address.
+/// Two rules are stricter than in kstatus: a failed Pod is not current, and a load balancer needs an address.
 pub fn readiness(object: &Value) -> Readiness {
     if !object["metadata"]["deletionTimestamp"].is_null() {
         return Readiness::InProgress("it is being deleted".to_owned());
@@ -61,7 +61,8 @@ pub fn readiness(object: &Value) -> Readiness {
     }
 }
 
-/// What [`readiness`] looks at of an object: without `managedFields` and Pod templates, which are most of it.
+/// Extracts the fields that [`readiness`] reads, without `managedFields` and Pod templates, which are most of an
+/// object.
 pub(super) fn outline(api_version: &str, kind: &str, text: &str) -> serde_json::Result<Value> {
     #[derive(Deserialize)]
     struct Outline {
@@ -102,7 +103,7 @@ pub(super) fn outline(api_version: &str, kind: &str, text: &str) -> serde_json::
     }))
 }
 
-/// Whether Kubernetes' own controller of this kind writes an `observedGeneration` into each status.
+/// `true` if the built-in controller of this kind writes `observedGeneration` in every status.
 pub(super) fn reports_generation(group: &str, kind: &str) -> bool {
     matches!(
         (group, kind),
@@ -141,7 +142,7 @@ impl Object<'_> {
         }
     }
 
-    /// As `kubectl rollout status` has it.
+    /// The rules of `kubectl rollout status`.
     fn deployment(&self) -> Readiness {
         let late = self.condition("Progressing").filter(|it| it["reason"] == "ProgressDeadlineExceeded");
         if let Some(late) = late {
@@ -190,7 +191,7 @@ impl Object<'_> {
     fn job(&self) -> Readiness {
         match self.is_true("Failed") {
             Some(failed) => Readiness::Failed(message(failed)),
-            // A Job that runs, or is suspended, is what was asked for.
+            // A running or suspended Job is current.
             None => {
                 let is_suspended = self.is_true("Suspended").is_some();
                 progress(is_suspended || !self.0["status"]["startTime"].is_null(), || "it has not started".to_owned())

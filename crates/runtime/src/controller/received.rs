@@ -1,5 +1,5 @@
-//! Objects as the API server sends them: each is decoded by itself, so that one that does not fit its Rust type does not hide the
-//! others of a list or end a watch.
+//! Decoding of objects one by one, so that one that does not decode into its Rust type neither hides the others of a
+//! list nor ends a watch.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,21 +18,21 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::error::shortened;
 
-/// An object of kind `K` that may not fit the type.
+/// An object of kind `K`, decoded if possible.
 #[derive(Clone, Debug)]
 pub(super) enum Received<K> {
     Fits(K),
     Misfit(Box<Misfit>),
 }
 
-/// What is known of an object that does not fit its type.
+/// An object that does not decode into its type.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Misfit {
-    /// What identifies the object, and whether it is being deleted; not its labels and annotations.
+    /// The identity of the object, and its deletion; without labels and annotations.
     pub metadata: ObjectMeta,
-    /// The conditions in its status, as JSON.
+    /// The conditions of its status, as JSON.
     pub conditions: Vec<Value>,
-    /// The field and what is wrong with it, in one line.
+    /// The field and its problem, in one line.
     pub why: String,
 }
 
@@ -47,9 +47,9 @@ impl<'de, K: DeserializeOwned> Deserialize<'de> for Received<K> {
 }
 
 impl Misfit {
-    /// Fails only for what is no object of Kubernetes at all.
+    /// Fails only for JSON that is not a Kubernetes object.
     fn read(text: &str, why: String) -> serde_json::Result<Self> {
-        /// Everything else is skipped, however deep it is nested.
+        /// Other fields are skipped, at any depth of nesting.
         #[derive(Deserialize)]
         struct Outline {
             metadata: Identity,
@@ -66,7 +66,7 @@ impl Misfit {
     }
 }
 
-/// Decodes an object. The error is the first field that does not fit, and what is wrong with it.
+/// Decodes an object. The error names the first invalid field, and its problem.
 pub(super) fn decode<K: DeserializeOwned>(text: &str) -> Result<K, String> {
     parse(text).or_else(|why| match without_managed_fields(text) {
         Ok(text) => parse(&text),
@@ -74,8 +74,8 @@ pub(super) fn decode<K: DeserializeOwned>(text: &str) -> Result<K, String> {
     })
 }
 
-/// Controllers do not need `managedFields`, and anyone can make them such that they cannot be decoded: Kubernetes keeps years of five
-/// digits in them, and they are as deep as the object.
+/// Removes `managedFields`. Controllers do not need them, and any client can make them undecodable: Kubernetes accepts
+/// years of five digits in them, and they are nested as deeply as the object.
 fn without_managed_fields(text: &str) -> serde_json::Result<String> {
     type Fields<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
     let mut object: Fields<'_> = serde_json::from_str(text)?;
@@ -91,17 +91,17 @@ fn without_managed_fields(text: &str) -> serde_json::Result<String> {
     serde_json::to_string(&object)
 }
 
-/// All kinds are decoded here, and always with the path: without it, each kind would be compiled twice.
+/// Decodes every kind, always with the path: a second way without it would compile each kind twice.
 fn parse<K: DeserializeOwned>(text: &str) -> Result<K, String> {
     serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(text)).map_err(why)
 }
 
 fn why(error: serde_path_to_error::Error<serde_json::Error>) -> String {
     let (path, error) = (error.path().to_string(), error.into_inner());
-    // The position changes with every other field of the object.
+    // Other fields of the object change the position.
     let position = format!(" at line {} column {}", error.line(), error.column());
     let message = error.to_string();
-    // It is part of a condition, an event and a log line.
+    // The message is part of a condition, an event and a log line.
     let message = shortened(message.strip_suffix(&position).unwrap_or(&message), 300);
     let why = match path.as_str() {
         "." => message.to_owned(),
@@ -111,11 +111,11 @@ fn why(error: serde_path_to_error::Error<serde_json::Error>) -> String {
     why.replace(char::is_control, " ")
 }
 
-/// The JSON text of the next value: borrowed from the answer of the API server, which costs nothing. A value that serde has read
-/// already, as it does with the object of a watch event in front of its type, is written out again.
+/// The JSON text of the next value, borrowed from the response if possible. A value that serde has buffered, such as
+/// the object of a watch event that precedes its type, is serialized again.
 fn json_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'de, str>, D::Error> {
-    /// By this name `serde_json` knows that its `RawValue` wants the text: a map with the text as its only value. Without it (another
-    /// format, another version), every value takes the longer way.
+    /// `serde_json` recognizes its `RawValue` by this name, and passes a map with the text as its only value. Otherwise
+    /// (another format or version), every value is serialized again.
     const RAW: &str = "$serde_json::private::RawValue";
 
     struct Text;
@@ -144,7 +144,7 @@ fn json_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'de, str>
     deserializer.deserialize_newtype_struct(RAW, Text)
 }
 
-/// A field that counts as absent if it is of another type.
+/// A field that is treated as absent if it has another type.
 #[derive(Default)]
 pub(super) struct Lenient<T>(pub T);
 
@@ -155,7 +155,8 @@ impl<'de, T: Default + DeserializeOwned> Deserialize<'de> for Lenient<T> {
     }
 }
 
-/// The metadata that controllers need. Times are left out: Kubernetes accepts years in `managedFields` that `ObjectMeta` refuses.
+/// The metadata that controllers need. Times are omitted: Kubernetes accepts years in `managedFields` that `ObjectMeta`
+/// refuses.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Identity {
@@ -191,7 +192,7 @@ impl From<Identity> for ObjectMeta {
             uid: identity.uid,
             resource_version: identity.resource_version,
             generation: identity.generation,
-            // Whether, not when.
+            // Only the presence matters.
             deletion_timestamp: identity.deletion_timestamp.map(|_| Time(Timestamp::UNIX_EPOCH)),
             finalizers: identity.finalizers,
             owner_references: identity.owner_references,
@@ -201,10 +202,10 @@ impl From<Identity> for ObjectMeta {
     }
 }
 
-/// What a controller needs of an object of kind `C`. All objects have it, so there is none that does not fit.
+/// The part of an object of kind `C` that its owner's controller needs. Every object has it, so none is undecodable.
 #[derive(Clone)]
 pub(super) struct Child<C> {
-    /// What identifies the object, its owners and field managers.
+    /// The identity of the object, its owners and field managers.
     pub metadata: ObjectMeta,
     pub observed_generation: Option<i64>,
     kind: PhantomData<fn() -> C>,
@@ -223,7 +224,7 @@ impl<'de, C> Deserialize<'de> for Child<C> {
         struct Status {
             observed_generation: Option<i64>,
         }
-        // Through its text: serde would keep the rest of a flattened or tagged object, and its nesting has a limit.
+        // Decodes the text, since serde would buffer all of a flattened or tagged object, with a limit of its nesting.
         let text = json_text(deserializer)?;
         let Outline { metadata, status } = serde_json::from_str(&text).map_err(D::Error::custom)?;
         let observed_generation = status.0.observed_generation;
@@ -232,14 +233,14 @@ impl<'de, C> Deserialize<'de> for Child<C> {
 }
 
 impl<C> Child<C> {
-    /// A child of which no more is known than this.
+    /// A child with only this metadata.
     pub fn new(metadata: ObjectMeta) -> Self {
         Self { metadata, observed_generation: None, kind: PhantomData }
     }
 }
 
 impl<C: Resource<DynamicType = ()>> Child<C> {
-    /// Whether nothing can be learned from it yet, since Kubernetes' controller of its kind will soon change its status.
+    /// `true` if the built-in controller of the kind has not observed the spec, and so will soon change the status.
     pub fn is_pending(&self) -> bool {
         super::readiness::reports_generation(&C::group(&()), &C::kind(&()))
             && self.observed_generation != self.metadata.generation
@@ -254,7 +255,7 @@ impl<C> fmt::Debug for Child<C> {
 
 impl<K: Resource<DynamicType = ()>> Resource for Received<K> {
     type DynamicType = ();
-    // Namespaced or not, as `K` is: `Api` has no other way for both.
+    // Dynamic, since `Api` has no other scope that covers both namespaced and cluster-scoped kinds.
     type Scope = DynamicResourceScope;
 
     fn kind((): &()) -> Cow<'_, str> {
@@ -325,7 +326,7 @@ mod tests {
 
     use super::*;
 
-    /// A kind whose type is narrower than what a cluster may hold.
+    /// A kind whose Rust type is narrower than its CRD.
     #[derive(Clone, Debug, Deserialize, PartialEq)]
     struct Narrow {
         metadata: ObjectMeta,
@@ -402,7 +403,7 @@ mod tests {
         assert_eq!(with("null").why, with(conditions).why);
         assert!(with("null").why.starts_with("spec.mode: unknown variant `Off`"), "{}", with("null").why);
         assert_eq!(with(conditions).conditions[0]["type"], "Ready");
-        // Of whatever type it is.
+        // A field of any type is accepted.
         assert!(with("[1]").conditions.is_empty());
         assert!(with(r#"{"conditions":7}"#).conditions.is_empty());
     }

@@ -1,4 +1,5 @@
-//! Watches of objects whose kinds are not known before the controller runs: a change leads to an object of the controller.
+//! Watches of kinds that are only known while the controller runs. A change triggers the reconcile of an object of the
+//! controller.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -11,10 +12,10 @@ use tracing::warn;
 
 use super::watch::why;
 
-/// The namespace and the name of an object of a controller.
+/// Namespace and name of an object of the controller.
 pub(crate) type Name = (Option<String>, String);
 
-/// How a controller hears of changes that it does not watch itself.
+/// A queue of objects to reconcile, after changes outside of the controller's own watches.
 #[derive(Debug)]
 pub(crate) struct Trigger {
     sender: UnboundedSender<Name>,
@@ -33,15 +34,15 @@ impl Trigger {
         self.sender.clone()
     }
 
-    /// The names of objects to reconcile, for the first who asks.
+    /// The names of the objects to reconcile. The first call gets all; later streams are empty.
     pub fn names(&self) -> impl Stream<Item = Name> + Send + 'static {
         let receiver = self.receiver.lock().unwrap_or_else(PoisonError::into_inner).take();
         stream::iter(receiver).flatten()
     }
 }
 
-/// Goes on until shutdown, whatever becomes of the API server. Only the metadata is sent, and nothing is kept. `changed` gets an object,
-/// and whether it was deleted.
+/// Watches metadata until shutdown, with retries; caches nothing. `changed` gets each changed object, and `true` if it
+/// was deleted.
 pub(crate) async fn watch(
     what: String,
     api: Api<PartialObjectMeta<DynamicObject>>,
@@ -49,7 +50,7 @@ pub(crate) async fn watch(
     shutdown: impl Future<Output = ()>,
     mut changed: impl FnMut(&PartialObjectMeta<DynamicObject>, bool),
 ) {
-    // What is there at the start is no change.
+    // Objects of the first list have not changed.
     let mut is_listed = false;
     let events = watcher(api, config).default_backoff().for_each(|event| {
         match event {

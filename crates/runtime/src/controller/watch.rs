@@ -1,4 +1,4 @@
-//! Watches that go on whatever an object looks like, and whatever becomes of the API server.
+//! Watches that survive undecodable objects and failures of the API server.
 
 use std::fmt::Debug;
 use std::future::ready;
@@ -16,7 +16,8 @@ use super::misfits::Misfits;
 use super::received::Received;
 use crate::{Context, brief, with_causes};
 
-/// Watches the objects of an API. A failure is logged and counted, and the watch goes on after a pause, which no other watch waits for.
+/// Watches the objects of an API. A failure is logged and counted, and the watch is retried after a pause, without
+/// delaying others.
 pub(super) fn watch<K>(
     controller: &'static str,
     ctx: &Context,
@@ -36,11 +37,12 @@ where
             }
         })
         .backoff(Pause)
-        // kube's controller would let all of its watches wait.
+        // kube's controller would pause all of its watches after an error.
         .filter(|event| ready(event.is_ok()))
 }
 
-/// The objects of kind `K` that fit it; the others are noted in `misfits`. `last` finds an object as it was when it still fitted.
+/// The decoded objects of kind `K`; the others are recorded in `misfits`. `last` returns the last decoded version of an
+/// object.
 pub(super) fn fitting<K>(
     events: impl Stream<Item = watcher::Result<Event<Received<K>>>> + Send + 'static,
     misfits: Misfits,
@@ -70,12 +72,12 @@ where
             misfits.forget(object.meta());
             Some(Event::Delete(object))
         }
-        // It is not in the new store.
+        // The new store does not contain the object.
         Event::InitApply(Received::Misfit(misfit)) => {
             misfits.insert(*misfit);
             None
         }
-        // A store must not keep it as it was: something else could cause a reconcile.
+        // The store must not keep the old object, which another event could reconcile.
         Event::Apply(Received::Misfit(misfit)) => {
             let old = last(&misfit.metadata);
             misfits.insert(*misfit);
@@ -89,13 +91,13 @@ where
     events.filter_map(move |event| ready(event.map(&fits).transpose()))
 }
 
-/// Without `managedFields`, which are often larger than the rest of the object.
+/// Drops `managedFields`, which are often larger than the rest of the object.
 fn stripped<K: Resource>(mut object: K) -> K {
     object.meta_mut().managed_fields = None;
     object
 }
 
-/// The error in one line: the text of a request's error would repeat the whole answer.
+/// The error in one line; the `Display` of a failed request would repeat the whole response.
 pub(crate) fn why(error: &watcher::Error) -> String {
     use std::error::Error as _;
     let request = error.source().and_then(|cause| cause.downcast_ref());

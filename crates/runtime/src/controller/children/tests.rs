@@ -19,7 +19,7 @@ fn secret(name: &str) -> Secret {
     secret
 }
 
-/// As a watch sees a Secret that this controller applied.
+/// A Secret that this controller applied, as a watch delivers it.
 fn seen(name: &str, version: &str, manager: &str) -> Child<Secret> {
     let owner = json!({ "apiVersion": "v1", "kind": "ConfigMap", "name": "parent", "uid": "1", "controller": true });
     let metadata = json!({
@@ -29,7 +29,7 @@ fn seen(name: &str, version: &str, manager: &str) -> Child<Secret> {
     serde_json::from_value(json!({ "metadata": metadata })).unwrap()
 }
 
-/// A context whose watch has seen these, of a controller with this API server.
+/// A context whose watch has delivered `children`, with an API server that responds with `answer`.
 fn watching<F>(children: Vec<Child<Secret>>, answer: F) -> (Context, Calls, std::sync::Arc<Index>)
 where
     F: Fn(&crate::testing::Call) -> (u16, Value) + Send + 'static,
@@ -45,7 +45,7 @@ where
     (ctx, calls, index)
 }
 
-/// Applies and deletes whatever it is asked to.
+/// Accepts every apply and delete.
 fn accepting(call: &crate::testing::Call) -> (u16, Value) {
     match call.method.as_str() {
         "DELETE" => (200, json!({ "kind": "Status", "status": "Success" })),
@@ -104,7 +104,7 @@ async fn a_child_that_cannot_have_this_owner_is_refused() {
     assert!(twice.to_string().contains("applied twice"), "{twice}");
 }
 
-/// Applies a child, with the methods of the requests.
+/// Applies a child. Also returns the methods of the requests.
 async fn applied_unless_taken(ctx: &Context, calls: &Calls, child: Secret) -> (Result<Secret>, Vec<String>) {
     let parent = parent();
     let applied = Children::of(&parent, ctx).apply_unless_taken(child).await;
@@ -117,7 +117,7 @@ fn labelled() -> Secret {
     secret
 }
 
-/// An API server that has a Secret with these metadata.
+/// An API server with a Secret that has this metadata.
 fn having(metadata: Value) -> (std::sync::Arc<Context>, Calls) {
     context_with(move |call| match call.method.as_str() {
         "GET" if metadata.is_null() => (404, status(404, "NotFound")),
@@ -259,7 +259,7 @@ async fn children_of_others_and_those_on_their_way_out_are_not_deleted() {
     leaving.metadata.deletion_timestamp = serde_json::from_value("2026-01-01T00:00:00Z".into()).unwrap();
     let (ctx, calls, index) =
         watching(vec![of_another, orphan, leaving, seen("adopted", "1", "test-operator")], |_| unreachable!());
-    // It is another's by now.
+    // By now, another object owns it.
     let mut adopted = seen("adopted", "2", "test-operator");
     adopted.metadata.owner_references.as_mut().unwrap()[0].uid = "2".to_owned();
     index.note(Event::Apply(adopted));
@@ -275,7 +275,7 @@ async fn a_child_that_changed_meanwhile_is_looked_at_again() {
     let parent = parent();
     Children::of(&parent, &ctx).prune::<Secret>().await.unwrap();
     assert_eq!(deletions(&calls).len(), 1, "the newer version is not known yet");
-    // It is no news by itself, but it is waited for.
+    // This event alone triggers no reconcile, but one waits for it.
     let pending = |version| {
         let mut child = seen("old", version, "test-operator");
         child.metadata.generation = Some(2);

@@ -22,7 +22,7 @@ struct WebStatus {
     conditions: Vec<Condition>,
 }
 
-/// A kind whose status has no conditions and no `observedGeneration`, but a field that is required.
+/// A kind whose status has neither conditions nor `observedGeneration`, but a required field.
 #[derive(CustomResource, Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[kube(group = "example.com", version = "v1", kind = "Bare", status = "BareStatus")]
 struct BareSpec {}
@@ -32,7 +32,7 @@ struct BareStatus {
     replicas: i32,
 }
 
-/// A kind whose conditions are of a type of its own.
+/// A kind with its own type of conditions.
 #[derive(CustomResource, Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[kube(group = "example.com", version = "v1", kind = "Own", status = "OwnStatus")]
 struct OwnSpec {}
@@ -52,7 +52,7 @@ struct OwnCondition {
 
 const MAIN: fn() -> Writer = || Writer::new(READY, true);
 
-/// The object with this status, and of the generation 2.
+/// An object of generation 2 with this status.
 fn web(status: Value) -> Web {
     let version = status.to_string();
     let metadata = json!({
@@ -72,7 +72,7 @@ async fn settle(writer: &Writer, object: &Web, result: Result<Outcome, Error>) -
     calls.take()
 }
 
-/// The status that was applied, as what the object then has.
+/// The status that the calls applied, as the object contains it afterwards.
 fn applied(calls: &[Call]) -> Value {
     let call = calls.iter().find(|call| call.path.ends_with("/status")).expect("a status was applied");
     assert_eq!(call.content_type, "application/apply-patch+yaml");
@@ -247,8 +247,8 @@ async fn a_message_that_differs_each_time_does_not_cause_a_loop() {
     assert_eq!(settle(&writer, &object, Err(Error::new("Late", "took 6 ms"))).await.len(), 1, "the spec has changed");
 }
 
-/// A child that was just applied, or a field that another manager wrote meanwhile, may cause a reconcile before the watch brings the
-/// status that was just written.
+/// A child that was just applied, or a write of another field manager, may trigger a reconcile before the watch
+/// delivers the status that was just written.
 #[tokio::test]
 async fn a_status_that_the_watch_has_not_brought_yet_is_not_written_again() {
     let (writer, object) = (MAIN(), web(Value::Null));
@@ -270,7 +270,7 @@ async fn a_status_that_the_watch_has_not_brought_yet_is_not_written_again() {
     let second: u64 = stored().await.parse().unwrap();
     assert!(second > first);
     calls.take();
-    // `first` is newer than what the first reconcile had, and has not its status either.
+    // `first` is newer than the object of the first reconcile, but does not have its status.
     for version in [first - 1, first] {
         assert_eq!(settle(&at(version, &Value::Null), done()).await, []);
     }
@@ -348,7 +348,7 @@ async fn a_status_that_cannot_be_written_is_an_error_unless_the_object_is_gone()
         let (ctx, _): (_, Calls) = context_with(move |_| (code, status(code, reason)));
         let settled = MAIN().settle(&web(Value::Null), Ok(Outcome::not_ready("Progressing", "")), &ctx).await;
         assert_eq!(settled.is_err(), is_error, "{reason}");
-        // What went wrong first is what matters.
+        // The first error is the relevant one.
         let settled = MAIN().settle(&web(Value::Null), Err(Error::new("Broken", "")), &ctx).await;
         assert_eq!(settled.unwrap_err().reason(), "Broken");
     }

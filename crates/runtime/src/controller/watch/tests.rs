@@ -71,7 +71,7 @@ where
     (Misfits::new::<Narrow>("test", (*ctx).clone(), Some(writer), Some("example.com/a")), calls, ctx)
 }
 
-/// What a store has after these events, and what a controller was told.
+/// The objects in a store after these events, and the events that a controller gets.
 async fn after(misfits: &Misfits, events: Vec<Event<Received<Narrow>>>) -> (Vec<String>, Vec<String>) {
     let (store, writer) = reflector::store::<Narrow>();
     let last = {
@@ -93,7 +93,7 @@ fn names(store: &Store<Narrow>) -> Vec<String> {
     names
 }
 
-/// Lets reports be made for a long time.
+/// Runs the reports for an hour.
 async fn report(misfits: &Misfits) {
     let _ = timeout(Duration::from_secs(3600), misfits.clone().report()).await;
 }
@@ -149,7 +149,7 @@ async fn each_is_reported_once_in_a_condition_and_an_event() {
     let Received::Misfit(misfit) = received(object("bad", BAD, 4)) else { panic!() };
     misfits.insert((*misfit).clone());
     report(&misfits).await;
-    // The status that was written is a change.
+    // Writing the status changes the object.
     misfits.insert((*misfit).clone());
     misfits.list_begins();
     misfits.insert((*misfit).clone());
@@ -198,7 +198,7 @@ async fn a_report_is_tried_again_while_the_api_server_fails() {
     let Received::Misfit(misfit) = received(object("bad", BAD, 1)) else { panic!() };
     misfits.insert((*misfit).clone());
     report(&misfits).await;
-    // Each try: with `observedGeneration`, then without.
+    // Each try writes with `observedGeneration`, then without.
     assert_eq!(shown(calls.take()), ["PATCH status", "PATCH status", "PATCH status", "PATCH status", "POST events"]);
     refusals.store(u16::MAX, Ordering::SeqCst);
     misfits.forget(&misfit.metadata);
