@@ -1,8 +1,9 @@
 //! Leader election: the replica that holds a Lease reconciles, the others wait.
 //!
-//! The protocol is that of client-go. Clocks differ between machines, so the times in a Lease are for people only: a replica takes over once
-//! it has seen the same record, by its own clock, for the duration that the record names. The holder gives up before that if it
-//! cannot renew. Every write names the version that it replaces, so one of two concurrent writes is refused.
+//! The protocol is that of client-go. Clocks differ between machines, so the times in a Lease are informational: a
+//! replica takes over after it has seen the same record, by its own clock, for the duration in the record. The leader
+//! gives up earlier if it cannot renew. Every write names the version that it replaces, so one of two concurrent writes
+//! fails.
 
 mod term;
 mod thread;
@@ -54,11 +55,11 @@ pub struct LeaseOptions {
 }
 
 impl LeaseOptions {
-    /// Compares the times with each other.
+    /// Checks the durations against each other.
     ///
     /// # Errors
     ///
-    /// If they leave no room for a second try of a renewal, or for the leader to end before another one leads.
+    /// If there is no time for a second try of a renewal, or for the leader to exit before another replica leads.
     pub(crate) fn validate(&self) -> Result<(), Error> {
         let deadline = self.renew_deadline;
         match deadline < self.lease_duration && deadline / 2 >= self.retry_period {
@@ -67,7 +68,8 @@ impl LeaseOptions {
         }
     }
 
-    /// The time for the operator to end by itself when it lost the Lease. After a missed deadline, the Lease lasts twice as long.
+    /// The time for the operator to exit after it lost the Lease: half of the time for which the Lease lasts beyond the
+    /// renew deadline.
     fn reaction(&self) -> Duration {
         Duration::from_secs((self.lease_duration - self.renew_deadline).into()) / 2
     }
@@ -80,9 +82,10 @@ struct Election {
     options: LeaseOptions,
     identity: String,
     term: Term,
-    /// As last read or written; empty if there is none.
+    /// The Lease as last read or written; the default if there is none.
     seen: Lease,
-    /// When `seen` was first seen; for this replica's own record, when the request started that wrote it.
+    /// The time at which `seen` was first observed; for this replica's own record, the start of the request that wrote
+    /// it.
     since: Moment,
 }
 
@@ -96,7 +99,7 @@ impl Election {
             api: Api::namespaced(client.clone(), namespace),
             name: options.leader_election_id.clone().unwrap_or_else(|| ctx.operator.name.to_owned()),
             options,
-            // A restarted container keeps the name of its Pod, but no longer leads.
+            // Random, since a restarted container has the host name of the previous one, but does not lead.
             identity: format!("{host}_{:016x}", random()),
             term,
             seen: Lease::default(),
@@ -104,11 +107,11 @@ impl Election {
         }
     }
 
-    /// Cancels `elected` when this replica leads, and resolves when it cannot lead any more.
+    /// Cancels `elected` when this replica becomes the leader, and returns when it cannot lead any more.
     async fn lead(&mut self, ctx: &Context, elected: &CancellationToken) -> Error {
         let acquired = tokio::select! {
             acquired = self.acquire() => acquired,
-            // A replica that shuts down does not become the leader.
+            // A replica must not become the leader during its shutdown.
             () = ctx.shutdown() => pending().await,
         };
         if let Err(error) = acquired {
@@ -119,7 +122,7 @@ impl Election {
         self.hold().await
     }
 
-    /// Resolves when this replica leads. It fails only if the first request does: later failures are retried.
+    /// Waits until this replica leads. Fails only if the first request does; later failures are retried.
     async fn acquire(&mut self) -> Result<(), Error> {
         info!(identity = self.identity, "waiting for the Lease");
         loop {
@@ -136,7 +139,7 @@ impl Election {
         Ok(())
     }
 
-    /// Renews the Lease until that fails.
+    /// Renews the Lease until it is lost.
     async fn hold(&mut self) -> Error {
         while self.leads() {
             let deadline = self.deadline();
@@ -158,7 +161,7 @@ impl Election {
         Error::LeadershipLost(format!("the Lease is held by `{}`", self.holder()))
     }
 
-    /// Lets another replica lead at once.
+    /// Releases the Lease, so that another replica can lead at once.
     async fn release(mut self) {
         self.term.end();
         if self.leads()
@@ -168,7 +171,7 @@ impl Election {
         }
     }
 
-    /// The end of the term without another renewal.
+    /// The end of the term, unless the Lease is renewed.
     fn deadline(&self) -> Moment {
         self.since + Duration::from_secs(self.options.renew_deadline.into())
     }
@@ -186,7 +189,7 @@ impl Election {
         jittered(Duration::from_secs(self.options.retry_period.into()))
     }
 
-    /// Renews the Lease, or acquires it if it is free. The holder needs a single request for that.
+    /// Renews the Lease, or acquires it if it is free. A renewal needs one request.
     async fn claim(&mut self) -> Result<(), kube::Error> {
         if !self.leads() {
             self.read().await?;
@@ -205,14 +208,14 @@ impl Election {
         let now = self.in_time(get).await?.unwrap_or_default();
         let changed = now.spec != self.seen.spec;
         self.seen = now;
-        // This replica's own record, whose answer was lost, may have been seen by others earlier.
+        // Other replicas may have observed this replica's own record earlier, if the response to the write was lost.
         if changed && !self.leads() {
             self.since = Moment::now();
         }
         Ok(())
     }
 
-    /// Does nothing if another replica wrote it first.
+    /// Writes the record, unless another replica wrote first.
     async fn write(&mut self, holder: String, duration: u16) -> Result<(), kube::Error> {
         loop {
             let (since, now) = (Moment::now(), Some(MicroTime(Timestamp::now())));
@@ -239,7 +242,7 @@ impl Election {
                     (self.seen, self.since) = (lease, since);
                     return Ok(());
                 }
-                // It was written or deleted meanwhile, perhaps by this replica, if an answer was lost.
+                // The Lease was written or deleted meanwhile, possibly by this replica, if a response was lost.
                 Err(kube::Error::Api(status)) if status.code == 409 || status.code == 404 && exists => {
                     self.read().await?;
                     if !self.leads() {
@@ -251,7 +254,7 @@ impl Election {
         }
     }
 
-    /// Bounds a request, so that there is time for another one before the deadline.
+    /// Limits a request to half of the renew deadline, so that there is time for a second one.
     async fn in_time<T>(&self, request: impl Future<Output = Result<T, kube::Error>>) -> Result<T, kube::Error> {
         let limit = Duration::from_secs(self.options.renew_deadline.into()) / 2;
         let late = |_| Err(kube::Error::Service(format!("no answer in {} seconds", limit.as_secs()).into()));

@@ -1,4 +1,4 @@
-//! The time for which a replica leads, and a client that writes within it only.
+//! The term of a leader, and a client that writes only within it.
 
 use std::future::poll_fn;
 use std::ops::Add;
@@ -14,12 +14,12 @@ use kube::client::Body;
 use tokio::time::Instant;
 use tower::service_fn;
 
-/// A moment by this machine's own clocks. Both go on while the process is stopped.
+/// A time by two clocks of this machine. Both advance while the process is stopped.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
-    /// By the clock of timers, which stands still while the machine is suspended.
+    /// By the clock of timers, which stops while the machine is suspended.
     pub awake: Instant,
-    /// By a clock that does not, since the machine was booted.
+    /// Time since boot, including suspension.
     pub booted: Duration,
 }
 
@@ -28,7 +28,7 @@ impl Moment {
         Self { awake: Instant::now(), booted: since_boot() }
     }
 
-    /// It is past by one of the clocks.
+    /// `true` if the time has passed by either clock.
     fn is_past(self) -> bool {
         let now = Self::now();
         now.awake >= self.awake || now.booted >= self.booted
@@ -49,7 +49,7 @@ fn since_boot() -> Duration {
     time.try_into().expect("it is not before the boot")
 }
 
-/// A moment is past by the other clock alone.
+/// Always zero: only Linux uses the second clock. A [`Moment`] passes by the first clock alone.
 #[cfg(not(target_os = "linux"))]
 fn since_boot() -> Duration {
     Duration::ZERO
@@ -58,7 +58,7 @@ fn since_boot() -> Duration {
 /// The time for which this replica leads. Clones share it.
 #[derive(Clone, Default)]
 pub struct Term {
-    /// None as long as the replica has not led.
+    /// `None` until the replica first leads.
     end: Arc<Mutex<Option<Moment>>>,
 }
 
@@ -67,7 +67,7 @@ impl Term {
         *self.lock() = Some(end);
     }
 
-    /// Ends it now.
+    /// Ends the term now.
     pub fn end(&self) {
         self.extend(Moment::now());
     }
@@ -76,10 +76,11 @@ impl Term {
         self.lock().is_some_and(Moment::is_past)
     }
 
-    /// The same client, whose writes fail once the term is over.
+    /// Wraps a client so that its writes fail once the term is over.
     ///
-    /// Each step of a write looks at the clock first: a process that was stopped goes on amid a request, such as in a pause before
-    /// another try, or while it connects. The connections of [`client::connect_within`](crate::client::connect_within) look once more.
+    /// Each poll of a write checks the term first: a stopped process may resume in the middle of a request, such as
+    /// before a retry or while it connects. The connections of
+    /// [`client::connect_within`](crate::client::connect_within) check it again.
     pub fn guard(&self, client: Client) -> Client {
         let namespace = client.default_namespace().to_owned();
         let (term, valid_until) = (self.clone(), *client.valid_until());
@@ -93,7 +94,7 @@ impl Term {
 }
 
 async fn send(client: Client, term: Term, request: Request<Body>) -> Result<http::Response<Body>, kube::Error> {
-    // `exec` and the like are upgrades of a GET.
+    // `exec` and similar requests are a GET with an upgrade.
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD) && !request.headers().contains_key(UPGRADE);
     let what = format!("{} {}", request.method(), request.uri().path());
     let mut sent = pin!(client.send(request));

@@ -11,7 +11,7 @@ use crate::testing::{self, Call, status};
 
 const OPERATOR: Operator = Operator { name: "sample-operator", version: "1.2.3" };
 
-/// An API server with at most one Lease, which refuses writes for another version than the one that it has.
+/// An API server with at most one Lease, which refuses writes with an outdated version.
 #[derive(Clone, Default)]
 struct Server(Arc<Mutex<State>>);
 
@@ -21,7 +21,7 @@ struct State {
     version: u32,
     /// Answers all requests with 500.
     fails: bool,
-    /// Carries out the next write, but its answer is lost.
+    /// Executes the next write, but loses the response.
     loses_an_answer: bool,
 }
 
@@ -90,7 +90,7 @@ impl Server {
     }
 }
 
-/// A client whose requests get no answer.
+/// A client whose requests get no response.
 fn silent() -> Client {
     let service = tower::service_fn(|_: http::Request<Body>| pending::<Result<http::Response<Body>, kube::Error>>());
     Client::new(service, "default")
@@ -213,7 +213,7 @@ async fn lets_another_lead_at_once_when_released() {
     let server = Server::default();
     let (mut replica, mut other) = (server.replica("a"), server.replica("b"));
     replica.acquire().await.unwrap();
-    // The answer to its last renewal was not waited for.
+    // The replica did not get the response to its last renewal.
     server.set(|state| state.loses_an_answer = true);
     assert!(replica.claim().await.is_err());
     replica.release().await;
@@ -240,7 +240,7 @@ fn refuses_a_deadline_that_leaves_no_time() {
     }
 }
 
-/// A service that answers after some seconds, in two steps, and a client of it whose writes the term guards.
+/// A service that responds after some seconds, in two steps, and its client, whose writes are guarded by the term.
 fn guarded(term: &Term, seconds: u64) -> Client {
     let service = tower::service_fn(move |_: http::Request<Body>| async move {
         after(seconds).await;
@@ -300,7 +300,7 @@ async fn a_term_ends_while_the_machine_is_suspended() {
     let term = Term::default();
     term.extend(Moment::now() + Duration::from_secs(10));
     assert!(!term.is_over());
-    // Only the clock since the boot has gone on.
+    // Only the clock since boot has advanced.
     let awake = Moment::now().awake + Duration::from_secs(10);
     term.extend(Moment { awake, ..Moment::now() });
     assert!(term.is_over());
@@ -316,7 +316,7 @@ async fn the_term_ends_before_another_may_lead_and_with_the_leadership() {
         lost = replica.hold() => panic!("{lost}"),
         () = after(60) => assert_eq!(sent(&client, "PUT", false).await, Ok(()), "it is renewed"),
     }
-    // As if the process was stopped, and with it the renewals.
+    // Simulates a stopped process, without renewals.
     after(10).await;
     assert!(sent(&client, "PUT", false).await.is_err());
 

@@ -1,7 +1,7 @@
 //! The thread that acquires and renews the Lease.
 //!
-//! It shares neither threads nor connections with the reconciles: one that blocks its thread delays no renewal, and cannot outlive
-//! the Lease.
+//! It shares neither threads nor connections with the reconciles: one that blocks its thread delays no renewal, and
+//! cannot outlive the Lease.
 
 use std::{process, thread};
 
@@ -15,14 +15,14 @@ use super::{Election, Term};
 use crate::manager::Error;
 use crate::{Context, client};
 
-/// The thread. If this is dropped, it stops renewing the Lease, and does not release it.
+/// A handle of the thread. Dropping it stops the renewal of the Lease without releasing it.
 pub struct Leadership {
     release: oneshot::Sender<()>,
     lost: oneshot::Receiver<Error>,
 }
 
 impl Leadership {
-    /// Starts the thread, which cancels `elected` when this replica leads. `connect` makes its client.
+    /// Starts the thread, which cancels `elected` when this replica becomes the leader. `connect` creates its client.
     ///
     /// # Errors
     ///
@@ -42,15 +42,15 @@ impl Leadership {
         Ok(Self { release, lost })
     }
 
-    /// Resolves when this replica cannot lead any more. Then another one may lead soon, and all reconciles must stop here.
+    /// Waits until this replica cannot lead any more. Another one may lead soon, so all reconciles must stop.
     pub async fn lost(&mut self) -> Error {
         let lost = (&mut self.lost).await;
         lost.unwrap_or_else(|_| Error::LeadershipLost("the thread of the Lease has panicked".to_owned()))
     }
 
-    /// Lets another replica lead at once. To be called when no reconcile runs any more.
+    /// Releases the Lease, so that another replica can lead at once. Call this when no reconcile runs any more.
     pub async fn release(self) {
-        // The thread drops its end when it has released the Lease, or has lost it before.
+        // The thread drops its end of the channel after it has released the Lease, or has lost it before.
         let _ = self.release.send(());
         let _ = self.lost.await;
     }
@@ -66,7 +66,7 @@ async fn lead(
 ) {
     let mut election = match connect().await {
         Ok(client) => Election::new(&client, &ctx, term),
-        // Nobody waits for it if the operator has ended already.
+        // The receiver is gone if the operator has already exited.
         Err(error) => {
             let _ = report.send(error.into());
             return;
@@ -83,7 +83,7 @@ async fn lead(
     };
     let reason = lost.to_string();
     let _ = report.send(lost);
-    // The operator drops the other end as soon as it knows, unless its threads are blocked.
+    // The operator drops its end of the channel when it gets the error, unless its threads are blocked.
     if timeout(ctx.options.leader_election.reaction(), released).await.is_err() {
         error!("{reason}");
         process::exit(1);

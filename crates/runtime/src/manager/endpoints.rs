@@ -1,4 +1,4 @@
-//! The servers of every operator: probes for the kubelet, metrics for Prometheus.
+//! The HTTP servers of every operator: probes for the kubelet, metrics for Prometheus.
 
 use std::io;
 
@@ -11,10 +11,10 @@ use http::{StatusCode, header};
 use crate::Context;
 use crate::server::{Access, Certificate, Limits, Server};
 
-/// How many clients ask at the same time: few.
+/// Maximum number of connections: there are few clients.
 const CONNECTIONS: usize = 64;
 
-/// Serves until the servers are dropped.
+/// Starts the servers. Dropping them stops them.
 pub async fn start(ctx: &Context) -> io::Result<Vec<Server>> {
     let options = &ctx.options;
     let limits = Limits { connections: CONNECTIONS, ..Limits::default() };
@@ -38,7 +38,7 @@ pub async fn start(ctx: &Context) -> io::Result<Vec<Server>> {
     Ok(servers)
 }
 
-/// Whether every controller has seen all its objects once.
+/// Handles `/readyz`: fails until every controller has listed its objects and every server is ready.
 async fn ready(State(ctx): State<Context>) -> (StatusCode, String) {
     let missing = ctx.readiness.missing();
     if missing.is_empty() {

@@ -1,18 +1,18 @@
-//! Why the operator cannot start or go on.
+//! Errors that keep the operator from starting, or stop it.
 
 use crate::client;
 
-/// Why the operator cannot start or go on.
+/// An error that keeps the operator from starting, or stops it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no cluster to connect to, or its kubeconfig cannot be used.
+    /// No cluster is configured, or its configuration is invalid.
     #[error(transparent)]
     Client(#[from] client::Error),
-    /// Nothing answers.
+    /// The API server cannot be reached, or does not respond.
     #[error("the API server does not answer: {}", client::describe(.0))]
     Unreachable(#[source] kube::Error),
-    /// It answers with an error.
+    /// The API server responds with an error.
     #[error("the API server answers \"{0}\": check the credentials of KUBECONFIG, then the server")]
     Refused(String),
     /// A CustomResourceDefinition is missing.
@@ -21,10 +21,10 @@ pub enum Error {
     /// A permission is missing.
     #[error("missing permissions: {0}; see config/rbac/role.yaml")]
     Forbidden(String),
-    /// A server cannot listen, or has no certificate; or the thread of the Lease cannot be started.
+    /// A server cannot listen or has no certificate, or the thread of the Lease cannot be started.
     #[error(transparent)]
     Server(#[from] std::io::Error),
-    /// The times of leader election do not fit together.
+    /// The durations of leader election contradict each other.
     #[error(
         "`--lease-duration` must be longer than `--renew-deadline`, and that at least twice as long as `--retry-period`"
     )]
@@ -32,22 +32,22 @@ pub enum Error {
     /// Another replica leads, or may lead soon.
     #[error("this replica is no longer the leader: {0}")]
     LeadershipLost(String),
-    /// Two parts have the same name.
+    /// Two runnables have the same name.
     #[error("two parts are named `{0}`: give one of them another name, with `Controller::named` or `Runnable::new`")]
     Duplicate(&'static str),
-    /// A part ended that should run until shutdown.
+    /// A runnable returned before shutdown.
     #[error("`{0}` ended before shutdown")]
     Ended(&'static str),
-    /// A part panicked.
+    /// A runnable panicked.
     #[error("a task panicked or was aborted: {0}")]
     Task(#[from] tokio::task::JoinError),
-    /// Reconciles did not finish in time.
+    /// Reconciles did not finish within the grace period, in seconds.
     #[error("reconciles were still running {0} seconds after shutdown began")]
     GracePeriod(u64),
-    /// Ctrl-C twice.
+    /// A second SIGTERM or SIGINT arrived during the shutdown.
     #[error("a second signal cut the shutdown short")]
     CutShort,
-    /// An error of your own.
+    /// A custom error.
     #[error("{0}")]
     Other(Box<dyn std::error::Error + Send + Sync>),
 }

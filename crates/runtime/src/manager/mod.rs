@@ -1,4 +1,4 @@
-//! Runs controllers and servers together, and stops them together: arguments, logs, leader election, probes, signals.
+//! The manager: starts and stops controllers and servers, with arguments, logs, leader election, probes and signals.
 
 mod endpoints;
 mod error;
@@ -28,16 +28,17 @@ pub use crate::telemetry::LogOptions;
 pub use error::Error;
 pub use options::{Options, address};
 
-/// The operator that runs: what its logs, leases, events and field managers are called. [`operator!`](crate::operator) makes one.
+/// Name and version of the operator, for its logs, Lease, events and field managers. Created by
+/// [`operator!`](crate::operator).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Operator {
-    /// The name of its package.
+    /// Name of the Cargo package.
     pub name: &'static str,
-    /// The version of its package.
+    /// Version of the Cargo package.
     pub version: &'static str,
 }
 
-/// The [`Operator`] with the name and the version of the package that calls this.
+/// The [`Operator`] with the name and version of the calling package.
 #[macro_export]
 macro_rules! operator {
     () => {
@@ -45,9 +46,9 @@ macro_rules! operator {
     };
 }
 
-/// A part of the operator that runs until shutdown: a controller, a server, or a task of your own.
+/// A component that runs until shutdown: a controller, a server, or a custom task.
 ///
-/// A controller in plain kube-rs runs as one, too:
+/// A controller in plain kube-rs can be one, too:
 ///
 /// ```
 /// use std::sync::Arc;
@@ -78,8 +79,9 @@ pub struct Runnable {
 }
 
 impl Runnable {
-    /// A part called `name` in probes, metrics and logs. `run` returns after [`Context::shutdown`], or with the reason why it cannot
-    /// go on, which stops the operator. Once it works, it calls `ctx.readiness.reached(name)`: until then, `/readyz` waits for it.
+    /// Creates a component with this name in probes, metrics and logs. `run` returns after [`Context::shutdown`], or
+    /// with an error, which stops the operator. It calls `ctx.readiness.reached(name)` when it works: until then,
+    /// `/readyz` fails.
     pub fn new<F>(name: &'static str, runs: Runs, run: impl Fn(Context) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<(), Error>> + Send + 'static,
@@ -87,12 +89,13 @@ impl Runnable {
         Self { name, runs, run: Arc::new(move |ctx| Box::pin(run(ctx))) }
     }
 
-    /// Its name in probes, metrics and logs: for a [`Controller`](crate::Controller) `<plural>.<group>` of its kind.
+    /// The name in probes, metrics and logs: for a [`Controller`](crate::Controller) by default `<plural>.<group>` of
+    /// its kind.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Where it runs.
+    /// The instances and replicas that it runs in.
     pub fn runs(&self) -> Runs {
         self.runs
     }
@@ -101,7 +104,7 @@ impl Runnable {
     ///
     /// # Errors
     ///
-    /// Why it could not go on.
+    /// If the component fails.
     pub async fn run(&self, ctx: Context) -> Result<(), Error> {
         (self.run)(ctx).await
     }
@@ -113,20 +116,20 @@ impl fmt::Debug for Runnable {
     }
 }
 
-/// Where a [`Runnable`] runs.
+/// The instances and replicas that a [`Runnable`] runs in.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Runs {
-    /// Once for each namespace of `--watch-namespace`, or once for the whole cluster.
+    /// Once per namespace of `--watch-namespace`, or once for the whole cluster; only in the leader.
     PerNamespace,
-    /// Once, whatever is watched: the controller of a cluster-scoped kind.
+    /// Once, for any `--watch-namespace`, such as the controller of a cluster-scoped kind; only in the leader.
     Once,
-    /// In replicas that do not lead, too: a server.
+    /// Once in every replica, leader or not, such as a server.
     InEveryReplica,
 }
 
 /// The process of an operator.
 ///
-/// [`run`](Self::run) is all that a `main` needs. With arguments of your own, flatten [`Options`] and [`LogOptions`] into a
+/// A `main` only needs [`run`](Self::run). For additional arguments, flatten [`Options`] and [`LogOptions`] into a
 /// [`clap::Parser`] and call [`start`](Self::start).
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create,roleName=metrics-auth-role
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create,roleName=metrics-auth-role
@@ -150,24 +153,24 @@ struct Arguments {
 /// The clients of a manager.
 struct Clients<C> {
     client: Client,
-    /// The connections of `client` may send nothing after it.
+    /// The term that limits the connections of `client`.
     term: Term,
-    /// Connects to the cluster for the Lease.
+    /// Creates the client for the Lease.
     for_lease: C,
 }
 
 impl Manager {
-    /// The process of this operator.
+    /// Creates the manager of an operator.
     pub fn new(operator: Operator) -> Self {
         Self { operator }
     }
 
-    /// Parses the arguments, starts logging, connects to the cluster of the Pod or the kubeconfig, and runs these parts until
-    /// SIGTERM, SIGINT, or until one part fails. What went wrong is logged.
+    /// Parses the arguments, initializes logging, connects to the cluster of the Pod or the kubeconfig, and runs
+    /// `runnables` until SIGTERM, SIGINT, or until one of them fails. Errors are logged.
     pub async fn run(self, runnables: Vec<Runnable>) -> ExitCode {
         let command = Arguments::command().name(self.operator.name).version(self.operator.version);
         let arguments = Arguments::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit());
-        // Dropped at the very end.
+        // Dropped last, so that it covers everything else.
         let _telemetry = match telemetry::init(self.operator, &arguments.logs) {
             Ok(telemetry) => telemetry,
             Err(error) => {
@@ -188,21 +191,22 @@ impl Manager {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
                 tracing::error!("{}", with_causes(&error));
-                // Without waiting for tasks that do not yield: another replica may lead soon.
+                // Does not wait for tasks that do not yield, since another replica may lead soon.
                 std::process::exit(1)
             }
         }
     }
 
-    /// Runs these parts until SIGTERM, SIGINT, or until one part fails, which stops the others too.
+    /// Runs `runnables` until SIGTERM, SIGINT, or until one of them fails, which stops the others too.
     ///
-    /// The Lease is renewed with this `client`, which depends on the threads of its runtime: if reconciles block all of them for
-    /// `--renew-deadline`, the process ends. [`run`](Self::run) connects once more for the Lease.
+    /// The Lease is renewed with this `client`, which depends on the threads of its runtime: if reconciles block all of
+    /// them for `--renew-deadline`, the process exits. [`run`](Self::run) uses a separate client for the Lease.
     ///
     /// # Errors
     ///
-    /// If the operator cannot start, or a part of it ends. If the Lease is lost while the thread of this future is blocked, the process ends
-    /// with code 1, after half of the time between `--renew-deadline` and `--lease-duration`.
+    /// If the operator cannot start, or a runnable ends. If the Lease is lost while the thread of this future is
+    /// blocked, the process exits with code 1, after half of the time between `--renew-deadline` and
+    /// `--lease-duration`.
     pub async fn start(self, client: Client, options: Options, runnables: Vec<Runnable>) -> Result<(), Error> {
         let connected = client.clone();
         let for_lease = async move || Ok(connected);
@@ -219,7 +223,7 @@ impl Manager {
     ) -> Result<(), Error> {
         let mut names = BTreeSet::new();
         if let Some(twice) = runnables.iter().find(|runnable| !names.insert(runnable.name)) {
-            // They would apply as the same field manager, and remove what the other one applied.
+            // Both would use the same field manager, and remove each other's fields.
             return Err(Error::Duplicate(twice.name));
         }
         options.leader_election.validate()?;
@@ -236,16 +240,16 @@ impl Manager {
             elected.cancel();
             ctx.metrics.leader.set(1);
         }
-        // Before the probes are answered, which say what is waited for.
+        // Before the probes are served, which report what they wait for.
         let mut parts = start(runnables, &ctx, &elected);
-        // Not among the parts: the probes are answered until the last reconcile has ended.
+        // Separate from `parts`, so that probes are served until the last reconcile has finished.
         let _servers = endpoints::start(&ctx).await?;
 
         let mut leadership = elects.then(|| Leadership::start(&ctx, term, &elected, for_lease)).transpose()?;
         let outcome = tokio::select! {
             () = signal() => Ok(()),
             Some(ended) = parts.join_next() => Err(reason(ended)),
-            // Another replica may lead soon: all tasks end as they are dropped.
+            // Another replica may lead soon, so all tasks are dropped at once.
             lost = lost(&mut leadership) => return Err(lost),
         };
         info!("shutting down");
@@ -268,7 +272,7 @@ impl Manager {
     }
 }
 
-/// Starts the parts; those of the leader wait for the election, and meanwhile nobody waits for them.
+/// Starts the runnables. Those of the leader wait for the election, and readiness does not wait for them until then.
 fn start(runnables: Vec<Runnable>, ctx: &Context, elected: &CancellationToken) -> JoinSet<Result<&'static str, Error>> {
     let mut parts = JoinSet::new();
     for Runnable { name, runs, run } in runnables {
@@ -307,7 +311,7 @@ fn reason(ended: Result<Result<&'static str, Error>, JoinError>) -> Error {
     }
 }
 
-/// Resolves at SIGTERM, which the kubelet sends, or SIGINT, which Ctrl-C sends.
+/// Waits for SIGTERM, which the kubelet sends, or SIGINT, which Ctrl-C sends.
 async fn signal() {
     #[cfg(unix)]
     let terminate = async {

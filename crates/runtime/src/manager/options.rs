@@ -30,7 +30,7 @@ pub struct Options {
     pub health_probe_bind_address: SocketAddr,
     /// The address of the server for `/metrics`; `0` turns it off
     #[arg(long, env, value_name = "ADDRESS", value_parser = optional, default_value = ":8080")]
-    // Its whole name: a plain `Option` would be to clap an argument that can be left out, not a value that can be `0`.
+    // The full path, since clap treats an `Option` as an argument that can be omitted, not as a value that can be `0`.
     pub metrics_bind_address: std::option::Option<SocketAddr>,
     /// Serve `/metrics` over HTTPS, to clients with the RBAC verb `get` on this URL only
     #[arg(long, env)]
@@ -55,11 +55,11 @@ pub struct Options {
     pub ansible: crate::ansible::AnsibleOptions,
 }
 
-/// Parses `HOST:PORT`. Without a host, that is all of this machine's addresses.
+/// Parses `IP:PORT`. Without an IP address, the server listens on all IPv4 addresses.
 ///
 /// # Errors
 ///
-/// If it is no such address.
+/// If the text is not an address.
 pub fn address(text: &str) -> Result<SocketAddr, AddrParseError> {
     match text.strip_prefix(':') {
         Some(port) => format!("0.0.0.0:{port}").parse(),

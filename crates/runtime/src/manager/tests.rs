@@ -15,7 +15,7 @@ use crate::{Context, Result as Reconciled};
 
 const OPERATOR: Operator = Operator { name: "test-operator", version: "0.0.0" };
 
-/// Runs these parts until one of them ends, with an API server that has no more than a Lease, held by `holder`.
+/// Runs these runnables until one of them ends, with an API server that has only a Lease, held by `holder`.
 async fn outcome(arguments: &[&str], holder: &'static str, runnables: Vec<Runnable>) -> (String, Calls) {
     let (client, calls) = api_server(move |call| answer(call, holder));
     let addresses = ["--health-probe-bind-address=127.0.0.1:0", "--metrics-bind-address=0"];
@@ -74,7 +74,7 @@ async fn only_servers_run_in_a_replica_that_does_not_lead() {
     assert!(calls.take().iter().all(|call| call.method == "GET"));
 }
 
-/// In real time, since the Lease has a thread of its own.
+/// Runs in real time, since the Lease has its own thread.
 #[tokio::test]
 async fn the_lease_is_released_when_all_have_ended() {
     let parts = vec![part("stuck", Runs::Once, STUCK), part("ending", Runs::Once, ENDING)];
@@ -130,7 +130,7 @@ async fn parts_run_once_for_each_namespace_or_once() {
     assert_eq!(namespaces(&of(&["--watch-namespace=a"]), Runs::Once), [Some("a".to_owned())]);
 }
 
-/// When the first reconciles of a controller begin, in tenths of a second; each of them takes a second.
+/// The start times of the first reconciles of a controller, in tenths of a second. Each takes a second.
 async fn begins(reconciles: usize, objects: usize, arguments: &[&'static str]) -> Vec<u128> {
     let (client, _calls) = api_server(|_| (500, Value::Null));
     let options = options(arguments.iter().copied());
@@ -180,6 +180,6 @@ async fn so_many_reconciles_start_in_a_second_as_rate_says() {
 #[tokio::test(start_paused = true)]
 async fn an_object_that_nobody_touches_is_reconciled_again() {
     let begins = begins(2, 1, &["--requeue-interval=60"]).await;
-    // After the reconcile and the interval, which is up to a tenth longer.
+    // One reconcile and one interval, which is up to a tenth longer.
     assert!((610..=670).contains(&begins[1]), "{begins:?}");
 }

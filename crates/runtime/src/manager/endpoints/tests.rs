@@ -10,7 +10,7 @@ use super::*;
 use crate::Operator;
 use crate::testing as mock;
 
-/// The servers for these arguments, the last of which is that for metrics; the API server gives these answers.
+/// The servers for these arguments, the one for metrics last. The API server responds with `answer`.
 async fn serving<F>(arguments: &[&str], answer: F) -> Vec<Server>
 where
     F: Fn(&mock::Call) -> (u16, Value) + Send + 'static,
@@ -25,7 +25,7 @@ where
 
 const OPERATOR: Operator = Operator { name: "sample", version: "1.2.3" };
 
-/// The answer to `GET /metrics`. The certificate of an HTTPS server must be the trusted one, if there is one.
+/// The response to `GET /metrics`. The certificate of an HTTPS server must be the trusted one, if given.
 async fn get(url: &str, token: &str, trusted: Option<Vec<u8>>) -> Result<(u16, String), kube::Error> {
     let mut config = Config::new(url.parse().unwrap());
     config.accept_invalid_certs = trusted.is_none();
@@ -41,7 +41,7 @@ async fn get(url: &str, token: &str, trusted: Option<Vec<u8>>) -> Result<(u16, S
     Ok((status, String::from_utf8(body.to_vec()).unwrap()))
 }
 
-/// An API server that knows `reader`, who may read metrics, and `other`, who may not.
+/// An API server with the users `reader`, who may read metrics, and `other`, who may not.
 fn knows(call: &mock::Call) -> (u16, Value) {
     let spec = &call.body["spec"];
     let answer = match call.path.as_str() {
