@@ -64,7 +64,6 @@ impl Context {
     /// Creates a context outside of a [`Manager`](crate::Manager), which creates its own.
     pub fn new(client: Client, operator: Operator, options: Options) -> Self {
         let named = options.watch_namespace.iter().map(|name| name.trim());
-        // Removes duplicates.
         let named: BTreeSet<_> = named.filter(|name| !name.is_empty()).collect();
         let pause = Duration::from_secs(1).checked_div(options.rate);
         let rate = pause.map(|pause| {
@@ -104,7 +103,7 @@ impl Context {
         self.namespaces.iter().map(within).collect()
     }
 
-    /// The context of one controller. A controller with a name of its own gets its own field manager.
+    /// The context of one controller. A named controller gets its own field manager.
     pub(crate) fn of_controller(&self, name: Option<&str>) -> Self {
         let field_manager = match name {
             Some(name) => names::field_manager(self.operator.name, name).into(),

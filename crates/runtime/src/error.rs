@@ -37,8 +37,7 @@ impl Error {
         Self { reason, permanent: false, source: message.into().into() }
     }
 
-    /// Marks the error as permanent: there is no early retry until the object changes, for a spec that cannot succeed
-    /// as it is.
+    /// Marks the error as permanent, such as for an invalid spec: there is no early retry until the object changes.
     #[must_use]
     pub fn permanent(mut self) -> Self {
         self.permanent = true;

@@ -1,8 +1,9 @@
 //! A runtime for Kubernetes operators written with [kube], like controller-runtime for Go.
 //!
-//! A [`Manager`] runs controllers, webhooks and other tasks: it parses the arguments, sets up logging, elects a leader, serves
-//! probes and metrics, and shuts everything down in order. A [`Controller`] watches the objects of a kind and their children, and
-//! calls a `reconcile` function. The [`Outcome`] that it returns is written to the status of the object.
+//! A [`Manager`] runs controllers, webhooks and other tasks: it parses the arguments, sets up logging, elects a leader,
+//! serves probes and metrics, and shuts everything down in order. A [`Controller`] watches the objects of a kind and
+//! their children, and calls a `reconcile` function. The [`Outcome`] that it returns is written to the status of the
+//! object.
 //!
 //! ```no_run
 //! use std::process::ExitCode;
@@ -34,8 +35,8 @@
 //! }
 //! ```
 //!
-//! The crate uses kube directly: `Api`, `Action`, `Condition` and `ObjectRef` are the types of kube and k8s-openapi, and a
-//! controller built with [`kube::runtime::Controller`] runs under the same manager as a [`Runnable`].
+//! The crate uses kube directly: `Api`, `Action`, `Condition` and `ObjectRef` are the types of kube and k8s-openapi,
+//! and a controller built with [`kube::runtime::Controller`] runs under the same manager as a [`Runnable`].
 //!
 //! # Features
 //!

@@ -22,7 +22,7 @@ pub enum Readiness {
 /// Computes the readiness of an object from its JSON.
 ///
 /// Deployments, ReplicaSets, StatefulSets, DaemonSets, Pods, Jobs, PersistentVolumeClaims, PodDisruptionBudgets,
-/// Services of type LoadBalancer and CustomResourceDefinitions have rules of their own. For other kinds, the conditions
+/// Services of type LoadBalancer and CustomResourceDefinitions have their own rules. For other kinds, the conditions
 /// `Reconciling`, `Stalled` and `Ready` and the `observedGeneration` decide; an object without any of them is current.
 ///
 /// Two rules are stricter than in kstatus: a failed Pod is not current, and a load balancer needs an address.

@@ -67,7 +67,6 @@ impl Term {
         *self.lock() = Some(end);
     }
 
-    /// Ends the term now.
     pub fn end(&self) {
         self.extend(Moment::now());
     }

@@ -1,4 +1,4 @@
-//! Who may read a path: users that the API server authenticates by their bearer token and that RBAC allows to `get` it.
+//! Authentication and authorization of requests by the API server: bearer tokens that RBAC allows to `get` a path.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -22,21 +22,21 @@ use tracing::warn;
 
 use crate::error::brief;
 
-/// Less than the usual timeout of Prometheus.
+/// Timeout of a review; less than the usual scrape timeout of Prometheus.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// For how long a user may read on whose right was taken away.
+/// Time for which a permission is cached, and so still holds after it was revoked.
 const ALLOWED: Duration = Duration::from_secs(10);
-/// For how long a user is refused who has just been given the right.
+/// Time for which a refusal is cached, and so still holds after permission was granted.
 const REFUSED: Duration = Duration::from_secs(2);
-/// How many verdicts are kept.
+/// Maximum number of cached verdicts.
 const ENTRIES: usize = 256;
-/// How many tokens are reviewed at the same time: one who tries many does not flood the API server.
+/// Maximum number of concurrent reviews: a client that tries many tokens must not flood the API server.
 const REVIEWS: usize = 8;
 
-/// What the API server said about a token and a path; an error is logged where it occurs.
+/// The verdict of the API server about a token and a path; `None` after an error, which is logged where it occurs.
 type Verdict = Option<StatusCode>;
 
-/// Asks the API server, and remembers its answers for some seconds.
+/// Reviews tokens, and caches the verdicts for some seconds.
 #[derive(Clone)]
 pub(crate) struct Access {
     client: Client,
@@ -45,11 +45,11 @@ pub(crate) struct Access {
     hashers: [RandomState; 2],
 }
 
-/// Hashes of the token and the path, with keys that nobody outside of the process knows.
+/// Hashes of the token and the path, with random keys: tokens are not kept, and collisions cannot be constructed.
 type Key = [u64; 2];
 
 enum Entry {
-    /// Dropped with the last request that waits for it.
+    /// A running review; dropped with the last request that waits for it.
     Asked(WeakShared<BoxFuture<'static, Verdict>>),
     Known(StatusCode, Instant),
 }
@@ -64,7 +64,7 @@ impl Access {
         }
     }
 
-    /// A layer that lets a request pass if its bearer token may make it.
+    /// Middleware that passes a request on if its bearer token permits it.
     pub async fn guard(State(access): State<Self>, request: Request, next: Next) -> Response {
         let header = request.headers().get(header::AUTHORIZATION);
         let Some(token) = header.and_then(|value| bearer(value.to_str().ok()?)) else {
@@ -77,7 +77,7 @@ impl Access {
         }
     }
 
-    /// Several requests with the same token wait for the same answer.
+    /// The verdict, from the cache or a review. Concurrent requests with the same token share one review.
     fn verdict(&self, token: &str, path: &str) -> impl Future<Output = Verdict> + use<> {
         let key = self.hashers.each_ref().map(|it| it.hash_one((token, path)));
         let mut entries = self.entries();
@@ -142,8 +142,8 @@ fn bearer(header: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_start_matches(' '))
 }
 
-/// Forgets what has expired, and else what expires next: a refusal rather than a permission. What is being asked stays: a question
-/// for each connection at most.
+/// Removes expired entries, and otherwise those that expire next: refusals rather than permissions. Running reviews are
+/// kept: there is at most one per connection.
 fn make_room(entries: &mut HashMap<Key, Entry>) {
     let now = Instant::now();
     entries.retain(|_, entry| match entry {
@@ -164,7 +164,7 @@ fn make_room(entries: &mut HashMap<Key, Entry>) {
 async fn review(client: &Client, token: String, path: String) -> kube::Result<StatusCode> {
     let params = PostParams::default();
     let mut user = TokenReview::default();
-    // It is an `Option` in the types of some versions of Kubernetes.
+    // `token` is an `Option` in the types of some versions of Kubernetes.
     #[allow(clippy::useless_conversion)]
     {
         user.spec.token = token.into();

@@ -1,6 +1,7 @@
-//! All connections of a server: how many there are, what each one is doing, and how much memory its requests take.
+//! All connections of a server: their number, their phases, and the memory of their requests.
 //!
-//! When connections or memory run short, it decides who has to leave. A connection whose request is complete never has to.
+//! When connections or memory run short, this module selects a connection to close: never one whose request is
+//! complete.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -14,29 +15,29 @@ use tokio_util::sync::CancellationToken;
 
 use super::Limits;
 
-/// How often those that wait look again: time alone makes others slow.
+/// Interval in which waiting tasks check again, since connections become slow by mere passage of time.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// A connection that does something else since less than this does not have to leave for a new one.
+/// A connection is not closed for a new one within this time after its last change of phase.
 const BUSY: Duration = Duration::from_millis(100);
 
-/// Requests and answers up to this size get memory before larger ones.
+/// Requests and responses up to this size, in bytes, get memory before larger ones.
 const SMALL: usize = 256 << 10;
 
-/// What an answer may take in any case: no more than its connection takes anyway.
+/// A response up to this size, in bytes, always gets memory: a connection takes as much anyway.
 const FREE: usize = 16 << 10;
 
-/// What a connection is doing.
+/// The phase of a connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Phase {
-    /// It is new, or its request's head has begun to arrive.
+    /// The connection is new, or has received a part of the request's head.
     Head,
     Body,
-    /// The request is complete, the answer is not.
+    /// The request is complete; the handler runs.
     Service,
-    /// The answer is being written.
+    /// The response is being written.
     Answer,
-    /// It waits for the next request.
+    /// The connection waits for the next request.
     Idle,
 }
 
@@ -51,7 +52,7 @@ pub(super) struct Connections {
 struct All {
     next: u64,
     open: BTreeMap<u64, Open>,
-    /// The sum of what the open ones hold.
+    /// Bytes held by all open connections.
     held: usize,
 }
 
@@ -59,10 +60,10 @@ struct Open {
     client: IpAddr,
     phase: Phase,
     since: Instant,
-    /// How much of this time it has waited for memory.
+    /// The part of the time since then that it waited for memory.
     waited: Duration,
     held: usize,
-    /// What it will hold when it gets the memory that it waits for.
+    /// The bytes that it will hold, if it waits for memory.
     waits: Option<usize>,
     closed: CancellationToken,
 }
@@ -82,7 +83,7 @@ impl Connections {
         self.lock().open.len()
     }
 
-    /// A place for one more connection; waits while all the others are busy.
+    /// Admits a connection; waits while all others are busy.
     pub async fn admit(&self, client: IpAddr) -> Slot {
         let client = network(client);
         loop {
@@ -122,8 +123,8 @@ impl Connections {
 }
 
 impl All {
-    /// Of the client with the most connections, counting the one that it asks for, the connection that has been doing the same for
-    /// longest.
+    /// Selects the connection that has been in its phase for longest, of the client with the most connections,
+    /// including the new one.
     fn least_deserving(&self, newcomer: IpAddr) -> Option<u64> {
         let mut counts = HashMap::from([(newcomer, 1_usize)]);
         for open in self.open.values() {
@@ -135,13 +136,13 @@ impl All {
         Some(*id)
     }
 
-    /// The request or answer that is on its way for longest, as far as `asks` does not begin later.
+    /// The transfer (request or response) that began first, including the one of `asks`.
     fn oldest_transfer(&self, asks: u64) -> Option<u64> {
         let transfers = self.open.iter().filter(|(id, open)| **id == asks || open.is_transfer());
         transfers.min_by_key(|(_, open)| open.since).map(|(id, _)| *id)
     }
 
-    /// Among those whose clients keep them waiting.
+    /// The transfer that began first among those that are late because of their client.
     fn slowest_transfer(&self, asks: u64, grace: Duration) -> Option<u64> {
         let is_late = |open: &Open| open.since.elapsed().saturating_sub(open.waited) >= grace;
         let is_slow = |open: &Open| open.is_transfer() && open.waits.is_none() && is_late(open);
@@ -157,11 +158,11 @@ impl All {
     }
 }
 
-/// The place of one connection, until it is dropped.
+/// The slot of one connection, until it is dropped.
 pub(super) struct Slot {
     id: u64,
     connections: Connections,
-    /// Cancelled when the connection has to leave.
+    /// Cancelled when the connection must be closed.
     pub closed: CancellationToken,
 }
 
@@ -172,7 +173,7 @@ impl Slot {
         }
     }
 
-    /// What the connection is doing, and since when; none once it has to leave.
+    /// The phase of the connection, and its start; `None` once the connection must be closed.
     pub fn phase(&self) -> Option<(Phase, Instant)> {
         let all = self.connections.lock();
         all.open.get(&self.id).map(|open| (open.phase, open.since))
@@ -192,20 +193,20 @@ impl Slot {
         }
     }
 
-    /// Memory for `size` more bytes, for which slow requests and answers of others may have to leave.
+    /// Reserves memory for `size` more bytes, and closes slow transfers of others for it.
     fn try_hold(self: &Arc<Self>, size: usize) -> Option<Held> {
         let limits = &self.connections.limits;
         let reserve = limits.memory.saturating_sub(limits.body_size);
         let mut all = self.connections.lock();
         while all.held + size > reserve {
-            // The reserve belongs to one until it has finished or has to leave: so there is always one that can go on.
+            // The last `body_size` bytes are for the oldest transfer, so that there is always one that can proceed.
             if all.oldest_transfer(self.id) == Some(self.id) && all.held + size <= limits.memory {
                 return Some(self.force(&mut all, size));
             }
             let slowest = all.slowest_transfer(self.id, limits.grace)?;
             all.close(slowest);
         }
-        // Small ones go first: what large ones leave is enough for many of them.
+        // Small requests go first: many of them fit into what large ones leave.
         let wants = size + all.open.get(&self.id).map_or(0, |open| open.held);
         if wants > SMALL && all.open.values().any(|open| open.waits.is_some_and(|wants| wants <= SMALL)) {
             return None;
@@ -214,7 +215,7 @@ impl Slot {
     }
 
     fn force(self: &Arc<Self>, all: &mut All, size: usize) -> Held {
-        // One that has to leave gets what it asks for, as long as it lives.
+        // A connection that is being closed gets the memory too, but it is not counted.
         if let Some(open) = all.open.get_mut(&self.id) {
             open.held += size;
             all.held += size;
@@ -230,7 +231,7 @@ impl Drop for Slot {
     }
 }
 
-/// A connection waits for memory until this is dropped. That time is not its client's fault.
+/// Marks a connection as waiting for memory until this is dropped. The client is not blamed for that time.
 struct Waiting<'a> {
     slot: &'a Slot,
     since: Instant,
@@ -255,21 +256,20 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Memory that a connection holds, until this is dropped.
+/// Memory of a connection, released on drop.
 pub(super) struct Held {
     slot: Arc<Slot>,
     size: usize,
 }
 
 impl Held {
-    /// Waits for more.
     pub async fn grow(&mut self, size: usize) {
         let more = self.slot.hold(size).await;
         self.add(more);
     }
 
-    /// The memory of a request becomes that of its answer. A small one gets it at once; another waits where it is larger than the
-    /// request.
+    /// Resizes the memory of a request to that of its response. Only a response that is neither small nor smaller than
+    /// the request waits.
     pub async fn resize(&mut self, size: usize) {
         if let Some(spare) = self.size.checked_sub(size) {
             drop(Self { slot: self.slot.clone(), size: spare });
@@ -300,7 +300,7 @@ impl Drop for Held {
     }
 }
 
-/// Who is at the other end: an IPv6 client has a whole network of addresses.
+/// Identifies a client by its address. An IPv6 client has a whole /64 network, so only that counts.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !0 << 64).into(),

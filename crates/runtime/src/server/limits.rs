@@ -1,36 +1,39 @@
-//! How much a server gives to clients that nobody has authenticated yet.
+//! Limits of a server for clients that are not authenticated yet.
 
 use std::time::Duration;
 
-/// The bounds of a [`Server`](super::Server), all of which apply before any authentication.
+/// The limits of a [`Server`](super::Server), all of which apply before any authentication.
 ///
-/// The server holds at most `memory` bytes of bodies and answers. Beside that, a connection costs about 12 KiB while nothing
-/// happens on it, and up to `head_size` more while it is read.
+/// The server holds at most `memory` bytes of bodies and responses. In addition, an idle connection takes about 12 KiB,
+/// and up to `head_size` more while its request is read.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Connections at the same time, 512 by default. For one more, the client address with the most connections loses the one
-    /// that has been without an answered request for longest.
+    /// Maximum number of connections. Default: 512. For a new one beyond it, the client address with the most
+    /// connections loses the one that has been idle, or busy with the same transfer, for longest; one with a complete
+    /// request is never closed.
     pub connections: usize,
-    /// From a connection to the end of its TLS handshake: 10 seconds by default.
+    /// Time from the connection to the end of the TLS handshake. Default: 10 seconds.
     pub handshake: Duration,
-    /// From the first to the last byte of a request's head, and from a connection to its first request: 10 seconds by default.
+    /// Time from the first to the last byte of a request's head, and from the connection to its first request. Default:
+    /// 10 seconds.
     pub head: Duration,
-    /// Until the next request on a connection: 90 seconds by default, which is longer than the usual interval of Prometheus.
+    /// Time until the next request of a connection. Default: 90 seconds, longer than the usual scrape interval of
+    /// Prometheus.
     pub idle: Duration,
-    /// Bytes of a request's line and headers, at least 8192: 16 KiB by default.
+    /// Maximum size of a request's line and headers in bytes, at least 8192. Default: 16 KiB.
     pub head_size: usize,
-    /// Headers of a request: 64 by default.
+    /// Maximum number of headers. Default: 64.
     pub headers: usize,
-    /// From the head of a request to the end of its body: 10 seconds by default.
+    /// Time from the head of a request to the end of its body. Default: 10 seconds.
     pub body: Duration,
-    /// Bytes of a request's body: none by default.
+    /// Maximum size of a request's body in bytes. Default: 0.
     pub body_size: usize,
-    /// Bytes of all bodies and answers together, in whatever state: 16 MiB by default. `body_size` of it is for the request
-    /// that began first, so that large ones do not wait for each other.
+    /// Maximum size of all bodies and responses together, in bytes. Default: 16 MiB. A part of the size `body_size` is
+    /// reserved for the request that began first, so that large requests do not wait for each other.
     pub memory: usize,
-    /// For how long a request or an answer that is slow to arrive keeps its memory from others: one second by default.
+    /// Time for which a slow request or response keeps its memory while others need it. Default: 1 second.
     pub grace: Duration,
-    /// Until a client has read an answer: 30 seconds by default.
+    /// Time until a client has read a response. Default: 30 seconds.
     pub write: Duration,
 }
 

@@ -1,7 +1,7 @@
 //! HTTP/1 servers, with or without TLS, that clients cannot exhaust.
 //!
-//! A request reaches its handler when it is complete. Until then, and while the answer is written, [`Limits`] bounds
-//! connections, time and memory.
+//! A handler gets a request only after it was received completely. Until then, and while the response is written,
+//! [`Limits`] bounds connections, time and memory.
 
 mod access;
 mod connections;
@@ -41,10 +41,10 @@ pub(crate) use access::Access;
 pub use limits::Limits;
 pub use tls::Certificate;
 
-/// How long to wait before accepting again when the process has no resources for a connection.
+/// Pause before the next `accept` after the process ran out of resources, such as file descriptors.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// A server, which runs until it is dropped.
+/// A running server. Dropping it stops it.
 pub struct Server {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -56,14 +56,14 @@ struct Shared {
     certificate: Option<Certificate>,
     limits: Arc<Limits>,
     connections: Connections,
-    /// From now on, each answer ends its connection.
+    /// Once cancelled, each response closes its connection.
     closing: CancellationToken,
-    /// From now on, connections end as soon as no request is on them.
+    /// Once cancelled, connections without a request are closed.
     ending: CancellationToken,
 }
 
 impl Server {
-    /// Serves the routes of `router` at an address: HTTPS with a certificate, plain HTTP without one.
+    /// Starts a server for `router` at an address: HTTPS with a certificate, plain HTTP without one.
     ///
     /// # Errors
     ///
@@ -83,7 +83,7 @@ impl Server {
         }
         let limits = Arc::new(limits);
         let shared = Arc::new(Shared {
-            // `Limits` has the limit; axum's own would come before it.
+            // `Limits` bounds the body; the default of axum would apply first.
             router: router.layer(DefaultBodyLimit::disable()),
             certificate,
             connections: Connections::new(limits.clone()),
@@ -95,7 +95,7 @@ impl Server {
         Ok(Self { address, shared, _tasks: tasks })
     }
 
-    /// The address that is served, with the actual port.
+    /// The listening address, with the actual port.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -105,14 +105,14 @@ impl Server {
         self.shared.connections.count()
     }
 
-    /// Announces the shutdown: each answer says `Connection: close` from now on. A connection that is closed without it may have a
-    /// request on its way, which is then lost.
+    /// Announces the shutdown: each response has `Connection: close` from now on. Without it, a client may have sent
+    /// another request when the connection is closed, and that request is lost.
     pub fn announce_shutdown(&self) {
         self.shared.closing.cancel();
     }
 
-    /// Stops accepting connections, closes those without a request, and waits until the others have their answers, but no longer
-    /// than `patience`.
+    /// Stops accepting connections, closes those without a request, and waits for the responses of the others, at most
+    /// for `patience`.
     pub async fn shut_down(self, patience: Duration) {
         self.shared.closing.cancel();
         self.shared.ending.cancel();
@@ -148,10 +148,10 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     while connections.join_next().await.is_some() {}
 }
 
-/// Serves one connection until it ends or has to leave.
+/// Serves a connection until it ends or must be closed.
 async fn serve(stream: TcpStream, slot: Slot, shared: Arc<Shared>) {
     let slot = Arc::new(slot);
-    // Otherwise the second part of an answer waits until the client has acknowledged the first, 40 ms.
+    // Without this, the second packet of a response waits up to 40 ms for the client's acknowledgement of the first.
     let _ = stream.set_nodelay(true);
     let served = async {
         let Some(certificate) = &shared.certificate else {
@@ -169,7 +169,7 @@ async fn serve(stream: TcpStream, slot: Slot, shared: Arc<Shared>) {
     slot.closed.run_until_cancelled(served).await;
 }
 
-/// Answers the requests of a connection.
+/// Handles the requests of a connection.
 async fn exchange<S>(stream: S, slot: &Arc<Slot>, shared: &Arc<Shared>)
 where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -242,7 +242,7 @@ fn status(status: StatusCode) -> Response<Full<Chunk>> {
     response
 }
 
-/// The request with its whole body, and the memory that it takes.
+/// Reads a request with its whole body, and reserves the memory for it.
 async fn read(
     request: Request<Incoming>,
     slot: &Arc<Slot>,
@@ -260,7 +260,7 @@ async fn read(
             held.grow(data.len()).await;
             append(&mut blocks, &data);
         } else if size <= 2 * limits.body_size {
-            // The client reads no answer before it has sent its request.
+            // Continues to read, since clients do not read the response before they have sent the request.
             blocks = Vec::new();
             held = slot.hold(0).await;
         } else {
@@ -277,7 +277,7 @@ async fn read(
     Ok((Request::from_parts(head, body.into()), held))
 }
 
-/// Bodies are collected in blocks of this size. Large ones would leave gaps in the memory that is allocated.
+/// Size of the blocks that collect a body, in bytes. Larger ones would fragment the heap.
 const BLOCK: usize = 64 << 10;
 
 fn append(blocks: &mut Vec<Vec<u8>>, data: &[u8]) {
@@ -287,7 +287,7 @@ fn append(blocks: &mut Vec<Vec<u8>>, data: &[u8]) {
     }
 }
 
-/// The body of an answer, which holds its memory until it is written.
+/// The body of a response, which holds its memory until it is written.
 #[derive(Default)]
 struct Chunk {
     bytes: Bytes,

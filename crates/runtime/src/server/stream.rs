@@ -1,4 +1,4 @@
-//! A connection whose client has to go on: it must send the next request in time, and read the answer.
+//! A connection with timeouts for its client: to send the next request, and to read the response.
 
 use std::io;
 use std::pin::Pin;
@@ -15,9 +15,9 @@ pub(super) struct Stream<S> {
     inner: S,
     slot: Arc<Slot>,
     limits: Arc<Limits>,
-    /// When reading has to give up.
+    /// Timeout of reading.
     read: Pin<Box<Sleep>>,
-    /// When writing has to give up; none unless the client keeps an answer waiting.
+    /// Timeout of writing; `None` unless a write waits for the client.
     write: Option<Pin<Box<Sleep>>>,
 }
 
@@ -30,7 +30,7 @@ impl<S> Stream<S> {
         let (limit, since) = match self.slot.phase() {
             Some((Phase::Head, since)) => (self.limits.head, since),
             Some((Phase::Idle, since)) => (self.limits.idle, since),
-            // The time of a body is kept where it is collected.
+            // The function that reads the body limits its time.
             Some(_) => return Poll::Pending,
             None => return Poll::Ready(io::ErrorKind::ConnectionAborted.into()),
         };
@@ -86,7 +86,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Stream<S> {
         self.inner.is_write_vectored()
     }
 
-    /// hyper flushes when it has written all it has. The time that it has for that begins when the client first keeps it waiting.
+    /// hyper flushes after it has written all it has. The timeout of writing begins when the client first delays a
+    /// write, and ends here.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.inner).poll_flush(cx);
         if let Poll::Ready(Ok(())) = flushed {

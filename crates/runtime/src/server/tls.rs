@@ -1,4 +1,4 @@
-//! The certificate of a server: from files, which are followed, or from memory.
+//! The certificate of a server: from files, which are reloaded, or from memory.
 
 use std::error::Error;
 use std::io;
@@ -15,11 +15,11 @@ use rustls::server::{NoServerSessionStorage, ParsedCertificate};
 use rustls::{CertificateError, RootCertStore, ServerConfig};
 use tracing::{info, warn};
 
-/// How often the files are read. Few file watchers notice the symbolic link by which the kubelet replaces a Secret, and the files
-/// are small and in memory.
+/// Interval of reading the files. Few file watchers notice the symbolic link by which the kubelet replaces a Secret,
+/// and the files are small and in memory.
 const INTERVAL: Duration = Duration::from_secs(2);
 
-/// The certificate of a [`Server`](super::Server) and its key. Clones share it: when one is replaced, all serve the new one.
+/// The certificate and key of a [`Server`](super::Server). Clones share it: after a replacement, all serve the new one.
 #[derive(Clone, Debug)]
 pub struct Certificate {
     config: Arc<RwLock<Arc<ServerConfig>>>,
@@ -27,8 +27,8 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Reads `tls.crt` and `tls.key` in a folder, such as a mounted Secret. The server follows the files: a replaced
-    /// pair is served within seconds.
+    /// Loads `tls.crt` and `tls.key` from a folder, such as a mounted Secret. The server reloads them: a replaced pair
+    /// is served within seconds.
     ///
     /// # Errors
     ///
@@ -39,11 +39,11 @@ impl Certificate {
         Ok(Self { config: Arc::new(RwLock::new(config)), folder: Some(folder) })
     }
 
-    /// Issues a certificate that is signed with its own key. Traffic is encrypted, but clients cannot verify who answers.
+    /// Issues a self-signed certificate. Traffic is encrypted, but clients cannot verify the server.
     ///
     /// # Errors
     ///
-    /// If the system has no random numbers.
+    /// If no random numbers are available.
     pub fn self_signed() -> io::Result<Self> {
         let issued =
             rcgen::generate_simple_self_signed(["localhost".to_owned()]).map_err(|error| failure(error.into()))?;
@@ -51,7 +51,7 @@ impl Certificate {
         Self::from_pem(issued.cert.pem().as_bytes(), key.as_bytes())
     }
 
-    /// A certificate, followed by those of its issuers, and its key, all in PEM.
+    /// Parses a certificate, followed by those of its issuers, and its key, all in PEM.
     ///
     /// # Errors
     ///
@@ -61,11 +61,11 @@ impl Certificate {
         Ok(Self { config: Arc::new(RwLock::new(config)), folder: None })
     }
 
-    /// Serves another pair to clients that connect from now on.
+    /// Replaces the pair for connections from now on.
     ///
     /// # Errors
     ///
-    /// If the PEM is invalid, or the key does not belong to the certificate; the pair stays as it was.
+    /// If the PEM is invalid, or the key does not belong to the certificate. The previous pair stays in use.
     pub fn replace(&self, chain: &[u8], key: &[u8]) -> io::Result<()> {
         self.serve(parse(chain, key).map_err(failure)?);
         Ok(())
@@ -80,14 +80,15 @@ impl Certificate {
         config.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Follows the files, if there are any; never returns otherwise. While they do not fit together, the pair stays as it was.
+    /// Reloads the files until it is dropped; returns at once if there are none. The previous pair stays in use while
+    /// the files are invalid.
     pub(super) async fn follow(self) {
         let Some(folder) = &self.folder else { return };
         let mut served = read(folder).ok();
         let mut failed = None;
         let mut expired = false;
         loop {
-            // Logged once, not at each read of the files.
+            // Logged once, not at each reload.
             let before = replace(&mut expired, served.as_ref().is_some_and(|(chain, _)| is_expired(chain)));
             if expired && !before {
                 warn!("the certificate in {} has expired: clients refuse it until it is renewed", folder.display());
@@ -129,29 +130,29 @@ fn read(folder: &Path) -> Result<(Vec<u8>, Vec<u8>), Problem> {
 fn parse(chain: &[u8], key: &[u8]) -> Result<Arc<ServerConfig>, Problem> {
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(chain).collect();
     let chain = chain.map_err(|error| format!("tls.crt: {error}"))?;
-    // As after a write to a full disk; rustls would say that the peer sent none.
+    // After a write to a full disk, for example. The error of rustls would be that the peer sent none.
     if chain.is_empty() {
         return Err("tls.crt: there is no certificate in it".into());
     }
     let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| format!("tls.key: {error}"))?;
-    // The provider is named, so that it does not depend on the features of rustls that other crates enable.
+    // An explicit provider does not depend on the rustls features that other crates enable.
     let mut config = ServerConfig::builder_with_provider(ring::default_provider().into())
         .with_safe_default_protocol_versions()?
         .with_no_client_auth()
         .with_single_cert(chain, key)?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    // Clients keep their connections, so sessions would only take memory.
+    // Clients keep their connections open, so sessions would only take memory.
     config.session_storage = Arc::new(NoServerSessionStorage {});
     config.send_tls13_tickets = 0;
     Ok(config.into())
 }
 
-/// True if the first certificate of a chain in PEM has expired.
+/// `true` if the first certificate of a chain in PEM has expired.
 fn is_expired(chain: &[u8]) -> bool {
     let Ok(leaf) = CertificateDer::from_pem_slice(chain) else { return false };
     let Ok(leaf) = ParsedCertificate::try_from(&leaf) else { return false };
     let (nobody, algorithms) = (RootCertStore::empty(), ring::default_provider().signature_verification_algorithms);
-    // webpki checks the time before the issuer, which is unknown here.
+    // webpki checks the validity period before the issuer, which is unknown here.
     let verified = verify_server_cert_signed_by_trust_anchor(&leaf, &nobody, &[], UnixTime::now(), algorithms.all);
     let Err(rustls::Error::InvalidCertificate(why)) = verified else { return false };
     matches!(why, CertificateError::Expired | CertificateError::ExpiredContext { .. })

@@ -1,4 +1,4 @@
-//! The CRDs in `config/crd`, compared with those of the compiled types.
+//! Comparison of the CRDs in `config/crd` with those of the compiled types.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,13 +6,14 @@ use std::path::Path;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde_json::Value;
 
-/// Checks that `config/crd/bases` of the project in this folder has these definitions: no more, no less, no others.
+/// Checks that `config/crd/bases` of the project in this folder contains exactly these definitions.
 ///
-/// What types do not know is left aside: the conversion, which follows from markers, and descriptions, where PROJECT shortens them.
+/// Ignores what types do not define: the conversion, which follows from markers, and descriptions if PROJECT shortens
+/// them.
 ///
 /// # Panics
 ///
-/// If they differ, with the name of the definition.
+/// If they differ; the message names the definition.
 pub fn assert_crds(project: &str, crds: &[CustomResourceDefinition]) {
     let project = Path::new(project);
     let keeps_descriptions = keeps_descriptions(project);
@@ -40,7 +41,7 @@ pub fn assert_crds(project: &str, crds: &[CustomResourceDefinition]) {
     assert!(stale.is_empty(), "config/crd/bases still has {stale:?}: run `opctl manifests`");
 }
 
-/// The definitions in a folder, by name. There is none before the first API.
+/// The definitions in a folder, by name. The folder does not exist before the first API.
 fn committed(folder: &Path) -> BTreeMap<String, Value> {
     let Ok(entries) = folder.read_dir() else {
         return BTreeMap::new();
@@ -77,7 +78,7 @@ fn remove_conversion(crd: &mut Value) {
 fn remove_descriptions(value: &mut Value) {
     match value {
         Value::Object(map) => {
-            // A field that is called `description` stays: its schema is not a string.
+            // A field named `description` stays: its schema is not a string.
             map.retain(|key, value| key != "description" || !value.is_string());
             map.values_mut().for_each(remove_descriptions);
         }

@@ -1,4 +1,4 @@
-//! A mock API server for unit tests: it answers as an API server does, or as the test wants, and keeps the requests.
+//! A mock API server for unit tests. It responds like an API server or as the test specifies, and records the requests.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,31 +24,31 @@ pub struct Call {
     pub path: String,
     /// The query of the URL; empty if there is none.
     pub query: String,
-    /// The type of the body; that of a patch tells which kind of patch it is.
+    /// The type of the body; for a patch, it identifies the kind of patch.
     pub content_type: String,
     /// The body as JSON; null if there is none.
     pub body: Value,
 }
 
 impl Call {
-    /// Whether the request is about objects of this kind, or about a subresource of them.
+    /// `true` if the request is for objects of this kind, or for a subresource of them.
     pub fn is<K: Resource<DynamicType = ()>>(&self) -> bool {
         let target = self.target();
         target.group == K::group(&()) && target.resource.split('/').next() == Some(&*K::plural(&()))
     }
 
-    /// The verb as RBAC has it: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete` or `deletecollection`.
+    /// The RBAC verb: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete` or `deletecollection`.
     pub fn verb(&self) -> &'static str {
         self.target().verb
     }
 
-    /// The name of the object; for one that is created, that in the body.
+    /// The name of the object; for `create`, the one in the body.
     pub fn name(&self) -> Option<String> {
         let created = || Some(self.body["metadata"]["name"].as_str()?.to_owned());
         self.target().name.or_else(created)
     }
 
-    /// The subresource: `status`, `scale`.
+    /// The subresource, such as `status` or `scale`.
     pub fn subresource(&self) -> Option<String> {
         self.target().subresource().map(str::to_owned)
     }
@@ -63,7 +63,7 @@ impl Call {
         self.content_type == "application/apply-patch+yaml"
     }
 
-    /// Whether it asks for this of the object of this kind and name.
+    /// `true` if the request has this verb, kind, name and subresource.
     fn asks<K: Resource<DynamicType = ()>>(&self, verb: &str, name: &str, subresource: Option<&str>) -> bool {
         self.is::<K>()
             && self.verb() == verb
@@ -91,7 +91,7 @@ impl fmt::Display for Call {
     }
 }
 
-/// The requests that were made so far, found by what they ask for. Clones share them.
+/// The recorded requests, with queries by kind and name. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Calls(Arc<Mutex<Vec<Call>>>);
 
@@ -100,35 +100,35 @@ impl Calls {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All of them; there are none after this.
+    /// Returns all requests, and clears the record.
     pub fn take(&self) -> Vec<Call> {
         std::mem::take(&mut self.calls())
     }
 
-    /// Whether there was none.
+    /// `true` if there was no request.
     pub fn is_empty(&self) -> bool {
         self.calls().is_empty()
     }
 
-    /// Those about objects of this kind, or about their subresources.
+    /// The requests for objects of this kind, or for their subresources.
     pub fn of<K: Resource<DynamicType = ()>>(&self) -> Vec<Call> {
         self.calls().iter().filter(|call| call.is::<K>()).cloned().collect()
     }
 
-    /// What was applied last as the object of this kind and name.
+    /// The body of the last apply of the object of this kind and name.
     ///
     /// # Panics
     ///
-    /// If nothing was applied under this name, with the requests that were made.
+    /// If nothing was applied under this name; the message lists the requests.
     pub fn applied<K: Resource<DynamicType = ()>>(&self, name: &str) -> Value {
         self.last::<K>("applied", name, |call| call.is_apply() && call.asks::<K>("patch", name, None)).body
     }
 
-    /// The same as an object of its type.
+    /// The last applied object of this kind and name, decoded.
     ///
     /// # Panics
     ///
-    /// If nothing was applied under this name, or only some fields of an object.
+    /// If nothing was applied under this name, or only a part of an object.
     pub fn applied_object<K>(&self, name: &str) -> K
     where
         K: Resource<DynamicType = ()> + DeserializeOwned,
@@ -138,45 +138,45 @@ impl Calls {
         serde_json::from_value(body).unwrap_or_else(|error| panic!("{described}: {error}"))
     }
 
-    /// What was applied last as the status of the object of this kind and name.
+    /// The last applied status of the object of this kind and name.
     ///
     /// # Panics
     ///
-    /// If no status was applied under this name, with the requests that were made.
+    /// If no status was applied under this name; the message lists the requests.
     pub fn status<K: Resource<DynamicType = ()>>(&self, name: &str) -> Value {
         let is_status = |call: &Call| call.is_apply() && call.asks::<K>("patch", name, Some("status"));
         self.last::<K>("given a status", name, is_status).body["status"].take()
     }
 
-    /// The last patch of the object of this kind and name, of whatever type.
+    /// The last patch of the object of this kind and name, of any type.
     ///
     /// # Panics
     ///
-    /// If nothing was patched under this name, with the requests that were made.
+    /// If nothing was patched under this name; the message lists the requests.
     pub fn patch<K: Resource<DynamicType = ()>>(&self, name: &str) -> Call {
         self.last::<K>("patched", name, |call| call.asks::<K>("patch", name, None))
     }
 
-    /// The last request to create an object of this kind and name.
+    /// The body of the last request to create an object of this kind and name.
     ///
     /// # Panics
     ///
-    /// If there was none, with the requests that were made.
+    /// If there was none; the message lists the requests.
     pub fn created<K: Resource<DynamicType = ()>>(&self, name: &str) -> Value {
         self.last::<K>("created", name, |call| call.asks::<K>("create", name, None)).body
     }
 
-    /// Whether a request was made to delete the object of this kind and name.
+    /// `true` if there was a request to delete the object of this kind and name.
     pub fn deleted<K: Resource<DynamicType = ()>>(&self, name: &str) -> bool {
         self.calls().iter().any(|call| call.asks::<K>("delete", name, None))
     }
 
-    /// Whether a request could have changed objects of this kind.
+    /// `true` if there was a request that may have changed objects of this kind.
     pub fn changed<K: Resource<DynamicType = ()>>(&self) -> bool {
         self.calls().iter().any(|call| call.is::<K>() && !matches!(call.verb(), "get" | "list" | "watch"))
     }
 
-    /// The reasons of the events that were published, in order.
+    /// The reasons of the published events, in order.
     pub fn events(&self) -> Vec<String> {
         use k8s_openapi::api::events::v1::Event;
         let events = self.of::<Event>();
@@ -193,9 +193,9 @@ impl Calls {
     }
 }
 
-/// A client whose requests get the HTTP status and body that `answer` gives.
+/// Creates a client whose requests get the HTTP status and body that `answer` returns.
 ///
-/// It needs the runtime of tokio.
+/// Requires a tokio runtime.
 pub fn api_server<F>(answer: F) -> (Client, Calls)
 where
     F: Fn(&Call) -> (u16, Value) + Send + 'static,
@@ -216,16 +216,17 @@ where
     (Client::new(service, "default"), calls)
 }
 
-/// A context whose API server has no objects at first, and then those that are applied or created.
+/// Creates a context with an API server that is empty at first, and stores what is applied or created.
 ///
-/// It does what API servers do as far as operators notice: it gives objects uid, version, generation and time of creation, merges
-/// patches, waits for finalizers, and refuses what does not exist (404), exists already (409) or is outdated (409). It has no
-/// watches, no admission and no garbage collection. A status can be written for an object that it does not have.
+/// It does what operators notice of an API server: it sets uid, version, generation and time of creation, merges
+/// patches, waits for finalizers, and rejects requests for objects that do not exist (404), already exist (409) or are
+/// outdated (409). It has no watches, no admission and no garbage collection. Writing the status of an object that does
+/// not exist succeeds.
 pub fn context() -> (Arc<Context>, Calls) {
     context_having([])
 }
 
-/// The same, with an API server that has these objects.
+/// Like [`context`], with an API server that contains these objects.
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::ConfigMap;
@@ -244,7 +245,7 @@ pub fn context_having(objects: impl IntoIterator<Item = Object>) -> (Arc<Context
     context_with(default_answers(objects))
 }
 
-/// The answers of the API server of [`context_having`], for a test that answers some requests differently.
+/// The responses of the API server of [`context_having`], for a test that overrides some of them.
 ///
 /// ```
 /// use opctl_runtime::testing::{self, Call};
@@ -267,18 +268,18 @@ pub fn default_answers(objects: impl IntoIterator<Item = Object>) -> impl Fn(&Ca
     move |call| store.lock().unwrap_or_else(PoisonError::into_inner).answer(call)
 }
 
-/// An object that a mock API server has; [`object`] makes one.
+/// An object of a mock API server, created by [`object`].
 #[derive(Clone, Debug)]
 pub struct Object {
     path: String,
     value: Value,
 }
 
-/// An object for [`context_having`].
+/// Creates an object for [`context_having`].
 ///
 /// # Panics
 ///
-/// If it has no name.
+/// If the object has no name.
 pub fn object<K: Resource<DynamicType = ()> + Serialize>(object: &K) -> Object {
     let meta = object.meta();
     let name = meta.name.as_deref().expect("the object has a name");
@@ -289,7 +290,7 @@ pub fn object<K: Resource<DynamicType = ()> + Serialize>(object: &K) -> Object {
     Object { path, value }
 }
 
-/// A context with an API server that answers like this: with an HTTP status and a body.
+/// Creates a context with an API server that responds with the HTTP status and body that `answer` returns.
 pub fn context_with<F>(answer: F) -> (Arc<Context>, Calls)
 where
     F: Fn(&Call) -> (u16, Value) + Send + 'static,
@@ -299,7 +300,7 @@ where
     (Arc::new(Context::new(client, operator, options([]))), calls)
 }
 
-/// The body with which an API server refuses a request: `status(403, "Forbidden")`.
+/// The `Status` of a failed request, such as `status(403, "Forbidden")`.
 pub fn status(code: u16, reason: &str) -> Value {
     json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason })
 }

@@ -1,4 +1,4 @@
-//! Tests of operators: a mock API server for unit tests, checks of CRDs, samples on a real API server.
+//! Test support: a mock API server for unit tests, checks of CRDs, samples on a real API server.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -52,11 +52,7 @@ pub use mock::{
 };
 pub use samples::samples_become_ready;
 
-/// The arguments of a manager, as given on a command line.
-///
-/// # Panics
-///
-/// If an argument is wrong.
+/// Parses the arguments of a manager. Exits the process if an argument is invalid.
 pub fn options<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Options {
     #[derive(Parser)]
     struct Arguments {
@@ -66,8 +62,8 @@ pub fn options<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Options {
     Arguments::parse_from(["manager"].into_iter().chain(arguments)).options
 }
 
-/// The object as an API server stores it: with the uid `1`, the generation 1, and in the namespace `default` if its kind is in
-/// namespaces, unless it has them already.
+/// Completes an object like an API server: uid `1`, generation 1, resource version `1` and, for a namespaced kind,
+/// namespace `default`, unless they are set.
 pub fn stored<K>(mut object: K) -> Arc<K>
 where
     K: Resource<DynamicType = (), Scope: 'static>,
@@ -82,7 +78,7 @@ where
     Arc::new(object)
 }
 
-/// A file that has to be there.
+/// Parses a YAML file; panics if it cannot be read or parsed.
 pub(crate) fn read_yaml<T: DeserializeOwned + Debug>(path: &Path) -> T {
     let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))

@@ -1,4 +1,4 @@
-//! An operator on a real API server: its CRDs, its samples, and whether these become Ready.
+//! Test of an operator on a real API server: its CRDs, and the readiness of its samples.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -21,11 +21,11 @@ use crate::{Manager, Operator, Runnable};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Runs an operator on the cluster of KUBECONFIG and checks that the cluster accepts its CRDs, that the samples in `config/samples` of
-/// the project in this folder are valid, and that those which have a controller become Ready.
+/// Runs an operator on the cluster of KUBECONFIG and checks that the cluster accepts its CRDs, that the samples in
+/// `config/samples` of the project in this folder are valid, and that those that have a controller become Ready.
 ///
-/// The samples are in a namespace of their own, which is deleted in the end, and may refer to each other; the CRDs stay. Where nothing but
-/// an API server runs, the test stands in for the controllers of Deployments and Jobs: replicas become available, and Jobs complete.
+/// The samples are created in a temporary namespace and may refer to each other; the CRDs are kept. On a cluster
+/// without controllers, the test simulates those of Deployments and Jobs: replicas become available, and Jobs complete.
 ///
 /// # Panics
 ///
@@ -66,7 +66,7 @@ pub async fn samples_become_ready(
     outcome.unwrap_or_else(|why| panic!("{why}"));
 }
 
-/// Finishes the Deployments and Jobs that no controller looks at for some seconds.
+/// Finishes the Deployments and Jobs that no controller handles within some seconds.
 async fn stand_in(client: &Client, namespace: &str) -> kube::Error {
     let resources = [ApiResource::erase::<Deployment>(&()), ApiResource::erase::<Job>(&())];
     let apis = resources.map(|resource| Api::<DynamicObject>::namespaced_with(client.clone(), namespace, &resource));
@@ -83,7 +83,7 @@ async fn stand_in(client: &Client, namespace: &str) -> kube::Error {
                 let (name, version) = (object.name_any(), (object.uid(), object.metadata.generation));
                 if before.contains(&version) {
                     let patch = Patch::Merge(json!({ "status": status }));
-                    // It may be gone by now.
+                    // Fails if the object was deleted meanwhile.
                     let _ = api.patch_status(&name, &PatchParams::default(), &patch).await;
                 }
                 ignored.insert(version);
@@ -94,13 +94,13 @@ async fn stand_in(client: &Client, namespace: &str) -> kube::Error {
     }
 }
 
-/// The status that its controller would give a Deployment or a Job in the end; nothing if the controller knows it.
+/// The final status of a Deployment or Job; `None` if its controller handles it.
 fn finished(object: &DynamicObject) -> Option<Value> {
     let (spec, status, generation) = (&object.data["spec"], &object.data["status"], object.metadata.generation);
     let now = Timestamp::now().to_string();
     let condition =
         |name: &str, why: &str| json!({ "type": name, "status": "True", "reason": why, "lastTransitionTime": now });
-    // The API server sets it; in a list, objects do not tell their kind.
+    // The API server sets this field of every Job; objects of a list do not contain their kind.
     let is_job = !spec["completionMode"].is_null();
     if is_job {
         let is_known = spec["suspend"] == true || !status["startTime"].is_null();
@@ -133,7 +133,7 @@ struct Samples<'a> {
     client: &'a Client,
     folder: &'a Path,
     crds: &'a [CustomResourceDefinition],
-    /// Of the controllers.
+    /// The names of the controllers.
     names: BTreeSet<String>,
 }
 
@@ -157,7 +157,7 @@ impl Samples<'_> {
                 outcome = sample.becomes_ready().await.map_err(in_file(file));
             }
         }
-        // While the operator runs: an object with its finalizer waits for it.
+        // The operator still runs, since objects with its finalizer wait for it.
         for (file, sample) in created.iter().rev() {
             outcome = outcome.and(sample.delete().await.map_err(in_file(file)));
         }
@@ -169,7 +169,7 @@ impl Samples<'_> {
         let gvk = GroupVersionKind::try_from(types).expect("a sample has a version");
         let is_its_own =
             |crd: &&CustomResourceDefinition| crd.spec.group == gvk.group && crd.spec.names.kind == gvk.kind;
-        // One that is not the operator's is what others refer to.
+        // Other kinds are those that samples refer to.
         let crd = self.crds.iter().find(is_its_own);
         let resource = match crd {
             Some(crd) => ApiResource::from_gvk_with_plural(&gvk, &crd.spec.names.plural),

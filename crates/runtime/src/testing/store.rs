@@ -1,4 +1,4 @@
-//! The objects of the mock API server, and its answers.
+//! The objects of the mock API server, and its responses.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,10 @@ use super::mock::{Call, status};
 use crate::client::target::Target;
 
 pub(super) struct Store {
-    /// By the path of the object.
+    /// The objects, by URL path.
     objects: BTreeMap<String, Value>,
-    /// The last resource version, and the last uid. It begins with that of [`stored`](super::stored), so that each answer is newer.
+    /// The last resource version and uid. Starts after that of [`stored`](super::stored), so that each response is
+    /// newer.
     version: u64,
 }
 
@@ -40,7 +41,7 @@ impl Store {
             ("get", _) if path == "/version" => (200, version()),
             ("get", Some(object)) => (200, object),
             ("list", _) => (200, self.list(path, &target)),
-            // It ends at once.
+            // The watch ends at once.
             ("watch", _) => (200, Value::Null),
             ("create", _) if is_question(&target) => (201, call.body.clone()),
             ("create", _) => self.create(path, call, &target, is_dry_run),
@@ -48,7 +49,7 @@ impl Store {
                 let code = if known.is_some() { 200 } else { 201 };
                 let mut object = known.clone().unwrap_or_else(|| json!({}));
                 merge(&mut object, of_subresource(&call.body, subresource));
-                // A status alone is no object.
+                // A status without an object is not stored.
                 let is_stored = !is_dry_run && (known.is_some() || subresource.is_none());
                 (code, self.finish(path, object, known.as_ref(), is_stored))
             }
@@ -123,7 +124,7 @@ impl Store {
         (201, self.finish(&path, object, None, !is_dry_run))
     }
 
-    /// Gives a written object what an API server gives it, and stores it.
+    /// Sets the metadata that an API server sets, and stores the object.
     fn finish(&mut self, path: &str, mut object: Value, before: Option<&Value>, is_stored: bool) -> Value {
         let changed = |field: &str| before.is_some_and(|before| before[field] != object[field]);
         let is_new_generation = before.is_none() || changed("spec");
@@ -138,7 +139,7 @@ impl Store {
         if before.is_none() {
             metadata["creationTimestamp"] = CREATION.into();
         }
-        // It is not written by the one who applies.
+        // An apply need not contain the name.
         if metadata["name"].is_null()
             && let Some(name) = path.rsplit('/').next()
         {
@@ -173,7 +174,7 @@ impl Store {
     fn list(&self, path: &str, target: &Target) -> Value {
         let items: Vec<&Value> =
             self.objects.iter().filter(|(other, _)| is_in(other, path, target)).map(|(_, it)| it).collect();
-        // The same for all, where there are some.
+        // All items have the same kind.
         let first = items.first().map_or(json!({}), |item| json!({ "v": item["apiVersion"], "k": item["kind"] }));
         let kind = first["k"].as_str().map_or_else(|| "List".to_owned(), |kind| format!("{kind}List"));
         let api_version = first["v"].as_str().unwrap_or("v1");
@@ -182,10 +183,10 @@ impl Store {
     }
 }
 
-/// An object that was created long ago.
+/// Time of creation of all objects, long ago.
 const CREATION: &str = "2025-01-01T00:00:00Z";
 
-/// Whether the object of a path is in the list at another: of a namespace, or of all.
+/// `true` if the object at a path belongs to the list at another one: of a namespace, or of the cluster.
 fn is_in(object: &str, list: &str, target: &Target) -> bool {
     let Ok(uri) = object.parse() else {
         return false;
@@ -198,7 +199,7 @@ fn is_in(object: &str, list: &str, target: &Target) -> bool {
         && (target.namespace.is_none() || found.namespace == target.namespace)
 }
 
-/// Whether the API server answers without storing the object: events are not kept either, since no controller reads them.
+/// `true` for requests whose objects are not stored: reviews, subresources, and events, which no controller reads.
 fn is_question(target: &Target) -> bool {
     matches!(target.group.as_str(), "authentication.k8s.io" | "authorization.k8s.io" | "events.k8s.io")
         || target.resource == "events"
@@ -209,7 +210,7 @@ fn has_finalizers(object: &Value) -> bool {
     object["metadata"]["finalizers"].as_array().is_some_and(|list| !list.is_empty())
 }
 
-/// What a request for a subresource may change: of `status`, the status alone.
+/// The part of a body that a request may change: for the subresource `status`, only the status.
 fn of_subresource(body: &Value, subresource: Option<&str>) -> Value {
     match subresource {
         Some("status") => {
@@ -218,7 +219,7 @@ fn of_subresource(body: &Value, subresource: Option<&str>) -> Value {
         }
         _ => {
             let mut body = body.clone();
-            // Lists and maps of metadata are owned by the one who applies; the version is a precondition.
+            // The version is a precondition, and not a field to apply.
             if let Some(metadata) = body["metadata"].as_object_mut() {
                 metadata.remove("resourceVersion");
             }
@@ -234,14 +235,14 @@ fn patched(known: &Value, call: &Call, subresource: Option<&str>) -> Result<Valu
             let patch: json_patch::Patch = serde_json::from_value(call.body.clone()).map_err(|it| it.to_string())?;
             json_patch::patch(&mut object, &patch).map_err(|error| error.to_string())?;
         }
-        // A strategic one, too: lists are replaced.
+        // Strategic merge patches too: lists are replaced.
         _ if subresource == Some("status") => merge(&mut object, json!({ "status": call.body["status"] })),
         _ => merge(&mut object, call.body.clone()),
     }
     Ok(object)
 }
 
-/// RFC 7396: objects are merged, null removes, everything else replaces.
+/// JSON merge patch (RFC 7396): objects are merged, null removes, everything else replaces.
 fn merge(into: &mut Value, patch: Value) {
     let Value::Object(patch) = patch else {
         *into = patch;

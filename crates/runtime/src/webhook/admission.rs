@@ -1,4 +1,4 @@
-//! From the API server's question, an AdmissionReview, to the request that functions of webhooks get, and back.
+//! Decodes an AdmissionReview to the request for the functions of webhooks, and encodes the response.
 
 use std::fmt;
 
@@ -15,15 +15,15 @@ use serde_json::value::RawValue;
 use super::{Answer, Review, UNKNOWN, WebhookResult};
 use crate::Context;
 
-/// What a user is told beside an allowed change; `kubectl` prints each warning in a line.
+/// Warnings for the user about an allowed change; `kubectl` prints each in a line.
 pub type Warnings = Vec<String>;
 
-/// A change that somebody asks for.
+/// A request to change an object.
 #[non_exhaustive]
 pub struct Request<T: Resource> {
-    /// Who asks for what. Its objects are those that the functions get.
+    /// The request of the AdmissionReview, with user and operation. Its objects are those that the functions get.
     pub review: AdmissionRequest<T>,
-    /// The context of the operator, with a client.
+    /// The context of the operator, with its client.
     pub ctx: Context,
 }
 
@@ -36,14 +36,14 @@ impl<T: Resource> fmt::Debug for Request<T> {
     }
 }
 
-/// A request that was read.
+/// A decoded request.
 pub(super) struct Read<T: Resource> {
     pub request: Request<T>,
     pub warnings: Warnings,
     pub operation: &'static str,
 }
 
-/// What can be read of a request whose objects do not fit their type.
+/// The part of a request that can be decoded if its objects cannot.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Head<'a> {
@@ -54,7 +54,7 @@ struct Head<'a> {
     old_object: Option<&'a RawValue>,
 }
 
-/// The request, or the answer where it cannot be read.
+/// Decodes a request. The error is the response to one that cannot be decoded.
 pub(super) fn read<T>(body: &Bytes, ctx: Context) -> Result<Read<T>, Box<Answer>>
 where
     T: Resource<DynamicType = ()> + DeserializeOwned,
@@ -78,7 +78,7 @@ where
     let mut warnings = Warnings::new();
     let mut request = decode::<T>(body);
     if let (Err(why), Some(old)) = (&request, head.old_object) {
-        // A stored object that no longer fits its type must not prevent that it is repaired or deleted: it counts as none.
+        // An undecodable stored object must not prevent its repair or deletion: it is treated as missing.
         let without_old = decode(&[before(body, old), b"null", after(body, old)].concat());
         if without_old.is_ok() {
             warnings.push(format!("the stored {kind} does not match its type: {why}"));
@@ -102,7 +102,7 @@ where
     review.request.ok_or_else(|| serde::de::Error::missing_field("request"))
 }
 
-/// What is before a value in the text that it was read from.
+/// The text before a value.
 fn before<'a>(body: &'a [u8], value: &RawValue) -> &'a [u8] {
     let start = value.get().as_ptr().addr() - body.as_ptr().addr();
     &body[..start]
@@ -121,7 +121,7 @@ fn operation(operation: &Operation) -> &'static str {
     }
 }
 
-/// The refusal of a request, with a code and a reason of Kubernetes' errors.
+/// Denies a request, with a code and a reason of the Kubernetes API.
 pub(super) fn deny(uid: String, code: u16, reason: &str, message: String) -> AdmissionResponse {
     let mut response = AdmissionResponse::invalid("");
     response.uid = uid;

@@ -1,4 +1,4 @@
-//! Where the certificate of the webhook server comes from, and how the API server comes to trust it.
+//! The source of the webhook server's certificate, and its trust by the API server.
 
 mod pair;
 mod shared;
@@ -18,11 +18,11 @@ use pair::Pair;
 use shared::Shared;
 
 pub enum Source {
-    /// Files in a folder. Whoever issued them, such as cert-manager, has the API server trust them.
+    /// Files in a folder. Their issuer, such as cert-manager, makes the API server trust them.
     Files(Certificate),
-    /// Issued here for a Service: one for all replicas, in a Secret.
+    /// Issued by the operator for a Service: one for all replicas, in a Secret.
     Shared(Box<Shared>),
-    /// Issued here for a URL, where only this process answers.
+    /// Issued by the operator for a URL, for this process only.
     Own(Box<Own>),
 }
 
@@ -33,7 +33,7 @@ pub struct Own {
 }
 
 impl Source {
-    /// None if no argument says how the API server reaches this process.
+    /// Selects the source by the arguments; `None` if they do not specify how the API server reaches this process.
     pub async fn open(webhooks: &[Webhook], ctx: &Context) -> Result<Option<Self>, Error> {
         let options = &ctx.options.webhook;
         if !options.enabled {
@@ -70,7 +70,7 @@ impl Source {
         }
     }
 
-    /// Has the API server call this process and trust its certificate, until shutdown.
+    /// Registers this process and its certificate with the API server, until shutdown.
     pub async fn keep(self, ctx: &Context) -> Result<(), Error> {
         match self {
             Self::Files(_) => {
@@ -98,7 +98,7 @@ impl Source {
     }
 }
 
-/// Registers until one fails: those before it have to be undone nevertheless.
+/// Registers until one fails. `undos` then contains those that must be undone.
 async fn register(registrations: &[Registration], local: &Local, undos: &mut Vec<Undo>) -> Result<(), Error> {
     for registration in registrations {
         registration.register(local, undos).await?;
@@ -111,7 +111,7 @@ fn names_of_url(url: &str) -> Result<Vec<String>, io::Error> {
     let parsed = parsed.filter(|it: &Uri| it.scheme_str() == Some("https"));
     let failure = || io::Error::other(format!("`--webhook-url {url}` is not `https://HOST:PORT`"));
     let host = parsed.as_ref().and_then(Uri::host).ok_or_else(failure)?;
-    // An IPv6 address has brackets only as a part of a URL.
+    // An IPv6 address has brackets only within a URL.
     let host = host.trim_matches(['[', ']']).to_owned();
     Ok(vec![host, "localhost".to_owned()])
 }

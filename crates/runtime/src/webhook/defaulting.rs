@@ -1,4 +1,4 @@
-//! Webhooks that fill in what an object does not specify.
+//! Defaulting (mutating) webhooks.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::admission::{Read, allow, read, refuse};
 use super::{Answer, Function, Handler, Rejection, Request, Review, Serves, Webhook, patch};
 use crate::Context;
 
-/// A webhook that fills in what an object does not specify, before it is validated and stored.
+/// A defaulting (mutating) webhook: sets fields of an object before it is validated and stored.
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::ConfigMap;
@@ -40,10 +40,10 @@ pub struct Defaulting {
 }
 
 impl Defaulting {
-    /// Calls `default` with each object that the API server sends to this path. What it changes becomes a patch of the object as
-    /// it was sent, so fields that the type does not know stay.
+    /// Creates a webhook that calls `default` with each object that the API server sends to this path. Its changes
+    /// become a patch of the object as the API server sent it, so fields that the type lacks are kept.
     ///
-    /// It is called again when other webhooks have changed the object, and must then change nothing more.
+    /// The API server calls it again after other webhooks have changed the object; it must then change nothing more.
     pub fn new<T, F>(path: &'static str, default: F) -> Self
     where
         T: Resource<DynamicType = ()> + Clone + DeserializeOwned + Serialize + Send + Sync + 'static,

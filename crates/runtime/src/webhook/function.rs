@@ -1,10 +1,10 @@
-//! The functions of a webhook, as bounds of generic parameters.
+//! The signatures of a webhook's functions, as bounds of generic parameters.
 
-/// An `async fn` of two or three references, whose future can move between threads.
+/// An `async fn` with two or three references as parameters, whose future is `Send`.
 ///
-/// There is nothing to implement: every `async fn` with the right arguments and result is one, as long as it holds nothing across
-/// an `await` that belongs to one thread, such as an `Rc`. A closure is one only where the compiler knows the lifetimes of its
-/// arguments, so a function is easier.
+/// Every `async fn` with the right parameters and result implements it, as long as it holds nothing across an `await`
+/// that is not `Send`, such as an `Rc`. For a closure, the compiler must know the lifetimes of its parameters, so a
+/// function is easier.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no function for this webhook",
     note = "`Defaulting` wants `async fn(&mut T, &Request<T>) -> Result<(), Rejection>`",
@@ -12,7 +12,7 @@
     note = "its future must be `Send`"
 )]
 pub trait Function<'a, A, R>: Send + Sync + 'static {
-    /// What the function returns.
+    /// The future that the function returns.
     type Future: Future<Output = R> + Send + 'a;
 
     /// Calls the function.

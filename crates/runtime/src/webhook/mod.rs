@@ -1,7 +1,7 @@
-//! Webhooks: the API server asks the operator to fill in, check or convert objects before it stores them.
+//! Webhooks: the API server calls the operator to default, validate or convert objects before it stores them.
 //!
-//! A [`Webhook`] is a [`Defaulting`], a [`Validating`] or, with the feature `conversion`, a [`Conversion`]. [`server`] serves them
-//! all over HTTPS, looks after the certificate, and has the API server trust it.
+//! A [`Webhook`] is a [`Defaulting`], a [`Validating`] or, with the feature `conversion`, a [`Conversion`]. [`server`]
+//! serves them over HTTPS, manages the certificate, and makes the API server trust it.
 
 mod admission;
 mod certificate;
@@ -52,9 +52,9 @@ pub use options::WebhookOptions;
 pub use rejection::Rejection;
 pub use validating::Validating;
 
-/// What the API server calls: a path, and the function that answers.
+/// A webhook: a path, and the function that handles it.
 ///
-/// [`Defaulting`], [`Validating`] and [`Conversion`] become one by `into()`.
+/// [`Defaulting`], [`Validating`] and [`Conversion`] convert to it with `into()`.
 #[derive(Clone)]
 pub struct Webhook {
     path: &'static str,
@@ -65,16 +65,16 @@ pub struct Webhook {
 enum Serves {
     Mutating(Handler),
     Validating(Handler),
-    /// Those of all kinds share a path.
+    /// The conversions of all kinds share one path.
     #[cfg(feature = "conversion")]
     Conversion(conversion::Versions),
 }
 
-/// From the body of a request to the answer.
+/// Handles the body of a request.
 type Handler = Arc<dyn Fn(Bytes, Context) -> BoxFuture<'static, Answer> + Send + Sync>;
 
 impl Webhook {
-    /// The path that the API server calls, as in the webhook's marker.
+    /// The path that the API server calls, as in the marker of the webhook.
     pub fn path(&self) -> &'static str {
         self.path
     }
@@ -92,25 +92,25 @@ impl fmt::Debug for Webhook {
     }
 }
 
-/// What a webhook answers, and what metrics count.
+/// The response of a webhook, and the labels of its metrics.
 struct Answer {
-    /// As in a review, e.g. `CREATE`; `CONVERT` for conversions.
+    /// The operation of the review, such as `CREATE`; `CONVERT` for conversions.
     operation: &'static str,
     result: WebhookResult,
     response: Response,
 }
 
-/// What became of a request.
+/// The result of a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum WebhookResult {
     Allowed,
     Refused,
-    /// There was no verdict, so that the `failurePolicy` decides.
+    /// There was no verdict, so that the `failurePolicy` of the webhook applies.
     Failed,
 }
 
 impl WebhookResult {
-    /// In metrics.
+    /// The label in metrics.
     fn label(self) -> &'static str {
         match self {
             Self::Allowed => "allowed",
@@ -131,34 +131,34 @@ impl Answer {
         }
     }
 
-    /// An answer without a review, for which the API server has the `failurePolicy`.
+    /// A response without a review, for which the API server applies the `failurePolicy`.
     fn failed(operation: &'static str, status: StatusCode, why: String) -> Self {
         let response = (status, why).into_response();
         Self { operation, result: WebhookResult::Failed, response }
     }
 }
 
-/// The operation of a request that could not be read.
+/// The operation of a request that could not be decoded.
 const UNKNOWN: &str = "UNKNOWN";
 
-/// An AdmissionReview or ConversionReview. kube's own types would keep fields in memory that no review has.
+/// An AdmissionReview or ConversionReview. The types of kube would buffer unknown fields.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Review<R> {
     api_version: String,
     kind: String,
-    // Its whole name: a plain `Option` may be missing, which is another error than a review of another kind.
+    // The full path makes the field required: a missing `request` is another error than a review of another kind.
     #[serde(default = "Option::default")]
     request: Option<R>,
 }
 
 const NAME: &str = "webhooks";
 
-/// The server of these webhooks, to be listed with the controllers. It runs in every replica.
+/// The server of these webhooks, to be run by the manager beside the controllers. It runs in every replica.
 ///
-/// At the start it looks for its certificate: files in `--webhook-cert-dir`; else a Secret that all replicas share, for the
-/// Service `--webhook-service`; else a new one for `--webhook-url`, where only this process answers. In the last two cases the API
-/// server is made to trust the certificate wherever it calls these webhooks: in the configurations
+/// Its certificate is from the files in `--webhook-cert-dir`; else from a Secret that all replicas share, for the
+/// Service `--webhook-service`; else a new one for `--webhook-url`, which only this process serves. In the last two
+/// cases, it makes the API server trust the certificate wherever it calls these webhooks: in the configurations
 /// `<operator>-mutating-webhook-configuration` and `<operator>-validating-webhook-configuration`, and in the
 /// CustomResourceDefinitions of conversions.
 ///
@@ -192,23 +192,23 @@ const NAME: &str = "webhooks";
 /// }
 /// ```
 // +kubebuilder:rbac:groups=core,resources=secrets,resourceNames={operator}-webhook-certificate,verbs=get;update,namespace=system
-// No name restricts `create`: its request has none.
+// `resourceNames` cannot restrict `create`, whose request has no name.
 // +kubebuilder:rbac:groups=core,resources=secrets,verbs=create,namespace=system
 pub fn server(webhooks: Vec<Webhook>) -> Runnable {
     let webhooks: Arc<[Webhook]> = webhooks.into();
     Runnable::new(NAME, Runs::InEveryReplica, move |ctx| run(webhooks.clone(), ctx))
 }
 
-/// As much as two objects of the largest size take in a review.
+/// Maximum size of a review in bytes: two objects of the largest size.
 const LARGEST: usize = 7 << 20;
 
-/// How long an API server waits by default.
+/// Default timeout of an API server for webhooks.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// No API server waits longer.
+/// Maximum timeout of an API server for webhooks.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// From the beginning of the shutdown to the end of connections without a request.
+/// Time from the start of the shutdown until connections without a request are closed.
 const LEAVE: Duration = Duration::from_secs(1);
 
 async fn run(webhooks: Arc<[Webhook]>, ctx: Context) -> Result<(), manager::Error> {
@@ -244,7 +244,6 @@ async fn run(webhooks: Arc<[Webhook]>, ctx: Context) -> Result<(), manager::Erro
     ended
 }
 
-/// A route for each path.
 fn router(webhooks: &[Webhook], ctx: &Context) -> Result<Router, io::Error> {
     let mut handlers = BTreeMap::new();
     #[cfg(feature = "conversion")]
@@ -290,13 +289,13 @@ fn router(webhooks: &[Webhook], ctx: &Context) -> Result<Router, io::Error> {
     Ok(router.with_state(ctx.clone()))
 }
 
-/// How long the API server waits for this request: `?timeout=10s`.
+/// The timeout of the API server for this request, from its query: `?timeout=10s`.
 fn limit(query: Option<&str>) -> Duration {
     let limit = query.and_then(|it| it.strip_prefix("timeout=")?.strip_suffix('s')?.parse().ok());
     limit.map_or(PATIENCE, Duration::from_secs).min(LONGEST)
 }
 
-/// Calls a handler, and answers instead of one that panics or is slow.
+/// Calls a handler, and responds for one that panics or exceeds the limit.
 async fn guard(
     path: &str,
     limit: Duration,
@@ -325,13 +324,13 @@ async fn guard(
     Answer::failed(UNKNOWN, StatusCode::INTERNAL_SERVER_ERROR, why)
 }
 
-/// KiB that all reviews together may take once they are decoded. What a client writes in two bytes can take a hundred then.
+/// Memory limit of all decoded reviews together, in KiB. Two bytes of JSON can take a hundred bytes once decoded.
 const DECODED: usize = 64 << 10;
 
-/// KiB that a review may take in any case.
+/// A review up to this size, in KiB, does not wait for memory.
 const SMALL: u32 = 256;
 
-/// What a review takes at most once it is decoded, in KiB; none if that is too much even for one alone.
+/// Maximum memory of a decoded review, in KiB; `None` if it is too much even for a single one.
 fn cost(body: &[u8]) -> Option<u32> {
     let values = body.iter().filter(|byte| **byte == b',').count();
     let kibibytes = (body.len() + 100 * values) >> 10;

@@ -1,9 +1,9 @@
-//! What a webhook changed, as a JSON patch of the object as it was sent.
+//! The changes of a webhook, as a JSON patch of the object that the API server sent.
 
 use serde_json::{Value, json};
 
-/// The difference between what the type writes before and after the webhook, laid over what the API server sent. So fields that the
-/// type does not know stay, and those that it fills in when it is decoded are not written.
+/// The differences between the encoded object before and after the webhook, applied to what the API server sent. So
+/// fields that the type lacks are kept, and defaults that it adds on decoding are not written.
 pub fn changes(sent: &Value, before: &Value, after: &Value) -> Vec<Value> {
     let mut patch = Vec::new();
     compare("", sent, before, after, &mut patch);
@@ -38,7 +38,7 @@ fn compare(path: &str, sent: &Value, before: &Value, after: &Value, patch: &mut 
             }
         }
         (Value::Array(sent), Value::Array(before), Value::Array(after)) => {
-            // Unchanged elements stay as they were sent.
+            // Unchanged elements are written as they were sent.
             let place = |element| before.iter().position(|before| before == element);
             let as_sent = |element| place(element).and_then(|place| sent.get(place));
             let value: Vec<&Value> = after.iter().map(|element| as_sent(element).unwrap_or(element)).collect();
@@ -48,7 +48,7 @@ fn compare(path: &str, sent: &Value, before: &Value, after: &Value, patch: &mut 
     }
 }
 
-/// A JSON pointer.
+/// Appends a key to a JSON pointer.
 fn below(path: &str, key: &str) -> String {
     format!("{path}/{}", key.replace('~', "~0").replace('/', "~1"))
 }
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn changes_what_the_webhook_changed_and_nothing_else() {
         for (sent, before, after, patch) in [
-            // Filled in by the type, not by the webhook.
+            // A default of the type, not a change of the webhook.
             (json!({}), json!({ "a": 1 }), json!({ "a": 1 }), json!([])),
             (json!({}), json!({ "a": 1 }), json!({ "a": 2 }), json!([{ "op": "add", "path": "/a", "value": 2 }])),
             (

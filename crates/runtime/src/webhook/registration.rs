@@ -1,4 +1,4 @@
-//! The objects of a cluster by which the API server calls this operator, and trusts its certificate.
+//! Registration of the operator's webhooks: the cluster objects with their addresses and CAs.
 
 use std::fs;
 use std::io;
@@ -25,7 +25,7 @@ pub enum Registration {
 }
 
 impl Registration {
-    /// Those that the webhooks need.
+    /// The registrations that the webhooks need.
     pub fn all(webhooks: &[Webhook], operator: &str) -> Vec<Self> {
         let mut all = Vec::new();
         if webhooks.iter().any(|it| matches!(it.serves, Serves::Mutating(_))) {
@@ -52,7 +52,7 @@ impl Registration {
         }
     }
 
-    /// Has the API server trust these CAs where it calls this operator.
+    /// Makes the API server trust these CAs where it calls this operator.
     pub async fn trust(&self, client: &Client, field_manager: &str, bundle: &ByteString) -> Result<(), kube::Error> {
         let written = match self {
             Self::Admission(configuration) => configuration.trust(client, field_manager, bundle).await?,
@@ -65,7 +65,8 @@ impl Registration {
         Ok(())
     }
 
-    /// Has the API server call this process. What undoes it is added first, since a request may succeed although it seems to fail.
+    /// Makes the API server call this process. The undo is added first, since a request may succeed although it seems
+    /// to fail.
     pub async fn register(&self, local: &Local, undos: &mut Vec<Undo>) -> Result<(), Error> {
         match self {
             Self::Admission(configuration) => configuration.register(local, undos).await,
@@ -75,13 +76,13 @@ impl Registration {
     }
 }
 
-/// A process outside of the cluster, with the permissions of whoever started it.
+/// A process outside of the cluster, with the permissions of the user who started it.
 pub struct Local {
     pub client: Client,
     pub field_manager: &'static str,
     pub url: String,
     pub bundle: ByteString,
-    /// The paths that it serves.
+    /// The served paths.
     pub paths: Vec<&'static str>,
 }
 
@@ -91,7 +92,7 @@ impl Local {
     }
 }
 
-/// Leaves an object of the cluster as it was.
+/// Restores an object of the cluster.
 pub struct Undo {
     pub name: String,
     pub request: BoxFuture<'static, Result<(), kube::Error>>,
@@ -110,16 +111,16 @@ impl Undo {
     }
 }
 
-/// All webhooks of a kind.
+/// A MutatingWebhookConfiguration or ValidatingWebhookConfiguration.
 pub struct Configuration {
-    /// The name that kustomize makes of that in the manifests.
+    /// The name in the cluster, as kustomize prefixes the one in the manifests.
     pub name: String,
-    /// The name while a process outside of the cluster serves.
+    /// The name of the additional configuration while a process outside of the cluster serves.
     pub local: String,
     pub resource: ApiResource,
 }
 
-/// The output of `opctl manifests`, relative to the folder of the project.
+/// The output of `opctl manifests`, relative to the project folder.
 const MANIFESTS: &str = "config/webhook/manifests.yaml";
 
 impl Configuration {
@@ -131,7 +132,7 @@ impl Configuration {
         }
     }
 
-    /// Returns whether anything had to be written.
+    /// Sets the CA bundle of all webhooks. Returns `true` if one was changed.
     // +opctl:allow:OP401 granted by the markers of `Defaulting` and `Validating`
     async fn trust(&self, client: &Client, field_manager: &str, bundle: &ByteString) -> Result<bool, kube::Error> {
         let api = Api::all_with(client.clone(), &self.resource);
@@ -166,7 +167,7 @@ pub fn params(field_manager: &str) -> PatchParams {
     PatchParams { field_manager: Some(field_manager.to_owned()), ..PatchParams::default() }
 }
 
-/// None if all webhooks have this bundle. The list is merged by name.
+/// The patch that sets the bundle; `None` if all webhooks have it. The API server merges the list by name.
 fn trusting(configuration: &DynamicObject, bundle: &ByteString) -> Option<Value> {
     let webhooks = configuration.data["webhooks"].as_array()?;
     let bundle = json!(bundle);
@@ -179,7 +180,7 @@ fn trusting(configuration: &DynamicObject, bundle: &ByteString) -> Option<Value>
     Some(json!({ "webhooks": Vec::from_iter(webhooks) }))
 }
 
-/// The configuration of this kind in the manifests, if there is one, as it is while this process serves.
+/// The configuration of this kind in the manifests, if there is one, with the addresses of this process.
 fn localized(local: &Local, kind: &str, name: &str) -> Result<Option<Value>, io::Error> {
     let read = || -> Result<_, String> {
         let manifests = match fs::read_to_string(MANIFESTS) {
@@ -197,7 +198,7 @@ fn localized(local: &Local, kind: &str, name: &str) -> Result<Option<Value>, io:
     read().map_err(|why| io::Error::other(format!("{MANIFESTS}: {why}")))
 }
 
-/// Has the API server call this process instead of a Service.
+/// Replaces the Services in a configuration by this process.
 fn localize(mut configuration: Value, local: &Local, name: &str) -> Result<Value, String> {
     configuration["metadata"] = json!({ "name": name });
     for webhook in configuration["webhooks"].as_array_mut().into_iter().flatten() {

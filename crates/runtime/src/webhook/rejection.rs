@@ -1,4 +1,4 @@
-//! Why a change is refused, in the terms of Kubernetes' own validation.
+//! Rejections of changes, in the format of Kubernetes' own validation.
 
 use std::fmt::Display;
 
@@ -11,9 +11,9 @@ use super::Warnings;
 use super::admission::deny;
 use crate::brief;
 
-/// The fields that are wrong, and why; or why the webhook could not decide.
+/// The invalid fields of a change; or a failure, after which the webhook cannot decide.
 ///
-/// Fields are written like `spec.ports[0].name`. `kubectl` prints them as for an object that Kubernetes itself finds invalid.
+/// Fields have the form `spec.ports[0].name`. `kubectl` prints them like validation errors of Kubernetes itself.
 ///
 /// ```
 /// use opctl_runtime::webhook::{Rejection, Warnings};
@@ -34,18 +34,18 @@ pub struct Rejection {
 }
 
 impl Rejection {
-    /// The value of the field is invalid.
+    /// Adds a field with an invalid value.
     pub fn invalid(&mut self, field: &str, value: impl Serialize, why: impl Display) {
         let value = json(&value);
         self.cause("FieldValueInvalid", field, format!("Invalid value: {value}: {why}"));
     }
 
-    /// The field is required.
+    /// Adds a missing required field.
     pub fn required(&mut self, field: &str, why: impl Display) {
         self.cause("FieldValueRequired", field, format!("Required value: {why}"));
     }
 
-    /// The value of the field is none of the supported ones.
+    /// Adds a field whose value is not one of the supported ones.
     pub fn unsupported(&mut self, field: &str, value: impl Serialize, supported: &[&str]) {
         let supported: Vec<String> = supported.iter().map(json).collect();
         let (value, supported) = (json(&value), supported.join(", "));
@@ -53,21 +53,21 @@ impl Rejection {
         self.cause("FieldValueNotSupported", field, message);
     }
 
-    /// Another field or object already has this value.
+    /// Adds a field whose value another field or object already has.
     pub fn duplicate(&mut self, field: &str, value: impl Serialize) {
         self.cause("FieldValueDuplicate", field, format!("Duplicate value: {}", json(&value)));
     }
 
-    /// The field must not be set or changed.
+    /// Adds a field that must not be set or changed.
     pub fn forbidden(&mut self, field: &str, why: impl Display) {
         self.cause("FieldValueForbidden", field, format!("Forbidden: {why}"));
     }
 
-    /// The warnings if nothing is wrong.
+    /// Returns the warnings if there are no invalid fields and no failure.
     ///
     /// # Errors
     ///
-    /// This rejection if it names a field or a failure.
+    /// `self` if there is an invalid field or a failure.
     pub fn or(self, warnings: Warnings) -> Result<Warnings, Self> {
         if self.causes.is_empty() && self.failure.is_none() {
             return Ok(warnings);
@@ -80,7 +80,7 @@ impl Rejection {
         self.causes.push(StatusCause { reason, message, field });
     }
 
-    /// The refusal of a request.
+    /// The response that denies a request.
     pub(super) fn of<T: Resource<DynamicType = ()>>(self, review: &AdmissionRequest<T>) -> AdmissionResponse {
         if let Some(failure) = self.failure {
             return deny(review.uid.clone(), 500, "InternalError", failure);
@@ -102,7 +102,7 @@ impl Rejection {
     }
 }
 
-/// A request of the webhook failed, so that it cannot decide: the change is refused, but not because of its fields.
+/// A request of the webhook failed: the change is denied with an internal error, not because of its fields.
 impl From<kube::Error> for Rejection {
     fn from(error: kube::Error) -> Self {
         let failure = Some(format!("the webhook cannot decide: {}", brief(&error)));

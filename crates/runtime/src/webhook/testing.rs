@@ -1,4 +1,4 @@
-//! What the API server asks, for unit tests of webhooks.
+//! AdmissionReviews for unit tests of webhooks.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,15 +10,15 @@ use super::{Answer, Serves, Webhook};
 use crate::Context;
 use crate::testing::{context_with, status};
 
-/// Asks an admission webhook about an object and returns the `response` of its review. The operation is `CREATE`; `UPDATE`, where the
-/// old object is the same; or `DELETE`.
+/// Sends an object to an admission webhook and returns the `response` of its review. The operation is `CREATE`,
+/// `UPDATE` (with the same object as the old one) or `DELETE`.
 ///
-/// Each request of the webhook to the API server is answered with 404: one that depends on other objects is better tested by a
-/// function of its own.
+/// All requests of the webhook to the API server get a 404. If validation depends on other objects, test its function
+/// instead.
 ///
 /// # Panics
 ///
-/// If the webhook is a conversion, or answers with an HTTP error.
+/// If the webhook is a conversion, or responds with an HTTP error.
 pub async fn ask(webhook: &Webhook, operation: &str, object: Value) -> Value {
     let handler = match &webhook.serves {
         Serves::Mutating(handler) | Serves::Validating(handler) => handler,
@@ -31,12 +31,12 @@ pub async fn ask(webhook: &Webhook, operation: &str, object: Value) -> Value {
     answer["response"].take()
 }
 
-/// Checks that the manifests in `config/` of the project in this folder have the API server call these webhooks: no more, no less, and
-/// each for the same purpose.
+/// Checks that the manifests in `config/` of the project in this folder register exactly these webhooks, each with the
+/// same type.
 ///
 /// # Panics
 ///
-/// If they differ, with the webhooks of both.
+/// If they differ; the message lists the webhooks of both.
 pub fn assert_webhooks(project: &str, webhooks: &[Webhook]) {
     let served = webhooks.iter().map(|webhook| match &webhook.serves {
         Serves::Mutating(_) => ("MutatingWebhookConfiguration".to_owned(), webhook.path.to_owned()),
@@ -52,7 +52,7 @@ pub fn assert_webhooks(project: &str, webhooks: &[Webhook]) {
     assert_eq!(served, manifests, "the webhooks of the operator, and those in config/, differ: run `opctl manifests`");
 }
 
-/// What the objects in a file have the API server call: for each path the kind of configuration, or the name of the CRD.
+/// The webhooks in a file: pairs of the kind of configuration, or the name of the CRD, and a path.
 fn called(file: &Path) -> Vec<(String, String)> {
     let mut called = Vec::new();
     let text = std::fs::read_to_string(file).unwrap_or_default();
@@ -92,7 +92,7 @@ pub(super) fn review(operation: &str, object: Value) -> Value {
     })
 }
 
-/// Status and body.
+/// HTTP status and body.
 pub(super) async fn read(answer: Answer) -> (u16, Value) {
     let status = answer.response.status().as_u16();
     let body = axum::body::to_bytes(answer.response.into_body(), usize::MAX).await;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::testing::{self, empty_cluster, read};
 use super::*;
 
-/// What the API server asks when a ConfigMap is created.
+/// The review of the creation of a ConfigMap.
 fn review(mut object: Value) -> Value {
     object["apiVersion"] = "v1".into();
     object["kind"] = "ConfigMap".into();
@@ -139,7 +139,7 @@ async fn a_body_that_is_no_review_of_its_kind_gets_an_answer() {
     }
 }
 
-/// Reviews with bytes that are changed, removed and added at random.
+/// Reviews with randomly changed, removed and added bytes.
 #[tokio::test]
 async fn any_body_gets_an_answer() {
     let rounds = std::env::var("BODIES").map_or(3000, |it| it.parse().expect("a number"));
@@ -191,7 +191,7 @@ async fn a_webhook_that_panics_or_is_slow_fails_alone() {
     }
 }
 
-/// A client that writes little makes the operator decode much.
+/// A small body can take much memory once decoded.
 #[tokio::test]
 async fn a_review_with_very_many_values_is_not_decoded() {
     let many = |count: usize| {

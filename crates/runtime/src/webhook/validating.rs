@@ -1,4 +1,4 @@
-//! Webhooks that allow or refuse changes.
+//! Validating webhooks.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,9 +14,9 @@ use super::admission::{Read, allow, read, refuse};
 use super::{Answer, Function, Rejection, Request, Serves, Warnings, Webhook};
 use crate::Context;
 
-/// A webhook that allows or refuses that an object is created, updated or deleted.
+/// A validating webhook: allows or denies the creation, update or deletion of an object.
 ///
-/// A change for which it has no function is allowed. Which changes the API server asks about depends on the `verbs` of the marker.
+/// An operation without a function is allowed. The `verbs` of the marker decide which operations the API server sends.
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::ConfigMap;
@@ -59,13 +59,13 @@ impl<T> Validating<T>
 where
     T: Resource<DynamicType = ()> + DeserializeOwned + Send + Sync + 'static,
 {
-    /// Allows everything that the API server asks about at this path, until it gets functions.
+    /// Creates a webhook at this path, which allows everything until functions are added.
     pub fn new(path: &'static str) -> Self {
         Self { path, create: None, update: None, delete: None }
     }
 
-    /// Calls a function with each object to be created. An update of an object that no longer fits its type is also passed to it:
-    /// the type cannot represent the old object, and the new one must be valid.
+    /// Calls a function before an object is created. It is also called for an update of an object whose old version
+    /// cannot be decoded: only the new one can be validated.
     #[must_use]
     pub fn create<F>(mut self, function: F) -> Self
     where
@@ -75,7 +75,7 @@ where
         self
     }
 
-    /// Calls a function with each object to be updated: as it is and as it will be.
+    /// Calls a function with the old and the new object before an update.
     #[must_use]
     pub fn update<F>(mut self, function: F) -> Self
     where
@@ -85,8 +85,8 @@ where
         self
     }
 
-    /// Calls a function with each object to be deleted; the marker needs the verb `delete`. An object that no longer fits its type
-    /// is deleted without a question.
+    /// Calls a function before an object is deleted; the marker needs the verb `delete`. An object that cannot be
+    /// decoded is deleted without a call.
     #[must_use]
     pub fn delete<F>(mut self, function: F) -> Self
     where

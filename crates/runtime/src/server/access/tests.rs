@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 use super::*;
 use crate::testing::{Call, Calls, api_server, status};
 
-/// An API server on which `reader` may read, and `other` may not; `broken` makes it fail. Everybody else is unknown.
+/// An API server on which `reader` has the permission and `other` does not; for `broken`, it fails. All other tokens
+/// are invalid.
 fn cluster() -> (Access, Calls) {
     let (client, calls) = api_server(|call: &Call| {
         let spec = &call.body["spec"];
@@ -44,7 +45,7 @@ async fn a_verdict_is_remembered_for_some_seconds() {
         tokio::time::sleep(Duration::from_millis(1)).await;
         assert_eq!(access.verdict(token, "/metrics").await, Some(expected));
         assert_eq!(tokens(&calls), [token]);
-        // Each path is a question of its own.
+        // Each path has its own review.
         assert_eq!(access.verdict(token, "/other").await, Some(expected));
         assert_eq!(tokens(&calls), [token]);
     }
@@ -63,14 +64,14 @@ async fn an_error_is_not_remembered() {
 #[tokio::test]
 async fn concurrent_requests_with_a_token_are_one_question() {
     let (access, calls) = cluster();
-    // One that leaves does not take the answer of the others away.
+    // Dropping one request does not cancel the review of the others.
     let mut first = Box::pin(access.verdict("reader", "/metrics"));
     assert_eq!((&mut first).now_or_never(), None);
     let others = join_all((0..20).map(|_| access.verdict("reader", "/metrics")));
     drop(first);
     assert_eq!(others.await, vec![Some(StatusCode::OK); 20]);
     assert_eq!(tokens(&calls), ["reader"]);
-    // When all have left, the next one asks anew.
+    // After all are dropped, the next request starts a new review.
     let mut left = Box::pin(access.verdict("other", "/metrics"));
     assert_eq!((&mut left).now_or_never(), None);
     drop(left);

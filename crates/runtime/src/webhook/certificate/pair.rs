@@ -1,6 +1,6 @@
-//! A certificate of a CA of its own: for which names it is valid, and for how long.
+//! A certificate with its own CA: issued, and verified for names and a time.
 //!
-//! Pure, so that tests can set the time.
+//! Reads no clock, so that tests can set the time.
 
 use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -20,33 +20,33 @@ use crate::server::Certificate;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 pub const VALID: Duration = DAY.saturating_mul(90);
-/// It is replaced when this is left, a third: time to find out why that fails.
+/// Remaining validity at which it is replaced: a third, so that there is time to fix a failing replacement.
 pub const SPARE: Duration = DAY.saturating_mul(30);
-/// Clocks differ.
+/// Tolerance for clocks that are late.
 const SKEW: Duration = Duration::from_secs(60 * 60);
 
 pub type Problem = Box<dyn std::error::Error + Send + Sync>;
 
-/// All in PEM.
+/// A certificate, its key and its CAs, in PEM.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pair {
     pub leaf: String,
     pub key: String,
-    /// What to trust: the CA that signed the leaf, then those of leaves that other replicas may still serve.
+    /// The trusted CAs: the one that signed the leaf, then those of leaves that other replicas may still serve.
     pub bundle: String,
 }
 
-/// How long a pair can be served.
+/// The validity of a pair.
 #[derive(Debug)]
 pub enum Verdict {
     Good,
-    /// It is valid now, but not for long.
+    /// Valid now, but less than [`SPARE`] remains.
     Ending,
     Bad(Problem),
 }
 
 impl Pair {
-    /// Signed by a CA of its own, whose key is thrown away: no other certificate will ever be trusted because of it.
+    /// Issues a pair, signed by a new CA. The key of the CA is discarded, so the CA cannot sign another certificate.
     pub fn issue(operator: &str, names: &[String], now: SystemTime) -> io::Result<Self> {
         let failure = |why| io::Error::other(format!("cannot issue a certificate for webhooks: {why}"));
         Self::sign(operator, names, now).map_err(failure)
@@ -84,7 +84,7 @@ impl Pair {
         Certificate::from_pem(self.leaf.as_bytes(), self.key.as_bytes())
     }
 
-    /// Checks it like the API server.
+    /// Verifies the certificate like the API server.
     fn check(&self, names: &[String], at: SystemTime) -> Result<(), Problem> {
         self.certificate()?;
         let leaf = CertificateDer::from_pem_slice(self.leaf.as_bytes())?;
@@ -100,13 +100,13 @@ impl Pair {
         Ok(())
     }
 
-    /// The CA of this leaf.
+    /// The CA that signed the leaf.
     pub fn ca(&self) -> &str {
         const END: &str = "-----END CERTIFICATE-----\n";
         self.bundle.split_inclusive(END).next().unwrap_or_default()
     }
 
-    /// Who trusts this one trusts the other, too.
+    /// Adds the CA of `other` to the bundle, so that clients trust both.
     pub fn with(mut self, other: &Self) -> Self {
         if !self.bundle.contains(other.ca()) {
             self.bundle.push_str(other.ca());

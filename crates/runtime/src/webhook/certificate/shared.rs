@@ -1,6 +1,7 @@
-//! A certificate for a Service: the same for all replicas, in a Secret, and replaced without a failing request.
+//! A certificate for a Service: shared by all replicas in a Secret, and rotated without a failing request.
 //!
-//! First the Secret gets the new one, with both CAs; then the API server is made to trust both; then each replica serves it.
+//! First, the Secret gets the new pair with both CAs. Then the API server is made to trust both, and then each replica
+//! serves the new pair.
 
 use std::convert::Infallible;
 use std::time::{Duration, SystemTime};
@@ -19,12 +20,12 @@ use crate::webhook::NAME;
 use crate::webhook::registration::Registration;
 use crate::{Context, brief, with_causes};
 
-/// How often a replica reads the Secret and the objects that name its CA.
+/// Interval in which a replica reads the Secret and the objects that contain its CA.
 const LOOK: Duration = Duration::from_secs(10);
-/// Until every API server trusts what was written to one of them: the others learn of it by a watch.
+/// Time until every API server trusts a CA that was written to one of them: the others get it by a watch.
 const SPREAD: Duration = Duration::from_secs(5);
 
-/// What one replica knows of the Secret.
+/// One replica's view of the Secret.
 pub struct Shared {
     ctx: Context,
     issuer: Issuer,
@@ -33,7 +34,7 @@ pub struct Shared {
     registrations: Vec<Registration>,
 }
 
-/// Where the pair is, and for whom.
+/// The Secret with the pair, and the names that the certificate is for.
 struct Issuer {
     api: Api<Secret>,
     operator: &'static str,
@@ -56,7 +57,7 @@ impl Shared {
         Ok(Self { ctx: ctx.clone(), issuer, served, certificate, registrations })
     }
 
-    /// Never returns: a request that fails is made again.
+    /// Keeps the certificate up to date. Never returns: failed requests are retried.
     pub async fn keep(&mut self) -> Infallible {
         loop {
             match self.look(SystemTime::now()).await {
@@ -68,10 +69,10 @@ impl Shared {
         }
     }
 
-    /// Serves the pair in the Secret as soon as the API server trusts it; returns whether it does.
+    /// Serves the pair of the Secret once the API server trusts it. Returns `true` if it does.
     async fn look(&mut self, now: SystemTime) -> Result<bool, Error> {
         let pair = self.issuer.current(Some(&self.served), now).await?;
-        // What is served stays trusted, even if another replica issued the new one without knowing of it.
+        // The served pair stays trusted, even if another replica issued the new one without knowing of it.
         let pair = pair.with(&self.served);
         let bundle = ByteString(pair.bundle.clone().into());
         let trusted = self.trust(&bundle).await;
@@ -85,7 +86,7 @@ impl Shared {
         Ok(trusted)
     }
 
-    /// Has the API server trust the CAs wherever it calls this operator; returns whether it does.
+    /// Makes the API server trust the CAs wherever it calls this operator. Returns `true` on success.
     async fn trust(&self, bundle: &ByteString) -> bool {
         let mut trusted = true;
         for registration in &self.registrations {
@@ -105,7 +106,7 @@ impl Shared {
 }
 
 impl Issuer {
-    /// The pair in the Secret, or a new one if that is not valid for long. One of several replicas writes it, the others read it.
+    /// The pair of the Secret, or a new one if that expires soon. One replica writes it, the others read it.
     async fn current(&self, served: Option<&Pair>, now: SystemTime) -> Result<Pair, Error> {
         let Self { api, operator, secret: name, names } = self;
         loop {
@@ -134,7 +135,7 @@ impl Issuer {
                     info!("issued a certificate for webhooks in Secret `{name}`: {why}");
                     return Ok(pair);
                 }
-                // Written or deleted since it was read.
+                // The Secret was written or deleted since it was read.
                 Err(kube::Error::Api(status)) if status.code == 409 || status.code == 404 && exists => {}
                 Err(error) => return Err(error.into()),
             }
@@ -150,7 +151,7 @@ fn read(secret: &Secret) -> Pair {
     Pair { leaf: text("tls.crt"), key: text("tls.key"), bundle: text("ca.crt") }
 }
 
-/// The Secret with this pair. Everything else in it stays, such as the version that this replaces.
+/// Sets the pair of a Secret. Other fields are kept, such as the version that this replaces.
 fn write(name: &str, mut secret: Secret, pair: &Pair) -> Secret {
     secret.metadata.name = Some(name.to_owned());
     secret.type_.get_or_insert_with(|| "kubernetes.io/tls".to_owned());
@@ -160,7 +161,7 @@ fn write(name: &str, mut secret: Secret, pair: &Pair) -> Secret {
     secret
 }
 
-/// The names by which API servers call a Service, and people who try it.
+/// The names by which API servers call a Service, and local ones for manual tests.
 fn names_of_service(service: &str, namespace: &str) -> Vec<String> {
     let name = format!("{service}.{namespace}.svc");
     let long = format!("{name}.cluster.local");

@@ -1,4 +1,4 @@
-//! An object in another version by default: fields of the same name and type.
+//! Default conversion of an object to another version: fields of the same name and type.
 
 use std::any::TypeId;
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::ConversionError;
 
-/// A version of a kind: what `#[derive(CustomResource)]` makes.
+/// A version of a kind: a type with `#[derive(CustomResource)]`.
 pub trait Version:
     CustomResourceExt + Resource<DynamicType = ()> + Clone + DeserializeOwned + Serialize + 'static
 {
@@ -25,12 +25,12 @@ impl<T> Version for T where
 {
 }
 
-/// The object in another version, with every field that has the same name and type in both. Other fields that the new version
-/// requires get the zero value of their type, such as `0` or `""`, as they would in Go.
+/// Converts an object to another version, with every field that has the same name and type in both. Other fields that
+/// the new version requires get the zero value of their type, such as `0` or `""`, as in Go.
 ///
 /// # Errors
 ///
-/// If the result does not fit the type of the new version nevertheless.
+/// If the result does not decode into the type of the new version nevertheless.
 pub fn carry<A: Version, B: Version>(old: &A) -> Result<B, ConversionError> {
     let mut object = write(old)?;
     object["apiVersion"] = B::api_version(&()).into();
@@ -40,7 +40,7 @@ pub fn carry<A: Version, B: Version>(old: &A) -> Result<B, ConversionError> {
     read(object)
 }
 
-/// An object, or a part of one: server-side apply removes fields and has the rest converted.
+/// Decodes an object, or a part of one: server-side apply removes fields before it requests the conversion of the rest.
 pub(super) fn read<T: Version>(mut object: Value) -> Result<T, ConversionError> {
     if let Ok(whole) = T::deserialize(&object) {
         return Ok(whole);
@@ -55,8 +55,8 @@ pub(super) fn write<T: Version>(object: &T) -> Result<Value, ConversionError> {
     serde_json::to_value(object).map_err(misfit::<T>)
 }
 
-/// The object as it is sent: without a `null` that means the same as a missing field. For server-side apply they are different:
-/// a field that is present still has its owners.
+/// Encodes an object for the response: without a `null` that means the same as a missing field. Server-side apply
+/// distinguishes them: a field that is present keeps its owners.
 pub(super) fn send<T: Version>(object: &T) -> Result<Value, ConversionError> {
     let mut object = write(object)?;
     if let Some(schema) = schema::<T>() {
@@ -91,7 +91,7 @@ fn misfit<T: Version>(error: serde_json::Error) -> ConversionError {
     ConversionError::Misfit(T::api_version(&()).into_owned(), error)
 }
 
-/// The schema of a version. Making it takes longer than a conversion, so it is kept.
+/// The schema of a version, cached since generating it takes longer than a conversion.
 fn schema<T: Version>() -> Option<&'static JSONSchemaProps> {
     static CRDS: LazyLock<Mutex<HashMap<TypeId, &CustomResourceDefinition>>> = LazyLock::new(Mutex::default);
     let mut crds = CRDS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -100,7 +100,7 @@ fn schema<T: Version>() -> Option<&'static JSONSchemaProps> {
     schema?.open_api_v3_schema.as_ref()
 }
 
-/// Whether the value has this type, once fields of another type are removed.
+/// `true` if the value has this type after fields of another type are removed.
 fn fits(value: &mut Value, schema: &JSONSchemaProps) -> bool {
     if value.is_null() {
         return schema.nullable == Some(true);
@@ -129,7 +129,7 @@ fn fits(value: &mut Value, schema: &JSONSchemaProps) -> bool {
     }
 }
 
-/// Adds required fields.
+/// Adds missing required fields.
 fn fill(value: &mut Value, schema: &JSONSchemaProps) {
     match value {
         Value::Object(map) => {

@@ -1,4 +1,4 @@
-//! CustomResourceDefinitions whose versions this operator converts.
+//! Registration of the conversion webhook in CustomResourceDefinitions.
 
 use k8s_openapi::ByteString;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
@@ -12,7 +12,7 @@ use tracing::info;
 use super::PATH;
 use crate::webhook::registration::{Local, Undo, params};
 
-/// Returns whether anything had to be written.
+/// Sets the CA bundle of a CustomResourceDefinition. Returns `true` if it was changed.
 // +opctl:allow:OP401 granted by the marker beside `Conversion`
 pub async fn trust(client: &Client, field_manager: &str, name: &str, bundle: &ByteString) -> Result<bool, kube::Error> {
     let api = Api::<CustomResourceDefinition>::all(client.clone());
@@ -30,7 +30,7 @@ pub async fn trust(client: &Client, field_manager: &str, name: &str, bundle: &By
 pub async fn register(local: &Local, name: &str, undos: &mut Vec<Undo>) -> Result<(), kube::Error> {
     let api = Api::<CustomResourceDefinition>::all(local.client.clone());
     let before = api.get(name).await?.spec.conversion;
-    // Left behind by a process that was killed: nobody answers there any more.
+    // A killed process has left its URL, at which nothing listens any more.
     let is_dead = caller(&before).is_some_and(|it| it.url.is_some());
     let before = before.filter(|_| !is_dead).unwrap_or_else(none);
     let patch = r#"--type=merge -p '{"spec":{"conversion":null}}'`, then `make install`"#;
@@ -61,12 +61,12 @@ fn here(local: &Local) -> CustomResourceConversion {
     }
 }
 
-/// The default of a CustomResourceDefinition.
+/// The default conversion of a CustomResourceDefinition.
 fn none() -> CustomResourceConversion {
     CustomResourceConversion { strategy: "None".to_owned(), webhook: None }
 }
 
-/// Replaces it as a whole: a merge would leave the `service` beside the `url`.
+/// Replaces the conversion as a whole: a merge would keep the `service` beside the `url`.
 async fn replace(
     api: Api<CustomResourceDefinition>,
     field_manager: &'static str,

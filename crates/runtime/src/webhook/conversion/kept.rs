@@ -1,5 +1,5 @@
-//! Fields that another version has no place for: kept there in the annotation `conversion.<group>/<version>`, which names the version
-//! that has them.
+//! Fields that another version lacks. They are preserved in the annotation `conversion.<group>/<version>` of the other
+//! version, which names the version that has them.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use serde_json::{Map, Value};
 
 use super::{Version, carry};
 
-/// Two values, without what is equal in both.
+/// The differences between two values.
 #[derive(Deserialize, Serialize)]
 pub(super) struct Kept {
-    /// The object.
+    /// The fields of the object.
     pub lost: Value,
-    /// What is left of it after it was converted and back. Where it is something else by now, somebody has changed the object in
-    /// the other version, and what was lost is not restored.
+    /// The same fields after the object was converted and back. A field that has another value now was changed in the
+    /// other version, and is not restored.
     pub left: Value,
 }
 
@@ -24,7 +24,7 @@ impl Kept {
         Some(Self { lost, left })
     }
 
-    /// Puts into `B` what was lost of `A`. The API server refuses annotations of more than 256 KiB.
+    /// Stores the lost fields of `A` in an annotation of `B`. The API server rejects annotations of more than 256 KiB.
     pub fn put<A: Version, B: Version>(&self, object: &mut B) {
         if let Ok(text) = serde_json::to_string(self) {
             let annotations = &mut object.meta_mut().annotations;
@@ -32,7 +32,7 @@ impl Kept {
         }
     }
 
-    /// Takes out of `A` what was lost of `B`, if it can still be read.
+    /// Removes the annotation with the lost fields of `B` from `A`, and decodes it if possible.
     pub fn take<A: Version, B: Version>(object: &mut A) -> Option<Self> {
         let annotations = &mut object.meta_mut().annotations;
         let text = annotations.as_mut()?.remove(&key::<B>())?;
@@ -40,7 +40,7 @@ impl Kept {
         serde_json::from_str(&text).ok()
     }
 
-    /// The object with what was lost, wherever it still is what was left.
+    /// Restores the lost fields, except those that were changed since.
     pub fn restore<B: Version>(&self, object: &B) -> Option<B> {
         let now = carry::write(object).ok();
         let restored = restored(now, Some(&self.lost), Some(&self.left))?;
@@ -56,7 +56,7 @@ fn key<A: Version>() -> String {
     format!("conversion.{}/{}", A::group(&()), A::version(&()))
 }
 
-/// The object without `metadata`, which the API server takes care of.
+/// The object without `metadata`, which the API server handles.
 fn content<A: Version>(object: &A) -> Value {
     let mut content = carry::write(object).unwrap_or_default();
     if let Value::Object(map) = &mut content {
@@ -65,7 +65,7 @@ fn content<A: Version>(object: &A) -> Value {
     content
 }
 
-/// Both without what is equal; lists stay whole.
+/// The differences between two values; lists are compared as a whole.
 fn differences(one: &Value, other: &Value) -> Option<(Value, Value)> {
     let (Value::Object(a), Value::Object(b)) = (one, other) else {
         return (one != other).then(|| (one.clone(), other.clone()));
@@ -82,7 +82,7 @@ fn differences(one: &Value, other: &Value) -> Option<(Value, Value)> {
     (!one.is_empty() || !other.is_empty()).then(|| (one.into(), other.into()))
 }
 
-/// `lost` wherever `now` is equal to `left`, `now` elsewhere.
+/// Takes `lost` where `now` equals `left`, and `now` elsewhere.
 fn restored(now: Option<Value>, lost: Option<&Value>, left: Option<&Value>) -> Option<Value> {
     match (now, lost, left) {
         (Some(Value::Object(mut now)), Some(Value::Object(lost)), Some(Value::Object(left))) => {
@@ -101,8 +101,8 @@ fn restored(now: Option<Value>, lost: Option<&Value>, left: Option<&Value>) -> O
     }
 }
 
-/// An element is found by what was left of it, wherever it is now. One that has changed is found by its index, unless elements were
-/// added, removed or moved there.
+/// Restores the elements of a list. An element is matched by its value in `left`, at any index. A changed element is
+/// matched by its index, unless elements were added, removed or moved there.
 fn elements(now: &[Value], lost: &[Value], left: &[Value]) -> Value {
     let element = |(place, value): (usize, &Value)| {
         let there = left.get(place);

@@ -1,6 +1,6 @@
-//! Objects from version to version: the API server sends them to `/convert` in a ConversionReview.
+//! Conversion webhooks: the API server sends objects to `/convert` in a ConversionReview.
 //!
-//! One version of a kind is the hub, the others are spokes. An object gets from spoke to spoke through the hub.
+//! One version of a kind is the hub, the others are spokes. Objects are converted between spokes through the hub.
 
 mod carry;
 pub(super) mod crds;
@@ -26,10 +26,11 @@ pub use carry::{Version, carry};
 
 pub(super) const PATH: &str = "/convert";
 
-/// The versions of a kind, which the API server has this operator convert at `/convert`.
+/// A conversion webhook for the versions of a kind, at `/convert`.
 ///
-/// `Hub` is the stored version. Each other one is a [`Spoke`], and its type and `Hub` implement `TryFrom` or `From` each other.
-/// Fields that one version has no place for are kept in an annotation and come back in the other.
+/// `Hub` is the stored version. Each other version is a [`Spoke`]; its type and `Hub` implement `TryFrom` or `From` for
+/// each other. Fields that a version lacks are preserved in an annotation, and restored when the object is converted
+/// back.
 ///
 /// The operator needs the verbs `get` and `patch` on the CustomResourceDefinition.
 ///
@@ -84,7 +85,7 @@ pub struct Conversion<Hub> {
 }
 
 impl<Hub: Version> Conversion<Hub> {
-    /// Converts between the hub and each of these versions.
+    /// Creates the webhook for the hub and these versions.
     pub fn new(spokes: Vec<Spoke<Hub>>) -> Self {
         let versions = Versions {
             crd: Hub::crd_name().to_owned(),
@@ -96,11 +97,11 @@ impl<Hub: Version> Conversion<Hub> {
         Self { versions, hub: PhantomData }
     }
 
-    /// The object in the version `<group>/<version>`.
+    /// Converts an object to the version `<group>/<version>`.
     ///
     /// # Errors
     ///
-    /// If there is no such version, or the object does not fit one of the versions on its way.
+    /// If there is no such version, or the object does not decode into one of the versions in between.
     pub fn convert(&self, object: Value, desired: &str) -> Result<Value, ConversionError> {
         self.versions.convert(object, desired)
     }
@@ -121,14 +122,14 @@ impl<Hub> From<Conversion<Hub>> for Webhook {
     }
 }
 
-/// A version that is not stored, and the ways between it and the stored one.
+/// A version that is not stored, and its conversions from and to the stored one.
 pub struct Spoke<Hub> {
     ways: Ways,
     hub: PhantomData<fn() -> Hub>,
 }
 
 impl<Hub: Version> Spoke<Hub> {
-    /// The version of this type.
+    /// Creates the spoke of the version `T`.
     pub fn of<T>() -> Self
     where
         Hub: TryFrom<T, Error: ToString>,
@@ -151,22 +152,22 @@ impl<Hub> fmt::Debug for Spoke<Hub> {
     }
 }
 
-/// Why an object was not converted.
+/// The error of a conversion.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConversionError {
-    /// This version or kind is not converted here.
+    /// The operator does not convert this version or kind.
     #[error("no conversion is known for `{0}`")]
     Unknown(String),
-    /// The object does not fit the type of a version.
+    /// The object does not decode into the type of a version.
     #[error("it does not match `{0}`: {1}")]
     Misfit(String, serde_json::Error),
-    /// A reason of your own.
+    /// A custom error.
     #[error("{0}")]
     Refused(String),
 }
 
-/// The versions of a kind, without their types.
+/// The versions of a kind, without their Rust types.
 #[derive(Clone)]
 pub(super) struct Versions {
     pub crd: String,
@@ -182,7 +183,7 @@ struct Ways {
     api_version: String,
     to_hub: Convert,
     from_hub: Convert,
-    /// The hub and the spoke as their types write them, with defaults.
+    /// Normalize the hub and the spoke: decoded and encoded by their types, with defaults.
     #[cfg(feature = "testing")]
     typed: [Convert; 2],
 }
@@ -206,7 +207,7 @@ impl Versions {
         }
     }
 
-    /// None is the hub.
+    /// The spoke of a version; `None` for the hub.
     fn spoke(&self, api_version: &str) -> Result<Option<&Ways>, ConversionError> {
         if api_version == format!("{}/{}", self.group, self.hub) {
             return Ok(None);
@@ -246,7 +247,7 @@ pub(super) fn answer(body: &[u8], kinds: &[Versions]) -> Answer {
     Answer::of(OPERATION, result, &response.into_review())
 }
 
-/// The object in another version, or which object could not be converted and why.
+/// Converts an object to another version. The error names the object and the cause.
 fn convert(object: Value, desired: &str, kinds: &[Versions]) -> Result<Value, String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let (given, kind) = (text(&object["apiVersion"]), text(&object["kind"]));
@@ -260,7 +261,8 @@ fn convert(object: Value, desired: &str, kinds: &[Versions]) -> Result<Value, St
     converted.map_err(|why| format!("{kind} {named} from {given} to {desired}: {why}"))
 }
 
-/// Converts, and finds by converting back what would be lost: an annotation keeps it until the object comes back.
+/// Converts an object, and finds the lost fields by converting it back. An annotation preserves them until the object
+/// is converted back.
 fn translate<A, B>(object: Value) -> Result<Value, ConversionError>
 where
     A: Version + TryFrom<B, Error: ToString>,
@@ -273,7 +275,7 @@ where
     let kept = Kept::take::<A, B>(&mut old);
     let mut new = there(old.clone())?;
     let mut returned = back(new.clone())?;
-    // Restores only what the other version has no place for: an annotation must not write anything else, such as a status.
+    // Restores only fields that the other version lacks: an annotation must not write anything else, such as a status.
     if let Some(restored) = kept.and_then(|kept| kept.restore(&new))
         && let Ok(again) = back(restored.clone())
         && (kept::same(&again, &old) || kept::same(&again, &returned))

@@ -1,11 +1,11 @@
-//! Random objects of a schema. The same seed gives the same object.
+//! Random objects that match a schema. The same seed gives the same object.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{JSONSchemaProps, JSONSchemaPropsOrBool};
 use serde_json::{Map, Value, json};
 
 use super::carry::items;
 
-/// SplitMix64.
+/// A random generator, by the algorithm SplitMix64.
 pub struct Random(pub u64);
 
 const TEXTS: [&str; 6] = ["", "a", "Ünï\n\"x\"", "0", "null", "some longer text"];
@@ -31,7 +31,6 @@ impl Random {
         &of[self.next() as usize % of.len()]
     }
 
-    /// An object.
     pub fn object(&mut self, api_version: &str, kind: &str, schema: &JSONSchemaProps) -> Value {
         let mut object = self.value(schema);
         object["apiVersion"] = api_version.into();
@@ -82,7 +81,7 @@ impl Random {
             Some("string") => self.string(schema),
             Some("boolean") => json!(self.coin()),
             Some("integer") => self.integer(schema).into(),
-            // Eighths are exact in a float, too.
+            // Eighths are exact in an `f32` too.
             Some("number") => json!(self.integer(schema) as f64 + self.within(0, 7) as f64 / 8.0),
             _ => json!({ "any": self.text(0, 20) }),
         }
@@ -90,7 +89,7 @@ impl Random {
 
     fn fields(&mut self, schema: &JSONSchemaProps) -> Value {
         let mut map = Map::new();
-        // An enum with data gets one variant, and nothing of the others.
+        // An enum with data gets the fields of one variant only.
         let variants = schema.one_of.as_deref().unwrap_or_default();
         let of = |it: &JSONSchemaProps| it.required.clone().unwrap_or_default();
         let others: Vec<_> = variants.iter().flat_map(of).collect();
@@ -136,7 +135,7 @@ impl Random {
         };
         let low = schema.minimum.map_or(low, |it| low.max(it.ceil() as i64));
         let high = schema.maximum.map_or(high, |it| high.min(it.floor() as i64));
-        // Small ones are what people write.
+        // Half of the numbers are small, as in practice.
         match self.coin() {
             true => self.within(low.max(high.min(0)), high.min(low.max(9))),
             false => self.within(low, high),

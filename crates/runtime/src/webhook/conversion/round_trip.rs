@@ -1,4 +1,5 @@
-//! Converts random objects from the hub to each spoke and back, and from each spoke to the hub and back.
+//! Round-trip test: converts random objects from the hub to each spoke and back, and from each spoke to the hub and
+//! back.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -12,17 +13,18 @@ use super::random::Random;
 use super::{Convert, Versions};
 use crate::webhook::{Serves, Webhook};
 
-/// Tests that no field is lost by a conversion: random objects of each version are converted to the stored version and back, and
-/// the other way round.
+/// Checks that conversions lose no field: converts random objects of each version to the stored version and back, and
+/// vice versa.
 ///
-/// `crds` are the project's CustomResourceDefinitions. `kept` lists the fields that a version has no place for, and that come back
-/// by an annotation: pairs of this version and a field, such as `("v1", "spec.size")` or `("v1", "spec.ports[].name")`. With
-/// `ROUND_TRIPS=1000` in the environment, 1000 more objects are tried.
-///
+/// `crds` are the project's CustomResourceDefinitions. `kept` lists the fields that a version lacks, and that the
+/// annotation restores: pairs of this version and a field, such as `("v1", "spec.size")`, or `("v1",
+/// "spec.ports[].name")` in a list. The environment variable `ROUND_TRIPS=1000` adds 1000 objects to the default of 100
+/// per conversion.
 /// # Panics
 ///
-/// With the fields that do not come back, and those that come back only by the annotation and are not in `kept`. Also if the webhook
-/// is no conversion, its CustomResourceDefinition is not in `crds`, or one of its versions is missing among the spokes.
+/// If a field is lost, or only restored by the annotation and not in `kept`; the message lists these fields. Also if
+/// the webhook is not a conversion, its CustomResourceDefinition is not in `crds`, or one of its versions is missing
+/// among the spokes.
 pub fn round_trip(webhook: &Webhook, crds: &[CustomResourceDefinition], kept: &[(&str, &str)]) {
     let Serves::Conversion(conversion) = &webhook.serves else { panic!("{webhook:?} is no conversion") };
     let crd = crds.iter().find(|it| it.metadata.name.as_ref() == Some(&conversion.crd));
@@ -62,7 +64,7 @@ impl Trip<'_> {
         let schema = schema.expect("a version has a schema");
         let mut tried = 0;
         for seed in 0..100 + more {
-            // Some do not fit: the schema may have a pattern.
+            // Some objects cannot be decoded, such as those that violate a pattern.
             let random = Random(seed).object(&api_version, kind, schema);
             let Ok(before) = (self.typed)(random) else {
                 continue;

@@ -5,7 +5,8 @@ use serde_json::json;
 
 use super::*;
 
-/// A hub and a spoke: `pages` of the one are the `leaves` of the other, two to each; `title` is in one only, `shelf` in the other.
+/// A hub and a spoke: two `pages` of the hub are one of the `leaves` of the spoke; only the hub has `title`, only the
+/// spoke `shelf`.
 mod hub {
     use super::*;
 
@@ -54,7 +55,7 @@ mod oldest {
     }
 }
 
-/// Infallible: `From` serves as well as `TryFrom`.
+/// Infallible: `From` works like `TryFrom`.
 impl From<hub::Book> for spoke::Book {
     fn from(old: hub::Book) -> Self {
         let note = |it: hub::Note| spoke::Note { text: it.text };
@@ -119,7 +120,7 @@ fn keeps_what_another_version_has_no_place_for() {
     assert_eq!(there["spec"], json!({ "leaves": 3, "notes": [{ "text": "a" }, { "text": "b" }] }));
     assert_eq!(to("v1", &there), before);
 
-    // What was changed meanwhile is as it is now; the rest comes back, elements wherever they are.
+    // Fields that were changed meanwhile are kept; the others are restored, list elements at any index.
     there["spec"] = json!({ "leaves": 5, "shelf": "S", "notes": [{ "text": "b" }, { "text": "c" }] });
     let after = to("v1", &there);
     let notes = json!([{ "text": "b", "page": 2 }, { "text": "c" }]);
@@ -186,7 +187,6 @@ fn answers_in_the_order_of_the_objects() {
     assert_eq!(response["convertedObjects"], json!([new, to("v1", &old)]));
 }
 
-/// All kinds are converted at one path.
 #[tokio::test]
 async fn conversions_are_served_together() {
     let things: Webhook = Conversion::<thing::Thing>::new(Vec::new()).into();
@@ -254,7 +254,7 @@ fn refuses_what_is_no_review_of_v1() {
 fn goes_from_spoke_to_spoke_through_the_hub() {
     let old = book("v1beta1", json!({ "leaves": 3, "shelf": "S", "notes": [{ "text": "a" }] }));
     let there = to("v1alpha1", &old);
-    // Of another type there: taken out, and required.
+    // `pages` has another type there and is required: it gets the zero value.
     assert_eq!(there["spec"], json!({ "notes": [], "pages": "" }));
     assert_eq!(to("v1beta1", &there)["spec"], old["spec"]);
 }
@@ -267,7 +267,7 @@ fn an_annotation_that_cannot_be_converted_is_ignored() {
     assert_eq!(to("v1beta1", &object)["spec"]["leaves"], 3);
 }
 
-/// Server-side apply asks for it when a field manager changes to another version.
+/// Server-side apply requests this when a field manager changes to another version.
 #[test]
 fn converts_a_part_of_an_object() {
     let part = json!({ "apiVersion": "example.com/v1beta1", "kind": "Book", "metadata": {} });
@@ -319,7 +319,7 @@ mod thing {
     }
 }
 
-/// A random object fits its type, and is the same after it was written and read.
+/// A random object decodes into its type, and is the same after it was encoded and decoded.
 #[test]
 fn random_objects_fit_their_types() {
     let crd = <thing::Thing as kube::CustomResourceExt>::crd();

@@ -19,7 +19,7 @@ async fn nothing(_: &mut ConfigMap, _: &Request<ConfigMap>) -> Result<(), Reject
     Ok(())
 }
 
-/// An API server with a Secret, and a configuration that makes it call this operator.
+/// An API server with a Secret, and a configuration that refers to this operator.
 #[derive(Clone, Default)]
 struct Server(Arc<Mutex<State>>);
 
@@ -27,9 +27,9 @@ struct Server(Arc<Mutex<State>>);
 struct State {
     secret: Option<Value>,
     version: u32,
-    /// The bundle of the configuration; none if that does not exist.
+    /// The bundle of the configuration; `None` if the configuration does not exist.
     trusted: Option<Value>,
-    /// Written between the next read and the write after it.
+    /// A Secret that is written between the next read and the write after it.
     sneaks_in: Option<Value>,
 }
 
@@ -139,7 +139,7 @@ async fn another_certificate_is_served_when_the_api_server_trusts_both() {
     assert!(one.look(now).await.unwrap() && two.look(now).await.unwrap());
     assert_eq!(server.trusted(), before.bundle);
 
-    // One replaces it, the other follows.
+    // One replica replaces the pair, the other follows.
     let later = now + DAY * 60;
     assert!(one.look(later).await.unwrap());
     let after = server.pair();
@@ -153,7 +153,7 @@ async fn another_certificate_is_served_when_the_api_server_trusts_both() {
     assert_eq!(two.served, after);
     assert!(calls.take().iter().all(|call| call.method == "GET"));
 
-    // The CA before that one is forgotten.
+    // The bundle no longer contains the CA before that.
     assert!(one.look(later + DAY * 60).await.unwrap());
     let last = server.pair();
     assert_eq!(last.bundle, last.ca().to_owned() + after.ca());
@@ -164,13 +164,13 @@ async fn nothing_else_is_served_while_the_api_server_is_not_told() {
     let server = Server::default();
     let (mut replica, _) = server.replica().await;
     let before = replica.served.clone();
-    // Deleted; and there is nothing that names the CA.
+    // The Secret is deleted, and no object contains the CA.
     server.0.lock().unwrap().secret = None;
     assert!(!replica.look(SystemTime::now()).await.unwrap());
     assert_eq!(replica.served, before);
     assert!(server.pair().bundle.ends_with(before.ca()), "it is trusted, too");
 
-    // Somebody else made one who does not know what is served here.
+    // Another process has issued a pair without knowing the served one.
     server.0.lock().unwrap().trusted = Some(Value::Null);
     let other = issued(SystemTime::now());
     server.0.lock().unwrap().put(secret(&other));
