@@ -108,7 +108,7 @@ impl Target {
         Ok(TlsConnector::from(self.config.clone()).connect("localhost".try_into()?, stream).await?)
     }
 
-    /// What a client waits that behaves well.
+    /// Time that a well-behaved client waits for a response.
     async fn ask(&self, client: [u8; 4]) -> Result<Duration> {
         let start = Instant::now();
         let review = review(r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}"#);
@@ -123,7 +123,7 @@ impl Target {
         Ok(start.elapsed())
     }
 
-    /// Resident memory, now and at most, in MiB.
+    /// Current and maximum resident memory, in MiB.
     fn memory(&self) -> Result<[usize; 2]> {
         let file = std::fs::File::open(format!("/proc/{}/status", self.process.id()))?;
         let mut found = [0; 2];
@@ -175,7 +175,7 @@ fn review(object: &str) -> String {
     )
 }
 
-/// What is given of a body of this size, on one connection each.
+/// Sends `body` as the beginning of a body of `size` bytes, on `count` connections.
 async fn send(target: &Target, count: usize, body: &[u8], size: usize) -> Vec<TlsStream<TcpStream>> {
     let send = async || {
         let mut stream = target.connect(ATTACKER).await.ok()?;

@@ -1,6 +1,8 @@
-//! An operator for the tests of leader election: its leader writes several times a second, on a single thread, which a ConfigMap can block.
+//! An operator for the tests of leader election: its leader writes several times a second, on a single thread, which a
+//! ConfigMap can block.
 //!
-//! `default/beats` has the process that wrote last, and which of its writes that was; it logs each before. A ConfigMap with the label `blocks=true` blocks the thread for its `seconds`.
+//! `default/beats` contains the process that wrote last, and the number of its write; the process logs each write in
+//! advance. A ConfigMap with the label `blocks=true` blocks the thread for its `seconds`.
 
 use std::process::{self, ExitCode};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! How much memory a controller takes for many objects: one of kube's own, and one of this crate.
+//! Compares the memory that a controller of kube and one of this crate take for many objects.
 //!
 //! `KUBEBUILDER_ASSETS=… cargo run --example watch_memory -- 5000`, on Linux
 
@@ -41,7 +41,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Makes the objects, and runs each controller in processes of their own.
+/// Creates the objects, and runs each controller in its own process.
 async fn compare(number: u32) -> Result<(), Box<dyn Error>> {
     let assets = env::var_os("KUBEBUILDER_ASSETS").and_then(Assets::in_folder).ok_or("set KUBEBUILDER_ASSETS")?;
     let folder = tempfile::tempdir()?;
@@ -69,7 +69,7 @@ async fn compare(number: u32) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Prints resident memory some seconds after all objects were reconciled: of then, and the most until then.
+/// Prints the current and the maximum resident memory some seconds after all objects were reconciled.
 async fn measure(runnable: Runnable) -> Result<(), Box<dyn Error>> {
     let ctx = Context::new(Client::try_default().await?, operator!(), testing::options([]));
     ctx.readiness.wait_for(runnable.name());
@@ -89,7 +89,7 @@ async fn reconcile(_: Arc<Sample>, _: Arc<Context>) -> Result<Action> {
     Ok(Action::await_change())
 }
 
-/// As projects had it before: without `managedFields` in memory.
+/// A plain kube controller that drops `managedFields`.
 fn kube_controller() -> Runnable {
     Runnable::new("kube", Runs::Once, async |ctx: Context| {
         let (store, writer) = reflector::store();

@@ -1,6 +1,7 @@
-//! Converts a `Backup` from v1alpha1 to v1, which is stored, and back.
+//! Converts a `Backup` between v1alpha1 and v1, the stored version.
 //!
-//! `carry` copies the fields that both versions have, and keeps in an annotation what the other version has no place for.
+//! `carry` copies the fields that both versions have. Fields that the other version lacks are preserved in an
+//! annotation.
 
 use opctl_runtime::webhook::{ConversionError, carry};
 

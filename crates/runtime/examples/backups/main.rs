@@ -1,6 +1,7 @@
-//! An operator with webhooks: a `Backup` gets defaults, is validated, and is converted between two versions; Pods get a label.
+//! An operator with webhooks: a `Backup` gets defaults, is validated, and is converted between two versions; Pods get a
+//! label.
 //!
-//! Run it with your own permissions on the cluster of your kubeconfig, which must be able to reach this machine:
+//! Run it with your own permissions against the cluster of your kubeconfig, which must be able to reach this machine:
 //!
 //! ```sh
 //! cd examples/backups
@@ -8,7 +9,7 @@
 //! cargo run --example backups -- --webhook-url=https://127.0.0.1:9443
 //! ```
 //!
-//! While it runs, the API server calls it as `config/webhook/manifests.yaml` says.
+//! While it runs, the API server calls it as `config/webhook/manifests.yaml` specifies.
 
 mod conversion;
 mod defaulting;
@@ -27,7 +28,7 @@ use kube::CustomResourceExt;
 use opctl_runtime::webhook::{self, Conversion, Spoke, Webhook};
 use opctl_runtime::{Manager, Operator, crds};
 
-/// A project of its own would say `operator!()`: the name and the version of its package.
+/// A separate package uses `operator!()`: the name and version of the package.
 const OPERATOR: Operator = Operator { name: "backups", version: "1.0.0" };
 
 #[tokio::main]
@@ -44,7 +45,8 @@ pub fn webhooks() -> Vec<Webhook> {
     vec![conversion.into(), defaulting::webhook(), pod::webhook(), validation::webhook()]
 }
 
-/// The CustomResourceDefinition with both versions. In a cluster, the API server reaches the conversion by a Service.
+/// The CustomResourceDefinition with both versions. In a cluster, the API server reaches the conversion webhook through
+/// a Service.
 pub fn definitions() -> Vec<CustomResourceDefinition> {
     let mut definitions = crds::merge(vec![v1::Backup::crd(), v1alpha1::Backup::crd()]);
     let service = ServiceReference {

@@ -1,4 +1,5 @@
-//! Labels every Pod, except those of the operator and of Kubernetes itself: without this operator, none could be created.
+//! Labels every Pod, except those of the operator and of Kubernetes itself, which must start while the operator is
+//! down.
 
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;

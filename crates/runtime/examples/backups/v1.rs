@@ -4,7 +4,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{CustomResource, KubeSchema};
 use serde::{Deserialize, Serialize};
 
-/// What to copy, and where to.
+/// The targets to copy to, and the settings of the copies.
 #[derive(CustomResource, KubeSchema, Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[kube(group = "cache.example.com", version = "v1", kind = "Backup", namespaced, status = "BackupStatus")]
 #[serde(rename_all = "camelCase")]
@@ -24,7 +24,7 @@ pub struct BackupSpec {
 #[serde(rename_all = "camelCase")]
 pub struct Target {
     pub bucket: String,
-    /// v1alpha1 has no place for it.
+    /// Not available in v1alpha1.
     pub region: Option<String>,
 }
 

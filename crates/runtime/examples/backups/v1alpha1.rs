@@ -4,7 +4,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{CustomResource, KubeSchema};
 use serde::{Deserialize, Serialize};
 
-/// What to copy, and where to.
+/// The targets to copy to, and the settings of the copies.
 #[derive(CustomResource, KubeSchema, Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[kube(
     group = "cache.example.com",
@@ -26,7 +26,7 @@ pub struct BackupSpec {
     pub storage_class: Option<String>,
     #[serde(default)]
     pub targets: Vec<Target>,
-    /// v1 has no place for it.
+    /// Not available in v1.
     pub note: Option<String>,
 }
 

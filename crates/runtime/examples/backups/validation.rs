@@ -22,7 +22,7 @@ pub fn webhook() -> Webhook {
 //     name=vbackup-v1.cache.example.com,admissionReviewVersions=v1
 // +kubebuilder:rbac:groups=core,resources=namespaces,verbs=get
 async fn validate_create(object: &Backup, request: &Request<Backup>) -> Result<Warnings, Rejection> {
-    // To see what the API server does then.
+    // For tests of the API server's reaction.
     match object.annotations().get("example.com/test").map(|it| &**it) {
         Some("slow") => sleep(Duration::from_secs(6)).await,
         Some("panic") => panic!("nobody knows why"),
@@ -48,7 +48,7 @@ async fn validate_create(object: &Backup, request: &Request<Backup>) -> Result<W
     rejection.or(warnings)
 }
 
-/// Whether the namespace has the label `tier=free`.
+/// `true` if the namespace has the label `tier=free`.
 async fn is_free(object: &Backup, request: &Request<Backup>) -> Result<bool, Rejection> {
     let namespaces = Api::<Namespace>::all(request.ctx.client.clone());
     let namespace = namespaces.get(&object.namespace().unwrap_or_default()).await?;

@@ -1,6 +1,7 @@
-//! An operator with one controller: it keeps a Deployment of memcached for each `Cache`, and reports its progress in the status.
+//! An operator with one controller: it manages a Deployment of memcached for each `Cache`, and reports its progress in
+//! the status.
 //!
-//! Run it with your own permissions on the cluster of your kubeconfig:
+//! Run it with your own permissions against the cluster of your kubeconfig:
 //!
 //! ```sh
 //! cargo run --example caches -- crds | kubectl apply --server-side -f -
@@ -22,10 +23,10 @@ use opctl_runtime::{Children, Context, Controller, Manager, Operator, Outcome, R
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// A project of its own would say `operator!()`: the name and the version of its package.
+/// A separate package uses `operator!()`: the name and version of the package.
 const OPERATOR: Operator = Operator { name: "caches", version: "1.0.0" };
 
-/// Kubernetes keeps an object that has this finalizer until `cleanup` has succeeded.
+/// Kubernetes does not delete an object with this finalizer until `cleanup` has succeeded.
 const FINALIZER: &str = "caches.cache.example.com/cleanup";
 
 #[tokio::main]
@@ -82,7 +83,7 @@ async fn reconcile(object: Arc<Cache>, ctx: Arc<Context>) -> Result<Outcome> {
     Ok(children.outcome().status(CacheStatus { replicas, ..Default::default() }))
 }
 
-/// The place to delete what Kubernetes does not delete with a Cache, such as things outside of the cluster.
+/// Deletes resources that Kubernetes does not garbage-collect with a Cache, such as those outside of the cluster.
 async fn cleanup(object: Arc<Cache>, ctx: Arc<Context>) -> Result<()> {
     let note = format!("the Deployment {} is deleted with it", object.name_any());
     ctx.event(&*object, EventType::Normal, "CleanedUp", note).await;

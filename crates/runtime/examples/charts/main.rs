@@ -1,6 +1,7 @@
-//! An operator that installs a Helm chart for each `Site`, and one for each `Shop`, whose controller makes other things as well.
+//! An operator that installs a Helm chart for each `Site`, and one for each `Shop`, whose controller manages other
+//! children too.
 //!
-//! Run it with your own permissions on the cluster of your kubeconfig; it needs helm 4:
+//! Run it with your own permissions against the cluster of your kubeconfig; it needs helm 4:
 //!
 //! ```sh
 //! cargo run --example charts -- crds | kubectl apply --server-side -f -
@@ -22,7 +23,7 @@ use opctl_runtime::{Children, Context, Controller, Manager, Operator, Outcome, R
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// A project of its own would say `operator!()`: the name and the version of its package.
+/// A separate package uses `operator!()`: the name and version of the package.
 const OPERATOR: Operator = Operator { name: "charts", version: "1.0.0" };
 
 #[tokio::main]
@@ -34,7 +35,7 @@ async fn main() -> io::Result<ExitCode> {
     Ok(Manager::new(OPERATOR).run(vec![sites(), shops()]).await)
 }
 
-/// The values of the chart; those that are not here are the chart's.
+/// The values of the chart; others have the defaults of the chart.
 #[derive(CustomResource, KubeSchema, Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[kube(group = "web.example.com", version = "v1", kind = "Site", namespaced, status = "ReleaseStatus")]
 #[serde(rename_all = "camelCase")]
@@ -51,7 +52,7 @@ pub struct SiteSpec {
     /// Does not render, for tests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken: Option<bool>,
-    /// Renders what no API server accepts, for tests.
+    /// Renders a manifest that the API server rejects, for tests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub invalid: Option<bool>,
     /// Makes the hook slow, for tests.
@@ -63,7 +64,7 @@ pub struct SiteSpec {
 #[derive(CustomResource, KubeSchema, Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[kube(group = "web.example.com", version = "v1", kind = "Shop", namespaced, status = "ReleaseStatus")]
 pub struct ShopSpec {
-    /// What it sells. The chart of a shop that sells nothing is one that no API server accepts, for tests.
+    /// The goods for sale. Without any, the chart renders a manifest that the API server rejects, for tests.
     pub goods: Vec<String>,
 }
 
@@ -71,7 +72,7 @@ fn definitions() -> Vec<CustomResourceDefinition> {
     vec![Site::crd(), Shop::crd()]
 }
 
-/// Everything is in the chart; a ConfigMap of the name of the site may have more values.
+/// The chart contains everything; a ConfigMap with the name of the site can add values.
 fn sites() -> Runnable {
     ChartController::<Site>::new("site")
         .values_from(|site: &Site| {
@@ -82,7 +83,7 @@ fn sites() -> Runnable {
         .into()
 }
 
-/// The goods are in a ConfigMap, and the site is a release of the chart.
+/// A ConfigMap contains the goods, and a release of the chart is the site.
 fn shops() -> Runnable {
     Controller::<Shop>::new(reconcile)
         .owns::<ConfigMap>()

@@ -1,7 +1,7 @@
 //! An operator that runs an Ansible role for each `Page`, and a playbook for each `Note`.
 //!
-//! Run it with your own permissions on the cluster of your kubeconfig; it needs ansible-core, ansible-runner, the Python package
-//! `kubernetes` and the collection kubernetes.core:
+//! Run it with your own permissions against the cluster of your kubeconfig; it needs ansible-core, ansible-runner, the
+//! Python package `kubernetes` and the collection kubernetes.core:
 //!
 //! ```sh
 //! cargo run --example playbooks -- crds | kubectl apply --server-side -f -
@@ -21,7 +21,7 @@ use opctl_runtime::{Manager, Operator, Runnable, crds};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// A project of its own would say `operator!()`: the name and the version of its package.
+/// A separate package uses `operator!()`: the name and version of the package.
 const OPERATOR: Operator = Operator { name: "playbooks", version: "1.0.0" };
 
 #[tokio::main]
@@ -33,7 +33,7 @@ async fn main() -> io::Result<ExitCode> {
     Ok(Manager::new(OPERATOR).run(vec![pages(), notes()]).await)
 }
 
-/// A page, and who may read it.
+/// A page, with a ClusterRole for its readers.
 #[derive(CustomResource, KubeSchema, Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[kube(group = "web.example.com", version = "v1", kind = "Page", namespaced, status = "AnsibleStatus")]
 #[serde(rename_all = "camelCase")]
@@ -55,7 +55,7 @@ pub struct PageSpec {
 #[derive(CustomResource, KubeSchema, Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[kube(group = "web.example.com", version = "v1", kind = "Note", namespaced, status = "AnsibleStatus")]
 pub struct NoteSpec {
-    /// What nobody may read.
+    /// The secret text.
     pub text: String,
 }
 
@@ -63,7 +63,7 @@ fn definitions() -> Vec<CustomResourceDefinition> {
     vec![Page::crd(), Note::crd()]
 }
 
-/// The finalizer deletes what Kubernetes does not, since it has no namespace.
+/// The finalizer deletes the cluster-scoped object, which Kubernetes does not garbage-collect.
 fn pages() -> Runnable {
     // For tests.
     let timeout = std::env::var("TIMEOUT").ok().and_then(|seconds| seconds.parse().ok());

@@ -1,6 +1,6 @@
 //! All connections of a server: their number, their phases, and the memory of their requests.
 //!
-//! When connections or memory run short, this module selects a connection to close: never one whose request is
+//! If connections or memory run short, this module selects a connection to close: never one whose request is
 //! complete.
 
 use std::cmp::Reverse;

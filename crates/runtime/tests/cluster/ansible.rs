@@ -1,6 +1,7 @@
-//! Ansible roles and playbooks: the example `playbooks`, with the permissions in its `rbac.yaml`, the real ansible-runner and kubernetes.core.
+//! Ansible roles and playbooks: the example `playbooks` with the permissions in its `rbac.yaml`, and the real
+//! ansible-runner and kubernetes.core.
 //!
-//! `OPCTL_ANSIBLE_KILLS=30` kills the operator or a run that often, `OPCTL_ANSIBLE_OBJECTS=100` makes that many objects.
+//! `OPCTL_ANSIBLE_KILLS` sets how often the operator or a run is killed, `OPCTL_ANSIBLE_OBJECTS` the number of objects.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -18,19 +19,19 @@ use crate::example::PLAYBOOKS;
 use crate::manager::Manager;
 use crate::within;
 
-/// For a few runs on a machine that is busy with other tests.
+/// Enough for a few runs on a machine that is busy with other tests.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// The operator and its cluster.
 struct Setup {
     cluster: ControlPlane,
     kubeconfig: PathBuf,
-    /// A program that keeps the variables of each run, and runs ansible-runner.
+    /// A program that saves the variables of each run, and runs ansible-runner.
     program: PathBuf,
     folder: PathBuf,
 }
 
-/// The folder of ansible-runner: as `.ci/run` installs it, or in PATH.
+/// The folder of ansible-runner, as installed by `.ci/run` or in PATH.
 fn programs() -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let installed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/ansible/bin");
@@ -51,7 +52,7 @@ impl Setup {
         let folder = cluster.folder.clone();
         fs::create_dir_all(folder.join("variables")).unwrap();
         let program = folder.join("ansible-runner");
-        // The folder of the run is its second argument.
+        // The second argument is the folder of the run.
         let text = format!(
             "#!/bin/sh\n[ \"$1\" = --version ] || cp \"$2/env/extravars\" \"$(mktemp {}/variables/XXXXXXXX)\"\n\
              PATH={}:\"$PATH\" exec {}/ansible-runner \"$@\"\n",
@@ -69,7 +70,7 @@ impl Setup {
         self.manager_with("300")
     }
 
-    /// `timeout` is how long a run for a page may take, in seconds.
+    /// `timeout` is the limit of a run for a page, in seconds.
     fn manager_with(&self, timeout: &str) -> Manager {
         let project = PLAYBOOKS.folder().join("ansible");
         let runs = self.runs();
@@ -114,7 +115,7 @@ impl Setup {
         self.cluster.kubectl(&["apply", "--server-side", "--force-conflicts", "-f", "-"], &object.to_string());
     }
 
-    /// An object; null if there is none.
+    /// An object; null if it does not exist.
     fn get(&self, kind: &str, name: &str) -> Value {
         let output = self.cluster.run(&["get", kind, name, "-o", "json", "--show-managed-fields"], "");
         serde_json::from_slice(&output.stdout).unwrap_or_default()
@@ -146,7 +147,7 @@ impl Setup {
         self.get("configmap", name)["data"]["text"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// Processes of runs of this test.
+    /// The processes of this test's runs.
     fn processes(&self) -> Vec<String> {
         let mut found = Vec::new();
         for entry in fs::read_dir("/proc").unwrap().flatten() {
@@ -177,9 +178,9 @@ fn the_life_of_a_page() {
     let states = ["Running", "Successful", "Failure"].map(|type_| condition(&page, type_)["status"].clone());
     assert_eq!(states, ["False", "True", "False"]);
     assert_eq!(page["status"]["servers"], 2);
-    // The strings of the spec are no templates, unlike the variables of the controller.
+    // Strings of the spec are not templates, unlike the variables of the controller.
     assert_eq!(setup.text("home"), "Welcome: {{ lookup('env', 'HOME') }}");
-    // With the controller manager's finalizers of cascading deletion.
+    // The controller manager's finalizers of cascading deletion apply.
     for kind in ["configmap", "deployment"] {
         assert_eq!(setup.get(kind, "home")["metadata"]["ownerReferences"][0]["uid"], page["metadata"]["uid"], "{kind}");
     }
@@ -189,7 +190,7 @@ fn the_life_of_a_page() {
     let kinds: Vec<_> = dependents.iter().map(|it| it["kind"].as_str().unwrap().to_owned()).collect();
     assert_eq!(kinds, ["Deployment", "ClusterRole", "ConfigMap"]);
 
-    // Exactly what the contract names. The object is that of the start of the run.
+    // Exactly the variables of the contract. The object is the one at the start of the run.
     let [variables] = setup.variables().try_into().unwrap();
     let plain = |value: &Value| value["__ansible_unsafe"].clone();
     let text = json!({ "__ansible_unsafe": "{{ lookup('env', 'HOME') }}" });
@@ -208,7 +209,7 @@ fn the_life_of_a_page() {
     expected["_web_example_com_page"] = object.clone();
     assert_eq!(variables, expected);
 
-    // Nothing runs while nothing changes, even if the operator is restarted.
+    // Without changes, nothing runs, even if the operator is restarted.
     assert_eq!(manager.terminate().code(), Some(0));
     manager = setup.manager();
     setup.kubectl("annotate page home example.com/note=1");
@@ -224,7 +225,7 @@ fn the_life_of_a_page() {
     within(PATIENCE, "drift is corrected", || setup.text("home") == "Welcome: changed");
     setup.kubectl("delete deployment home");
     within(PATIENCE, "a deleted object is created again", || !setup.get("deployment", "home").is_null());
-    // Also while no operator ran.
+    // Drift while no operator runs is corrected after the start.
     let mut quiet = 0;
     within(PATIENCE, "the last run ends", || {
         let is_running = condition(&setup.get("page", "home"), "Running")["status"] == "True";
@@ -269,7 +270,7 @@ fn runs_that_fail_or_hang_end_and_are_repeated() {
     setup.apply("Page", "bad", &json!({ "pageText": "a" }));
     setup.succeeds("page", "bad");
 
-    // SIGTERM in the middle of a run: no process is left, and the next operator finishes the work.
+    // SIGTERM during a run leaves no process, and the next operator finishes the work.
     setup.apply("Page", "slow", &json!({ "pageText": "b", "hangs": true }));
     within(PATIENCE, "it runs", || setup.processes().iter().any(|it| it.contains("sleep 1000")));
     assert_eq!(manager.terminate().code(), Some(0), "{}", manager.log());
@@ -302,14 +303,14 @@ fn secrets_stay_secret_and_what_is_hidden_is_reported() {
     assert_eq!(String::from_utf8_lossy(&found.stdout), "");
 }
 
-/// Whatever is killed when, in the end everything is what the last change asks for, and belongs to its page.
+/// After kills at any time, everything matches the last change in the end, and belongs to its page.
 #[test]
 fn whatever_is_killed_the_work_is_finished() {
     let Some(setup) = Setup::new("ansible-kills") else { return };
     let kills: u64 = env::var("OPCTL_ANSIBLE_KILLS").map_or(2, |number| number.parse().unwrap());
     let pages = ["one", "two", "three"];
     let mut manager = setup.manager();
-    // A generator of random numbers that gives the same in each run.
+    // A random generator with a fixed seed.
     let mut random = 1_u64;
     let mut next = |below: u64| {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -332,7 +333,7 @@ fn whatever_is_killed_the_work_is_finished() {
             let found = String::from_utf8_lossy(&found.stdout).into_owned();
             let found: Vec<_> = found.lines().collect();
             if !found.is_empty() {
-                // It may have ended.
+                // Fails if the process has ended.
                 let _ = Command::new("kill").args(["-s", "KILL", found[next(found.len() as u64) as usize]]).status();
             }
         }
@@ -377,7 +378,7 @@ fn many_objects_take_their_turns() {
         let pages: Value = serde_json::from_str(&pages).unwrap();
         let ready = pages["items"].as_array().unwrap().iter().filter(|it| condition(it, "Ready")["status"] == "True");
         most = most.max(memory());
-        // One that it just forked has the same command line, until it becomes Ansible.
+        // A child that it has just forked has the same command line, until it executes Ansible.
         let running: BTreeSet<String> =
             setup.processes().into_iter().filter(|it| it.contains("ansible-runner run")).collect();
         runners = runners.max(running.len());

@@ -1,4 +1,4 @@
-//! A leader that cannot react, since its threads are blocked or its process was stopped, on a real API server.
+//! A leader that cannot react, since its threads are blocked or its process is stopped, on a real API server.
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use serde_json::json;
@@ -9,7 +9,7 @@ use crate::leadership::{History, SHORT};
 use crate::manager::Manager;
 use crate::{RETRIES, within};
 
-/// An hour: what happens meanwhile does not wait for it.
+/// An hour, in seconds: longer than the test.
 const FOREVER: u32 = 3600;
 
 fn replica(cluster: &ControlPlane, name: &str) -> Manager {
@@ -27,7 +27,7 @@ fn beat(cluster: &ControlPlane) -> String {
     cluster.kubectl(&shown, "")
 }
 
-/// Waits until this replica writes, and gives its process.
+/// Waits until this replica writes, and returns its process.
 fn writer(cluster: &ControlPlane, replica: &Manager) -> String {
     let mut writer = String::new();
     within(RETRIES, "a leader that writes", || {
@@ -42,7 +42,7 @@ fn lease(cluster: &ControlPlane, field: &str) -> String {
     cluster.kubectl(&["get", "lease", "beats", "-o", &format!("jsonpath={{.spec.{field}}}")], "")
 }
 
-/// A replica that leads, and whose threads this blocks.
+/// A leading replica whose threads are blocked.
 fn blocked(cluster: &ControlPlane, name: &str, seconds: u32) -> Manager {
     let leader = replica(cluster, name);
     writer(cluster, &leader);
@@ -68,7 +68,7 @@ fn a_leader_whose_threads_are_blocked_keeps_its_lease() {
     within(RETRIES, "it writes", || beat(&cluster) != before);
     assert_eq!(lease(&cluster, "leaseTransitions"), "0");
 
-    // On shutdown, it releases the Lease.
+    // The shutdown releases the Lease.
     cluster.kubectl(&["delete", "configmap", "blocks"], "");
     assert!(leader.terminate().success(), "{}", leader.log());
     within(RETRIES, "the other one leads", || leads(&follower));
@@ -92,8 +92,8 @@ fn a_leader_whose_threads_are_blocked_ends_when_it_loses_its_lease() {
     assert!(leader.log().contains("no renewal in 7 seconds"), "{}", leader.log());
 }
 
-/// What its process was sending when it was stopped may be with the operating system already, or about to be: no program can take that
-/// back.
+/// The bytes that the process was sending when it was stopped may be in the kernel already, or in a system call: no
+/// program can take them back.
 #[test]
 fn a_leader_that_was_stopped_begins_no_write_after_it_continues() {
     let Some(cluster) = ControlPlane::start("stopped", 0) else { return };

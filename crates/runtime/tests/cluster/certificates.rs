@@ -1,4 +1,4 @@
-//! `--webhook-cert-dir`: certificates that somebody else issues, in a folder.
+//! `--webhook-cert-dir`: certificates in a folder, from another issuer.
 
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,7 @@ fn certificates_of_others_are_followed() {
     let arguments = [
         format!("--webhook-cert-dir={}", folder.display()),
         format!("--webhook-bind-address=127.0.0.1:{port}"),
-        // Which the folder goes before.
+        // The folder takes precedence over the Service.
         "--webhook-service=webhook-service".into(),
     ];
     let arguments = arguments.each_ref().map(String::as_str);
@@ -38,19 +38,19 @@ fn certificates_of_others_are_followed() {
     assert_ne!(first, second);
     within(MINUTE, "the other certificate is served", || served(port) == second);
     asks(&cluster, port, &second);
-    // Of which the API server says so only to those whose requests fail.
+    // The API server only reports the expiry to users whose requests fail.
     expire(&folder);
     within(MINUTE, "the log has it", || manager.log().contains("has expired: clients refuse it until it is renewed"));
     let second = issue(&folder);
     within(MINUTE, "the renewed certificate is served", || served(port) == second);
-    // A pair that does not fit together is not served.
+    // A certificate with the key of another one is not served.
     fs::write(folder.join("tls.crt"), &first).unwrap();
     within(MINUTE, "the log has it", || manager.log().contains("the previous certificate stays in use"));
     assert_eq!(served(port), second);
     assert!(manager.terminate().success());
 }
 
-/// The API server does, which trusts this certificate and no other.
+/// Asserts that the API server calls the webhook if it trusts only this certificate.
 fn asks(cluster: &ControlPlane, port: u16, certificate: &str) {
     let manifests = fs::read_to_string(BACKUPS.folder().join("config/webhook/manifests.yaml")).unwrap();
     let mut manifests = manifests.split("\n---\n").map(|document| serde_saphyr::from_str::<Value>(document).unwrap());
@@ -60,7 +60,7 @@ fn asks(cluster: &ControlPlane, port: u16, certificate: &str) {
     *config = json!({ "url": url, "caBundle": ByteString(certificate.as_bytes().to_vec()) });
     cluster.kubectl(&["apply", "--server-side", "-f", "-"], &validating.to_string());
     let create = ["create", "--dry-run=server", "-f", "-"];
-    // Until the API server has read what was applied.
+    // The API server needs time to load the configuration.
     within(MINUTE, "it is asked", || {
         let why = refused_or_not(cluster, &create);
         why.contains("spec.copies: Invalid value: 9: must be at most 5")
@@ -73,7 +73,7 @@ fn refused_or_not(cluster: &ControlPlane, create: &[&str]) -> String {
     String::from_utf8(cluster.run(create, &backup("v1", "wrong", "", "copies: 9")).stderr).unwrap()
 }
 
-/// A certificate that is its own CA.
+/// Issues a self-signed certificate.
 fn issue(folder: &Path) -> String {
     let mut openssl = Command::new("openssl");
     openssl.current_dir(folder).args([
@@ -91,7 +91,7 @@ fn issue(folder: &Path) -> String {
     fs::read_to_string(folder.join("tls.crt")).unwrap()
 }
 
-/// Puts a certificate there whose time is over.
+/// Writes an expired certificate.
 fn expire(folder: &Path) {
     let mut params = rcgen::CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
     params.not_after = rcgen::date_time_ymd(2020, 1, 1);

@@ -1,4 +1,4 @@
-//! The children of objects: applied, repaired, pruned, waited for.
+//! The children of objects: apply, repair, prune, readiness.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +23,7 @@ fn map(name: &str, value: &str) -> ConfigMap {
     map
 }
 
-/// A ConfigMap for each of `copies`, and no other ones.
+/// Keeps a ConfigMap for each of `copies`, and prunes others.
 async fn copies(object: Arc<Web>, ctx: Arc<Context>) -> Result<Outcome> {
     let mut children = Children::of(&*object, &ctx);
     for name in &object.spec.copies {
@@ -33,7 +33,7 @@ async fn copies(object: Arc<Web>, ctx: Arc<Context>) -> Result<Outcome> {
     Ok(children.outcome())
 }
 
-/// A ConfigMap called `<name>-second`, and no other ones.
+/// Keeps a ConfigMap named `<name>-second`, and prunes others.
 async fn second(object: Arc<Web>, ctx: Arc<Context>) -> Result<Outcome> {
     let mut children = Children::of(&*object, &ctx);
     children.apply(map(&child_name(&*object, "second"), "second")).await?;
@@ -46,7 +46,7 @@ fn both() -> Vec<Runnable> {
     vec![Controller::<Web>::new(copies).owns::<ConfigMap>().into(), second.into()]
 }
 
-/// Waits until the ConfigMaps of a namespace are these.
+/// Waits until a namespace contains exactly these ConfigMaps.
 async fn maps(cluster: &Cluster, namespace: &str, expected: &[&str]) {
     eventually(&format!("the ConfigMaps {expected:?}"), async || {
         let mut names = cluster.names::<ConfigMap>(namespace).await;
@@ -64,7 +64,7 @@ async fn only_children_that_are_no_longer_wanted_are_deleted() {
     let operator = cluster.run(&["--watch-namespace", namespace], both());
     cluster.create::<Web>(namespace, "web", json!({ "copies": ["a", "b", "c"] })).await;
     maps(&cluster, namespace, &["web-a", "web-b", "web-c", "web-second"]).await;
-    // By hand, with the same owner.
+    // Created manually, with the same owner.
     let owner = cluster.get::<ConfigMap>(namespace, "web-a").await["metadata"]["ownerReferences"].clone();
     assert_eq!(
         (&owner[0]["kind"], &owner[0]["name"], &owner[0]["controller"]),
@@ -86,7 +86,7 @@ async fn only_children_that_are_no_longer_wanted_are_deleted() {
         .await;
     }
 
-    // What an operator applied before it was restarted is pruned as well, and at once.
+    // Children that an operator applied before a restart are pruned too, at once.
     drop(operator);
     cluster.patch::<Web>(namespace, "web", json!({ "spec": { "copies": ["a"] } })).await;
     let operator = cluster.run(&["--watch-namespace", namespace], both());
@@ -97,7 +97,7 @@ async fn only_children_that_are_no_longer_wanted_are_deleted() {
     maps(&cluster, namespace, &["by-hand", "unrelated", "web-second"]).await;
     assert_eq!(operator.requests(&["verb=\"delete\""]), 2, "{:?}", operator.all_requests());
 
-    // With their owner, Kubernetes deletes all of them.
+    // Kubernetes deletes all of them with their owner.
     cluster.raw::<Web>(namespace).delete("web", &DeleteParams::default()).await.unwrap();
     maps(&cluster, namespace, &["unrelated"]).await;
 }
@@ -121,7 +121,7 @@ async fn children_that_others_change_are_repaired() {
     assert_eq!(cluster.get::<ConfigMap>(namespace, "web-a").await["metadata"]["labels"]["mine"], "kept");
     cluster.raw::<ConfigMap>(namespace).delete("web-a", &DeleteParams::default()).await.unwrap();
     maps(&cluster, namespace, &["web-a", "web-second"]).await;
-    // Then there is peace.
+    // Then nothing is written any more.
     sleep(Duration::from_secs(1)).await;
     let before = operator.requests(&["verb=\"patch\""]);
     sleep(Duration::from_secs(2)).await;
@@ -163,7 +163,7 @@ async fn an_object_of_another_controller_is_not_taken_over() {
     let owner = json!([{ "apiVersion": "v1", "kind": "ConfigMap", "name": "another", "uid": "1", "controller": true }]);
     foreign.metadata.owner_references = serde_json::from_value(owner).unwrap();
     let api = kube::Api::<ConfigMap>::namespaced(cluster.client.clone(), namespace);
-    // Its owner has to be there, or it is deleted as an orphan.
+    // The owner must exist, or Kubernetes garbage-collects the object.
     let another = api.create(&PostParams::default(), &map("another", "")).await.unwrap();
     foreign.metadata.owner_references.as_mut().unwrap()[0].uid = another.uid().unwrap();
     api.create(&PostParams::default(), &foreign).await.unwrap();
@@ -219,7 +219,7 @@ async fn an_owner_outside_of_namespaces_has_children_in_several() {
     maps(&cluster, &two, &[name]).await;
     cluster.raw::<ConfigMap>(&two).delete(name, &DeleteParams::default()).await.unwrap();
     maps(&cluster, &two, &[name]).await;
-    // Restricted to one namespace, it still finds its own objects, which are in none.
+    // Restricted to one namespace, it still watches its own objects, which are cluster-scoped.
     drop(operator);
     let limited =
         cluster.run(&["--watch-namespace", &two], vec![Controller::<Site>::new(reconcile).owns::<ConfigMap>().into()]);
@@ -256,7 +256,7 @@ async fn an_object_is_ready_when_its_deployment_is() {
     let operator = cluster
         .run(&["--watch-namespace", namespace], vec![Controller::<Web>::new(reconcile).owns::<Deployment>().into()]);
     cluster.create::<Web>(namespace, "web", json!({ "size": 2 })).await;
-    // Where no Pod runs, the test makes the status.
+    // On a cluster without nodes, the test writes the status.
     let runs_pods = !cluster.names::<Node>("").await.is_empty();
     if !runs_pods {
         eventually("the Deployment", async || {
@@ -286,7 +286,7 @@ async fn an_object_is_ready_when_its_deployment_is() {
     operator.ready().await;
 }
 
-/// Fewer requests cannot do it: the finalizer, the child, the status when it is there.
+/// The minimum: the finalizer, the child, and the status once the object exists.
 #[tokio::test(flavor = "multi_thread")]
 async fn objects_cost_few_requests() {
     let Some(cluster) = Cluster::shared().await else { return };
@@ -322,13 +322,13 @@ async fn objects_cost_few_requests() {
     assert_eq!(operator.requests(&["verb=\"patch\"", "resource=\"webs\""]), number, "a finalizer each: {shown}");
     assert_eq!(operator.requests(&["resource=\"webs/status\""]), number, "a status each: {shown}");
     assert_eq!(operator.requests(&["resource=\"events\""]), number, "an event each: {shown}");
-    // The first apply, one for the change of the status, and at most one for the child itself.
+    // The first apply, one after the change of the status, and at most one after that of the child itself.
     let applies = operator.requests(&["verb=\"patch\"", "resource=\"configmaps\""]);
     assert!(applies <= 3 * number, "{shown}");
     assert_eq!(operator.requests(&["verb=\"get\""]), 1, "only the version: {shown}");
     assert_eq!(operator.requests(&["verb=\"delete\""]), 0, "{shown}");
 
-    // A restart applies each once, and changes nothing.
+    // After a restart, each child is applied once, without a change.
     drop(operator);
     let operator = cluster.run(&["--watch-namespace", namespace], controller());
     operator.ready().await;

@@ -1,4 +1,4 @@
-//! The API server that all tests share, and operators on it.
+//! The shared API server of the tests, and operators on it.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -30,14 +30,14 @@ use crate::kinds;
 
 pub const OPERATOR: Operator = Operator { name: "runtime-test", version: "0.0.0" };
 
-/// A running API server, and a client of it with all rights.
+/// A running API server, and a client with all permissions.
 #[derive(Clone)]
 pub struct Cluster {
     pub client: Client,
     pub config: Config,
 }
 
-/// Stopped by its guard when the tests end.
+/// The guard stops it after the tests.
 struct Shared {
     environment: Environment,
     _folder: TempDir,
@@ -48,7 +48,7 @@ static SHARED: LazyLock<Option<Shared>> = LazyLock::new(|| {
     Some(Shared { environment, _folder })
 });
 
-/// An API server of a test's own, in a folder that has to be kept as long; `None` without the programs.
+/// Starts an API server for one test, with a folder that must outlive it; `None` if the programs are missing.
 pub fn start(name: &str) -> Option<(Environment, TempDir)> {
     let folder = env::var_os("KUBEBUILDER_ASSETS").filter(|folder| !folder.is_empty());
     let Some(assets) = folder.and_then(Assets::in_folder) else {
@@ -62,7 +62,7 @@ pub fn start(name: &str) -> Option<(Environment, TempDir)> {
 }
 
 impl Cluster {
-    /// The one that all tests share; `None` without the programs.
+    /// The shared cluster of all tests; `None` if the programs are missing.
     pub async fn shared() -> Option<Self> {
         static READY: tokio::sync::Mutex<bool> = tokio::sync::Mutex::const_new(false);
         log();
@@ -90,7 +90,7 @@ impl Cluster {
         }
     }
 
-    /// A new namespace.
+    /// Creates a namespace.
     pub async fn namespace(&self, name: &str) -> String {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let mut namespace = Namespace::default();
@@ -100,7 +100,7 @@ impl Cluster {
         api.create(&PostParams::default(), &namespace).await.unwrap().name_any()
     }
 
-    /// Objects of kind `K` as they are, whether they fit the type or not.
+    /// The API of the objects of kind `K`, decoded without their type.
     pub fn raw<K: Resource<DynamicType = ()>>(&self, namespace: &str) -> Api<DynamicObject> {
         let resource = ApiResource::erase::<K>(&());
         match namespace {
@@ -109,12 +109,11 @@ impl Cluster {
         }
     }
 
-    /// Creates an object with this spec.
     pub async fn create<K: Resource<DynamicType = ()>>(&self, namespace: &str, name: &str, spec: Value) {
         self.create_as_is::<K>(namespace, json!({ "metadata": { "name": name }, "spec": spec })).await;
     }
 
-    /// Creates an object that need not fit any type.
+    /// Creates an object without validation by its Rust type.
     pub async fn create_as_is<K: Resource<DynamicType = ()>>(&self, namespace: &str, mut object: Value) {
         object["apiVersion"] = K::api_version(&()).into();
         object["kind"] = K::kind(&()).into();
@@ -123,7 +122,7 @@ impl Cluster {
         self.client.request_text(request).await.unwrap();
     }
 
-    /// Changes an object by a merge patch, by hand.
+    /// Changes an object by a merge patch, as a user does.
     pub async fn patch<K: Resource<DynamicType = ()>>(&self, namespace: &str, name: &str, patch: Value) {
         let params = PatchParams { field_manager: Some("by-hand".to_owned()), ..PatchParams::default() };
         let requests = Request::new(self.raw::<K>(namespace).resource_url().to_owned());
@@ -131,7 +130,7 @@ impl Cluster {
         self.client.request_text(request).await.unwrap();
     }
 
-    /// An object as JSON; null if there is none.
+    /// An object as JSON; null if it does not exist.
     pub async fn get<K: Resource<DynamicType = ()>>(&self, namespace: &str, name: &str) -> Value {
         let found = self.raw::<K>(namespace).get_opt(name).await.unwrap();
         found.map(|object| serde_json::to_value(object).unwrap()).unwrap_or_default()
@@ -179,17 +178,17 @@ impl Cluster {
         all.into_iter().map(shown).collect()
     }
 
-    /// Starts an operator, as with these arguments.
+    /// Starts an operator with these arguments.
     pub fn run(&self, arguments: &[&str], runnables: Vec<Runnable>) -> Running {
         Running::start(self.config.clone(), arguments, runnables)
     }
 }
 
-/// An operator. It is killed when it is dropped.
+/// A running operator, killed on drop.
 pub struct Running {
     probes: u16,
     metrics_port: u16,
-    /// Of its requests.
+    /// The metrics of its requests.
     requests: Metrics,
     task: JoinHandle<()>,
 }
@@ -211,7 +210,7 @@ impl Running {
         Self { probes, metrics_port, requests, task }
     }
 
-    /// Waits until `/readyz` answers 200.
+    /// Waits until `/readyz` returns 200.
     pub async fn ready(&self) {
         eventually("/readyz", async || {
             assert!(!self.task.is_finished(), "the operator ended");
@@ -273,10 +272,10 @@ fn free_ports<const N: usize>() -> [u16; N] {
     listeners.map(|listener| listener.local_addr().unwrap().port())
 }
 
-/// On a machine that is busy with compilers.
+/// Enough for a machine that is busy with compilers.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Tries until it succeeds, for a minute at most.
+/// Retries until success, for at most a minute.
 pub async fn eventually<T, E: Debug>(what: &str, mut attempt: impl AsyncFnMut() -> Result<T, E>) -> T {
     let start = Instant::now();
     loop {
@@ -294,7 +293,7 @@ fn lines() -> MutexGuard<'static, Vec<u8>> {
     LOG.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Keeps what operators log.
+/// Records the log of the operators.
 fn log() {
     struct Lines;
     impl Write for Lines {
@@ -308,22 +307,22 @@ fn log() {
         }
     }
     let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(|| Lines);
-    // The first test starts it.
+    // Fails for all but the first test.
     let _ = subscriber.try_init();
 }
 
-/// The lines of the log that contain all of these texts.
+/// The log lines that contain all of these texts.
 pub fn logged(texts: &[&str]) -> Vec<String> {
     let log = String::from_utf8_lossy(&lines()).into_owned();
     log.lines().filter(|line| texts.iter().all(|text| line.contains(text))).map(str::to_owned).collect()
 }
 
-/// The result of a closure, whose type the compiler would otherwise ask for.
+/// `Ok`, with the error type that the compiler cannot infer for a closure.
 pub fn ok<T>(value: T) -> Result<T> {
     Ok(value)
 }
 
-/// Names of what was reconciled, in order.
+/// The names of the reconciled objects, in order.
 #[derive(Clone, Default)]
 pub struct Seen(Arc<Mutex<Vec<String>>>);
 

@@ -1,4 +1,4 @@
-//! The examples: their folders, their compiled programs, and their service accounts.
+//! The examples of this crate: folders, compiled programs and service accounts.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,15 +15,15 @@ use crate::manager::Manager;
 #[derive(Clone, Copy)]
 pub struct Example(pub &'static str);
 
-/// With a leader that writes all the time, and whose only thread can be blocked.
+/// An operator whose leader writes all the time, and whose only thread can be blocked.
 pub const BEATS: Example = Example("beats");
-/// With webhooks.
+/// An operator with webhooks.
 pub const BACKUPS: Example = Example("backups");
-/// With releases of Helm charts, and the permissions in its `rbac.yaml`.
+/// An operator with Helm releases and the permissions in its `rbac.yaml`.
 pub const CHARTS: Example = Example("charts");
-/// With a controller; it runs with the permissions in its `rbac.yaml`, and no others.
+/// An operator with a controller and only the permissions in its `rbac.yaml`.
 pub const CACHES: Example = Example("caches");
-/// With Ansible roles and playbooks, and the permissions in its `rbac.yaml`.
+/// An operator with Ansible roles and playbooks and the permissions in its `rbac.yaml`.
 pub const PLAYBOOKS: Example = Example("playbooks");
 
 impl Example {
@@ -70,7 +70,7 @@ impl Example {
         path
     }
 
-    /// With the permissions of its service account, once it is ready.
+    /// Starts it with the permissions of its service account, and waits until it is ready.
     pub fn run(self, cluster: &ControlPlane, arguments: &[&str]) -> Manager {
         let mut manager = Manager::start(self.program(), &self.service_account(cluster), "manager", arguments);
         manager.becomes_ready();
@@ -78,17 +78,18 @@ impl Example {
     }
 }
 
-/// The programs by their names. `cargo test` compiles them with the tests, and then there is nothing left to do here; with `--test`, it
-/// compiles that test alone.
+/// The programs by name. `cargo test` has compiled them with the tests, so this is a no-op; `cargo test --test`
+/// compiles only that test.
 fn compile() -> BTreeMap<String, PathBuf> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
-    // All packages, and so the same features of all dependencies.
+    // Building all packages gives dependencies the same features.
     cargo.args(["build", "--locked", "--workspace", "--message-format=json-render-diagnostics"]);
     for example in [BACKUPS, BEATS, CACHES, CHARTS, PLAYBOOKS] {
         cargo.args(["--example", example.0]);
     }
-    // Of the crate that is tested: build scripts that look at them, such as ring's, would run again after each run by hand.
+    // Variables of the tested crate. Build scripts that depend on them, such as that of ring, would rerun after each
+    // manual run.
     let of_this_crate = |name: &String| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
     for name in env::vars().map(|(name, _)| name).filter(of_this_crate) {
         cargo.env_remove(name);
@@ -102,7 +103,7 @@ fn compile() -> BTreeMap<String, PathBuf> {
     messages.filter_map(program).collect()
 }
 
-/// Runs to success and gives standard output.
+/// Runs a command that must succeed, and returns its standard output.
 pub fn output(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let error = String::from_utf8_lossy(&output.stderr);

@@ -1,5 +1,5 @@
-//! Releases of Helm charts: the example `charts`, with the permissions in its `rbac.yaml`, the real helm, and nodes that run no
-//! containers.
+//! Releases of Helm charts: the example `charts` with the permissions in its `rbac.yaml`, the real helm, and nodes that
+//! run no containers.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,7 +21,7 @@ struct Setup {
     cluster: ControlPlane,
     kubeconfig: PathBuf,
     charts: PathBuf,
-    /// A program that notes each start and end, and runs helm.
+    /// A program that records each start and exit, and runs helm.
     program: PathBuf,
     starts: PathBuf,
 }
@@ -58,7 +58,7 @@ impl Setup {
         manager
     }
 
-    /// How often helm was started.
+    /// Number of times that helm was started.
     fn starts(&self) -> usize {
         fs::read_to_string(&self.starts).unwrap().lines().count()
     }
@@ -73,7 +73,7 @@ impl Setup {
         self.cluster.kubectl(&["apply", "--server-side", "--force-conflicts", "-f", "-"], &site.to_string());
     }
 
-    /// An object; null if there is none.
+    /// An object; null if it does not exist.
     fn get(&self, kind: &str, name: &str) -> Value {
         let output = self.cluster.run(&["get", kind, name, "-o", "json"], "");
         serde_json::from_slice(&output.stdout).unwrap_or_default()
@@ -151,11 +151,11 @@ fn the_life_of_a_release() {
         assert_eq!(setup.get(object, "web")["metadata"]["ownerReferences"][0]["uid"], uid, "{object}");
     }
     assert!(setup.get("configmap", "web-kept")["metadata"]["ownerReferences"].is_null());
-    // Octal, as helm reads it.
+    // Octal, as in helm.
     let volumes = &setup.get("deployment", "web")["spec"]["template"]["spec"]["volumes"];
     assert_eq!(volumes[0]["configMap"]["defaultMode"], 420);
 
-    // Nothing has changed: no helm runs, although the password would be another one in each render.
+    // Without changes, helm does not run, although each render has another password.
     let (starts, password) = (setup.starts(), setup.get("secret", "web")["data"].clone());
     setup.kubectl("annotate site web touched=1");
     let _ = manager.terminate();
@@ -210,14 +210,14 @@ fn the_life_of_a_release() {
     within(MINUTE, "the new chart", || setup.get("site", "web")["status"]["release"]["chartVersion"] == "1.1.0");
     assert_eq!(setup.becomes_ready("web")["status"]["release"]["revision"], last + 1);
 
-    // Everything goes, but for what the chart wants to keep, and an object that helm no longer knows.
+    // Everything is deleted, except what the chart keeps, and an object that helm no longer knows.
     setup.kubectl("scale deployment web --replicas=3");
     setup.kubectl("delete site web --timeout=60s");
     for kind in ["deployment", "service", "priorityclass", "secret"] {
         assert!(!setup.names(kind).iter().any(|name| name.contains("web")), "{kind}: {:?}", setup.names(kind));
     }
     assert!(!setup.get("configmap", "web-kept").is_null());
-    // Each deployed revision is one event, and what passes by itself is none.
+    // Each deployed revision is one event; transient problems are none.
     let deployed = |revision: u64| {
         let reason = if revision == 1 { "Installed" } else { "Upgraded" };
         let version = if revision > last { "1.1.0" } else { "1.0.0" };
@@ -235,7 +235,7 @@ fn failures_of_releases() {
     let Some(setup) = Setup::new("helm-failures") else { return };
     let mut manager = setup.ready_manager(&[]);
 
-    // What does not render leaves no record; what the API server refuses leaves one.
+    // A chart that does not render leaves no release record; one that the API server rejects leaves one.
     setup.site("broken", &json!({ "broken": true }));
     setup.site("invalid", &json!({ "invalid": true }));
     let broken = setup.becomes("broken", "Ready", "InstallError");
@@ -247,7 +247,7 @@ fn failures_of_releases() {
         setup.condition("invalid", "Ready")["message"].as_str().unwrap().contains("must be greater than or equal to 0")
     );
     assert_eq!(setup.condition("invalid", "Deployed")["status"], "False");
-    // Three tries, after pauses; then it rests, also after a restart.
+    // Three tries with pauses, then none, even after a restart.
     for site in ["broken", "invalid"] {
         within(Duration::from_secs(120), "Stalled", || setup.condition(site, "Stalled")["status"] == "True");
     }
@@ -263,7 +263,7 @@ fn failures_of_releases() {
     manager = setup.ready_manager(&[]);
     sleep(Duration::from_secs(3));
     assert_eq!(tries("invalid"), 3);
-    // An annotation asks for another try, and another value for a release that works.
+    // An annotation triggers another try, and another value fixes the release.
     setup.kubectl("annotate site invalid opctl-runtime/retry=1");
     within(MINUTE, "another try", || tries("invalid") == 4);
     setup.patch("site invalid", &json!({ "spec": { "invalid": false } }));
@@ -272,8 +272,8 @@ fn failures_of_releases() {
     setup.patch("site broken", &json!({ "spec": { "broken": false } }));
     setup.becomes_ready("broken");
 
-    // A release of somebody else, with another chart, is not touched; one of the same chart is taken over, without an upgrade if it is
-    // the same.
+    // A foreign release of another chart is not touched. One of the same chart is taken over, without an upgrade if it
+    // is identical.
     let helm = |arguments: &[&str]| {
         let output = Command::new(setup.cluster.kubectl.with_file_name("helm"))
             .args(arguments)
@@ -296,14 +296,14 @@ fn failures_of_releases() {
     setup.kubectl("delete site taken --timeout=60s");
     assert!(!setup.get("deployment", "taken").is_null(), "it was not this operator's");
 
-    // Two kinds, one name: the second one says so.
+    // Two kinds, one name: the second reports the conflict.
     setup.cluster.kubectl(&["delete", "site", "same", "--timeout=60s"], "");
     let shop = json!({ "apiVersion": "web.example.com/v1", "kind": "Shop", "metadata": { "name": "twice" }, "spec": { "goods": ["plums"] } });
     setup.cluster.kubectl(&["apply", "-n", "default", "-f", "-"], &shop.to_string());
     within(MINUTE, "the shop", || setup.get("configmap", "twice-site")["data"]["index.html"] == "plums");
     setup.site("twice-site", &json!({}));
     setup.becomes("twice-site", "Ready", "ReleaseNameTaken");
-    // What fails is rolled back, and tried again after a pause.
+    // A failed upgrade is rolled back, and retried after a pause.
     setup.patch("shop twice", &json!({ "spec": { "goods": [] } }));
     let condition = |type_: &str| {
         let shop = setup.get("shop", "twice");
@@ -320,7 +320,7 @@ fn failures_of_releases() {
     // A controller with other children has the same guarantees.
     setup.kubectl("scale deployment twice-site --replicas=3");
     within(MINUTE, "one replica", || setup.get("deployment", "twice-site")["spec"]["replicas"] == 1);
-    // An object that somebody else holds: the others go, and the condition says what is left.
+    // An object with a foreign finalizer: the others are deleted, and the condition names what is left.
     setup.patch("service twice-site", &json!({ "metadata": { "finalizers": ["example.com/held"] } }));
     setup.kubectl("delete shop twice --wait=false");
     within(MINUTE, "the Service is named", || {
@@ -332,12 +332,12 @@ fn failures_of_releases() {
     assert!(setup.get("deployment", "twice-site").is_null());
     setup.patch("service twice-site", &json!({ "metadata": { "finalizers": null } }));
     setup.kubectl("wait --for=delete shop/twice --timeout=60s");
-    // A name that was taken is tried again after a pause.
+    // After a pause, the name is free and the release is retried.
     within(RETRIES, "the name is free", || setup.condition("twice-site", "Ready")["reason"] == "Available");
     setup.becomes_ready("twice-site");
     assert!(manager.terminate().success());
 
-    // An event each for what happened, besides those about the readiness of objects.
+    // One event for each operation, besides those about the readiness of objects.
     let facts = |name: &str| {
         let events = setup.events(name);
         let reasons = events.iter().filter_map(|event| Some(event.split_once(": ")?.0.to_owned()));
@@ -349,7 +349,7 @@ fn failures_of_releases() {
     let expected = ["Installed", "UpgradeError", "Upgraded", "DriftCorrected", "Uninstalling"];
     assert_eq!(facts("twice"), expected, "{:?}", setup.events("twice"));
 
-    // A name that helm would refuse.
+    // A name that helm refuses.
     let long = "a".repeat(60);
     let _manager = setup.ready_manager(&[]);
     setup.site(&long, &json!({}));
@@ -365,7 +365,7 @@ fn a_shutdown_waits_for_helm() {
     within(MINUTE, "the hook", || !setup.get("job", "slow-migrate").is_null());
     assert_eq!(setup.condition("slow", "Reconciling")["reason"], "Installing");
     assert!(manager.terminate().success(), "{}", manager.log());
-    // Helm has recorded that it did not finish.
+    // Helm has recorded the release as unfinished.
     assert_eq!(setup.get("secret", "sh.helm.release.v1.slow.v1")["metadata"]["labels"]["status"], "failed");
     setup.site("slow", &json!({ "slow": false }));
     let _manager = setup.ready_manager(&[]);
@@ -397,7 +397,7 @@ fn no_kill_leaves_a_release_behind() {
                 wanted[at] = None;
             }
             _ => {
-                // While it is being deleted, it cannot be made again.
+                // An object cannot be created again during its deletion.
                 if wanted[at].is_none() {
                     within(
                         MINUTE / 2,
@@ -420,7 +420,7 @@ fn no_kill_leaves_a_release_behind() {
             manager.exit();
         }
         if (1..3).contains(&kind) {
-            // Only those of this test, if there are any.
+            // Only processes of this test, if there are any.
             let _ = Command::new("pkill").args(["-KILL", "-f", "(upgrade|uninstall) killed-[0-9]"]).status();
         }
         if kind < 2 {
@@ -478,7 +478,7 @@ fn no_kill_leaves_a_release_behind() {
 fn many_idle_releases_cost_nothing() {
     const SITES: usize = 40;
     let Some(setup) = Setup::new("helm-idle") else { return };
-    // Each notes its end, too.
+    // Also record each exit.
     let text = fs::read_to_string(&setup.program)
         .unwrap()
         .replace("exec ", "")

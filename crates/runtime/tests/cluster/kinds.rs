@@ -1,4 +1,4 @@
-//! The kinds of the tests.
+//! The custom resources of the tests.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
@@ -7,7 +7,7 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Whose `size` has no maximum in its schema, so the API server accepts numbers that the type refuses.
+/// The schema of `size` has no maximum, so the API server accepts numbers that do not decode.
 #[derive(CustomResource, KubeSchema, Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[kube(group = "runtime.example.com", version = "v1", kind = "Web", namespaced, status = "WebStatus")]
 pub struct WebSpec {
@@ -40,7 +40,7 @@ pub struct PartSpec {
     pub note: Option<String>,
 }
 
-/// Outside of namespaces.
+/// A cluster-scoped kind.
 #[derive(CustomResource, KubeSchema, Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[kube(group = "runtime.example.com", version = "v1", kind = "Site", status = "WebStatus")]
 pub struct SiteSpec {
@@ -48,7 +48,7 @@ pub struct SiteSpec {
     pub namespaces: Vec<String>,
 }
 
-/// Whose status has no `observedGeneration`.
+/// A kind whose status has no `observedGeneration`.
 #[derive(CustomResource, KubeSchema, Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[kube(group = "runtime.example.com", version = "v1", kind = "Bare", namespaced, status = "BareStatus")]
 pub struct BareSpec {

@@ -1,4 +1,5 @@
-//! Two replicas on a real API server: one leads, the other takes over when it is killed or when the API server was frozen.
+//! Two replicas on a real API server: one leads, the other takes over after the leader was killed or the API server was
+//! frozen.
 
 use std::env;
 use std::io;
@@ -23,7 +24,7 @@ use crate::control_plane::skipped;
 
 const DURATION: Duration = Duration::from_secs(10);
 const DEADLINE: Duration = Duration::from_secs(4);
-/// What a request takes on a machine that is busy with other tests.
+/// Duration of a request on a machine that is busy with other tests.
 const SLACK: Duration = Duration::from_secs(6);
 
 /// Forwards connections to the API server while it is not frozen.
@@ -31,7 +32,7 @@ const SLACK: Duration = Duration::from_secs(6);
 struct Relay(Arc<AtomicBool>);
 
 impl Relay {
-    /// The port to connect to instead of `port`.
+    /// Starts it, and returns the port to use instead of `port`.
     async fn start(&self, port: u16) -> u16 {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let own = listener.local_addr().unwrap().port();
@@ -69,7 +70,7 @@ impl Relay {
     }
 }
 
-/// How many replicas reconcile at present, and how many did at the same time at most.
+/// The number of replicas that reconcile: now, and the maximum so far.
 #[derive(Clone, Default)]
 struct Leaders {
     now: Arc<AtomicUsize>,
@@ -88,7 +89,7 @@ impl Leaders {
     }
 }
 
-/// A replica that reconciles, until this is dropped.
+/// Counts a replica as reconciling, until it is dropped.
 struct Leading(Leaders);
 
 impl Drop for Leading {
@@ -97,7 +98,7 @@ impl Drop for Leading {
     }
 }
 
-/// A replica with a runtime of its own, so that it can be killed.
+/// A replica with its own runtime, so that it can be killed.
 struct Replica {
     runtime: Runtime,
     leads: Arc<AtomicBool>,
@@ -139,7 +140,7 @@ impl Replica {
         self.leads.load(Ordering::SeqCst)
     }
 
-    /// Ends it as SIGKILL does: nothing is released.
+    /// Stops it like SIGKILL, without releasing the Lease.
     fn kill(self) {
         self.runtime.shutdown_background();
     }

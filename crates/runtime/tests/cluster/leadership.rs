@@ -1,6 +1,6 @@
-//! Several replicas of an operator: one leads, another takes over, and a shutdown leaves nothing half-done.
+//! Several replicas of an operator: one leads, another takes over, and a shutdown leaves no partial work.
 //!
-//! `OPCTL_TAKEOVERS=20` kills that many leaders, and waits for each until its Lease runs out.
+//! `OPCTL_TAKEOVERS` sets the number of leaders to kill; the test waits for the expiry of each Lease.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -24,9 +24,9 @@ use crate::{RETRIES, within};
 /// Long enough for a leader to renew it on a machine that runs other tests meanwhile.
 const DURATION: Duration = Duration::from_secs(8);
 const RETRY: Duration = Duration::from_secs(1);
-/// What a machine that is busy with other tests takes for a request.
+/// Duration of a request on a machine that is busy with other tests.
 const SLACK: Duration = Duration::from_secs(4);
-/// For a test that waits until Leases run out.
+/// Arguments for a test that waits until Leases expire.
 pub const SHORT: [&str; 3] = ["--lease-duration=8", "--renew-deadline=7", "--retry-period=1"];
 
 #[test]
@@ -55,11 +55,10 @@ fn one_replica_leads_and_another_takes_over_when_it_is_gone() {
         assert!(waited < DURATION + RETRY + SLACK, "{round}: {waited:?}");
         leader = std::mem::replace(&mut follower, replica());
     }
-    // It reconciles.
     cluster.kubectl(&["apply", "-f", "-"], &objects(&BTreeSet::from(["one".to_owned()])));
     within(RETRIES, "a Deployment", || deployments(&cluster).contains("one"));
 
-    // On shutdown, it releases the Lease at once.
+    // The shutdown releases the Lease at once.
     assert!(leader.0.terminate().success());
     let released = Instant::now();
     within(RETRIES, "the other one leads", || follower.leads());
@@ -67,7 +66,7 @@ fn one_replica_leads_and_another_takes_over_when_it_is_gone() {
     leader = std::mem::replace(&mut follower, replica());
     follower.0.becomes_ready();
 
-    // Asleep for too long, it finds another leader, and ends.
+    // After it was stopped for too long, it finds another leader and exits.
     leader.0.signal("STOP");
     within(RETRIES, "the other one leads", || follower.leads());
     leader.0.signal("CONT");
@@ -87,7 +86,7 @@ fn a_shutdown_amid_200_reconciles_leaves_nothing_half_written() {
     cluster.kubectl(&["create", "-f", "-"], &objects(&names));
     let mut replica = Replica::start(&cluster, &[]);
     let start = Instant::now();
-    // The first of each object puts the finalizer on; those that follow are mixed with them.
+    // The first reconcile of each object adds the finalizer; later ones are interleaved.
     while replica.reconciles() < 150 {
         assert!(start.elapsed() < Duration::from_secs(60), "no reconciles");
     }
@@ -112,7 +111,7 @@ fn a_shutdown_amid_200_reconciles_leaves_nothing_half_written() {
     });
 }
 
-/// A process with the permissions of the example, and no others.
+/// A process with only the permissions of the example.
 struct Replica(Manager);
 
 impl Replica {
@@ -133,14 +132,14 @@ impl Replica {
     }
 }
 
-/// Every state of objects, in order.
+/// All states of objects, in order.
 pub struct History {
     watch: Child,
     file: PathBuf,
 }
 
 impl History {
-    /// Of the objects below this path.
+    /// Records the objects below this path.
     pub fn record(cluster: &ControlPlane, path: &str) -> Self {
         let file = cluster.folder.join("history.json");
         let watch = Command::new(&cluster.kubectl)
@@ -157,13 +156,13 @@ impl History {
         let text = fs::read_to_string(&self.file).unwrap();
         Deserializer::from_str(&text)
             .into_iter::<Value>()
-            // The last may be half-written.
+            // The last one may be incomplete.
             .map_while(Result::ok)
             .map(|mut event| serde_json::from_value(event["object"].take()).unwrap())
             .collect()
     }
 
-    /// All replicas are on one machine, so the times that they write can be compared here.
+    /// Compares times that replicas wrote, since all replicas run on one machine.
     fn never_has_two_leaders(&self, terms: i32) {
         let states: Vec<Lease> = self.states();
         let specs: Vec<&LeaseSpec> = states.iter().map(|lease| lease.spec.as_ref().unwrap()).collect();
@@ -210,7 +209,7 @@ fn list(cluster: &ControlPlane, resource: &str) -> Vec<Value> {
     serde_json::from_value(list["items"].take()).unwrap()
 }
 
-/// Their names.
+/// The names of the Deployments.
 fn deployments(cluster: &ControlPlane) -> BTreeSet<String> {
     let name = |object: &Value| object["metadata"]["name"].as_str().unwrap().to_owned();
     list(cluster, "deployments").iter().map(name).collect()

@@ -78,7 +78,7 @@ async fn a_failure_changes_the_condition_and_is_tried_again_in_time() {
         let attempt = counter.fetch_add(1, Ordering::SeqCst);
         async move {
             match object.spec.size {
-                // A message that is another one each time.
+                // A message that differs each time.
                 Some(1) => Err(Error::new("OutOfQuota", format!("attempt {attempt}"))),
                 Some(2) => panic!("a bug"),
                 Some(3) => Err(Error::new("Impossible", "size 3").permanent()),

@@ -1,4 +1,4 @@
-//! What the operator logs when the API server fails it: each failure once, in words of its own.
+//! The log of an operator during failures of the API server: each failure once, with a clear message.
 
 use crate::control_plane::ControlPlane;
 use crate::example::CACHES;
@@ -12,7 +12,7 @@ fn no_library_repeats_what_the_operator_says() {
     let manager = CACHES.run(&cluster, &[]);
     assert!(!manager.log().contains("leading"), "nobody elects:\n{}", manager.log());
 
-    // Its watches go on without the right to them until they break off.
+    // Open watches continue without the permission until they are interrupted.
     cluster.kubectl(&["delete", "clusterrolebinding", "caches"], "");
     assert!(cluster.lock().unwrap().kill("kube-apiserver"));
     within(RETRIES, "a word about the API server that is gone", || manager.log().contains("failed, it starts again"));

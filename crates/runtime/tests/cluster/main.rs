@@ -1,8 +1,9 @@
-//! The runtime on a real API server: controllers in the process of the test, with namespaces of their own on one API server; and the
-//! examples of this crate as processes where signals, the whole log or the folder of the process matter, each with its own API server.
+//! The runtime on a real API server: controllers in the test's process, with their own namespaces on a shared API
+//! server; and the examples of this crate as processes, each with its own API server, if signals, the whole log or the
+//! working folder matter.
 //!
-//! Run by name: `cargo test -p opctl-runtime --test cluster`. The tests need `KUBEBUILDER_ASSETS`, and report that they were skipped
-//! without it; with `OPCTL_TESTS_MUST_RUN` set, that is a failure.
+//! Run by name: `cargo test -p opctl-runtime --test cluster`. The tests need `KUBEBUILDER_ASSETS`, and report that they
+//! were skipped without it; with `OPCTL_TESTS_MUST_RUN` set, that is a failure.
 #![cfg(unix)]
 
 mod ansible;
@@ -33,12 +34,12 @@ mod webhooks;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Longer than what an operator waits between two tries in its first minutes, on a machine that is busy with other tests.
+/// Longer than the backoff of an operator in its first minutes, on a machine that is busy with other tests.
 const RETRIES: Duration = Duration::from_secs(150);
-/// For what happens without a second try.
+/// Timeout of what needs no retry.
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Tries until it is so.
+/// Waits until the condition holds.
 fn within(limit: Duration, what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {

@@ -1,4 +1,4 @@
-//! An API server that refuses requests, or is slow, does not get more of them.
+//! An API server that refuses requests or is slow does not get more requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,7 +59,7 @@ async fn refusals_do_not_multiply_requests() {
         (Mode::Refuse(500, None), 8 * OBJECTS),
     ] {
         generation += 1;
-        // The objects change just before, so that all of them are to be reconciled.
+        // The objects change just before, so that all of them are due.
         for index in 0..OBJECTS {
             cluster.patch::<Web>(namespace, &format!("web-{index}"), json!({ "spec": { "size": generation } })).await;
             if index == 0 {

@@ -19,22 +19,22 @@ use tokio::time::sleep;
 
 use crate::cluster::Cluster;
 
-/// How the proxy treats requests.
+/// The treatment of requests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Mode {
     #[default]
     Pass,
-    /// They are refused with this code, and maybe a `Retry-After` in seconds.
+    /// Requests are refused with this code, optionally with a `Retry-After` in seconds.
     Refuse(u16, Option<u64>),
-    /// They take this much longer.
+    /// Requests are delayed by this time.
     Slow(Duration),
-    /// Watches end at once, since what they start from is too old.
+    /// Watches fail at once, since their resource version has expired.
     Expired,
 }
 
 /// A running proxy.
 pub struct Proxy {
-    /// Of a client that uses it.
+    /// The configuration of a client that uses the proxy.
     pub config: Config,
     shared: Arc<Shared>,
     task: JoinHandle<()>,
@@ -60,7 +60,7 @@ impl Proxy {
         Self { config: Config::new(url.parse().unwrap()), shared, task }
     }
 
-    /// Changes how requests are treated. Open watches are closed, unless they only become slow.
+    /// Changes the mode. Open watches are closed, unless they only become slow.
     pub fn set(&self, mode: Mode) {
         self.shared.mode.send_replace(mode);
     }

@@ -1,5 +1,4 @@
-//! What an operator does when the cluster fails it: nothing is lost, it needs no restart, and
-//! its log stays readable.
+//! An operator during failures of the cluster: it loses nothing, needs no restart, and its log stays readable.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, sleep};
@@ -12,8 +11,8 @@ use crate::example::CACHES;
 use crate::objects::{cache, reconciles_of};
 use crate::{RETRIES, within};
 
-/// The operator sees nothing of what happens between its last look and the end of the API server, so its watches start at a
-/// version that the new one does not know any more ("410 Gone"): it has to list everything again.
+/// The operator misses the changes between its last event and the exit of the API server, so its watches start at a
+/// version that the new API server does not know ("410 Gone"): it must list everything again.
 #[test]
 fn an_api_server_that_restarts_and_watches_that_expire_lose_nothing() {
     let Some(cluster) = ControlPlane::start("restart", 0) else { return };
@@ -35,7 +34,7 @@ fn an_api_server_that_restarts_and_watches_that_expire_lose_nothing() {
     zoo.await_reconciled(8);
     assert!(zoo.get(&["cache", "m1"]).is_null(), "the finalizer of what was deleted meanwhile is off");
 
-    // The watches work: what comes now does not wait for another list.
+    // The watches work again: changes need no further list.
     zoo.apply("m3", 4);
     zoo.await_reconciled(8);
     let log = manager.log();
@@ -81,7 +80,8 @@ fn two_that_write_the_same_fields_are_no_endless_loop() {
         assert_ne!(cache["status"]["replicas"], 99);
     }
 
-    // Each write of theirs makes one of the operator's and some of the Deployment controller's, each of which is an event.
+    // Each interfering write causes one of the operator and some of the Deployment controller, each of which is an
+    // event.
     let reconciles = reconciles_of(&manager);
     assert!(writes > 10, "no storm: {writes} writes");
     assert!(reconciles - before < 10 * writes, "{} reconciles after {writes} writes", reconciles - before);
@@ -108,7 +108,7 @@ fn rights_and_crds_may_go_and_come_back() {
     CACHES.grant(&cluster);
     zoo.await_reconciled(1);
 
-    // With the objects, whose finalizers it takes off.
+    // Deletes the objects too, whose finalizers the operator removes.
     cluster.kubectl(&["delete", "crd", "caches.cache.example.com"], "");
     let gone = "watch of Cache failed, it starts again";
     within(RETRIES, "a word about the CRD that is gone", || manager.log().contains(gone));
@@ -120,7 +120,7 @@ fn rights_and_crds_may_go_and_come_back() {
     assert_eq!(manager.terminate().code(), Some(0));
 }
 
-/// A line for each try, and not more than a try a second; what libraries log beside it is not counted.
+/// Asserts one line per try, and at most one try per second; logs of libraries are not counted.
 fn assert_no_flood(log: &str, start: Instant) {
     let lines = |words: &str| log.lines().filter(|line| line.contains(words)).count() as u64;
     let seconds = start.elapsed().as_secs();
@@ -150,7 +150,7 @@ impl<'a> Zoo<'a> {
         self.0.kubectl(&["-n", "zoo", "apply", "-f", "-"], &cache(name, size));
     }
 
-    /// An object, or a list; null when there is none.
+    /// An object, or a list; null if it does not exist.
     fn get(&self, what: &[&str]) -> Value {
         let text = self.run(&[&["get", "-o", "json", "--ignore-not-found"], what].concat());
         if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap() }
@@ -159,7 +159,7 @@ impl<'a> Zoo<'a> {
     /// Waits until this number of objects exists, each with its Deployment and a current status.
     fn await_reconciled(&self, objects: usize) {
         within(RETRIES, &format!("{objects} objects with their Deployments"), || {
-            // Of a CRD that came back a moment ago, the API server knows none yet.
+            // Right after a CRD was installed again, the API server does not list its objects.
             let list = |resource: &str| self.get(&[resource])["items"].as_array().cloned().unwrap_or_default();
             let replicas = |deployment: &Value| deployment["status"]["replicas"].as_i64().unwrap_or(0);
             let (caches, deployments) = (list("caches"), list("deployments"));
@@ -179,7 +179,7 @@ impl<'a> Zoo<'a> {
         });
     }
 
-    /// Changes fields of the operator, and others beside them.
+    /// Changes fields that the operator applies, and others beside them.
     fn interfere(&self, name: &str, turn: u32) {
         let patch = |what: &[&str], patch: &str| {
             self.run(&[&["patch", "--type=merge", "--patch", patch], what].concat());

@@ -1,4 +1,4 @@
-//! An object that does not fit its Rust type does not stop the others.
+//! An object that cannot be decoded into its Rust type does not stop the others.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +28,7 @@ fn controller(seen: &Seen) -> Controller<Web> {
     })
 }
 
-/// The number of objects that are left out.
+/// Waits until this number of objects is undecodable.
 async fn undecodable(operator: &Running, number: f64) {
     eventually("the number of undecodable objects", async || {
         let is = operator.metric("controller_undecodable_objects", &[]).await;
@@ -42,7 +42,7 @@ async fn objects_are_left_out_until_they_fit() {
     let Some(cluster) = Cluster::shared().await else { return };
     let namespace = cluster.namespace("undecodable").await;
     let namespace = namespace.as_str();
-    // Before the start: in the first list.
+    // Created before the start, so in the first list.
     cluster.create::<Web>(namespace, "good", json!({ "size": 1 })).await;
     cluster.create::<Web>(namespace, "bad", json!({ "size": BAD })).await;
     let seen = Seen::default();
@@ -67,7 +67,7 @@ async fn objects_are_left_out_until_they_fit() {
     let failures = operator.metric("controller_decode_failures_total", &[r#"kind="Web""#]).await;
     assert!(failures >= 1.0, "{failures}");
 
-    // Created while it runs, and changed from good to bad and back.
+    // Created while the operator runs, and changed to undecodable and back.
     cluster.create::<Web>(namespace, "worse", json!({ "size": BAD + 1 })).await;
     cluster.patch::<Web>(namespace, "good", json!({ "spec": { "size": BAD } })).await;
     for name in ["worse", "good"] {
@@ -81,14 +81,14 @@ async fn objects_are_left_out_until_they_fit() {
         cluster.ready::<Web>(namespace, name, "True", "Done").await;
     }
     assert!(operator.is_ready().await);
-    // Deleted while it does not fit.
+    // Deleted while undecodable.
     cluster.raw::<Web>(namespace).delete("worse", &DeleteParams::default()).await.unwrap();
     undecodable(&operator, 0.0).await;
     let ready = async |status: &str| operator.metric("controller_objects", &[&format!("ready=\"{status}\"")]).await;
     assert_eq!([ready("True").await, ready("False").await, ready("Unknown").await], [3.0, 0.0, 0.0]);
     assert_eq!(seen.count("worse"), 0);
 
-    // Two patches for `good` and `bad` each time, one for `worse` and `other`; none about a change that the operator made itself.
+    // Two patches each for `good` and `bad`, one each for `worse` and `other`; none for changes of the operator itself.
     let status = ["verb=\"patch\"", "resource=\"webs/status\""];
     let before = operator.requests(&status);
     sleep(Duration::from_secs(3)).await;
@@ -188,7 +188,7 @@ async fn owned_objects_may_have_any_shape() {
         cluster.ready::<Web>(namespace, name, "True", "Available").await;
     }
     cluster.patch::<Part>(namespace, "one", json!({ "spec": { "size": BAD, "note": "drifted" } })).await;
-    // It is repaired as far as it is applied, and its owner says what is wrong with the rest.
+    // Its applied fields are repaired, and its owner reports the problem with the others.
     cluster.ready::<Web>(namespace, "one", "False", "Undecodable").await;
     let message = cluster.condition::<Web>(namespace, "one", "Ready").await["message"].clone();
     assert_eq!(message, "Part one cannot be decoded: spec.size: invalid value: integer `5000000000`, expected u32");
@@ -333,7 +333,7 @@ async fn a_kind_without_an_observed_generation_gets_the_condition() {
     assert!(operator.requests(&["resource=\"bares/status\""]) <= 3, "{:?}", operator.all_requests());
 }
 
-/// What Kubernetes accepts, and a decoder for JSON or for metadata does not.
+/// Objects that Kubernetes accepts, but a decoder for JSON or for metadata does not.
 #[tokio::test(flavor = "multi_thread")]
 async fn odd_metadata_and_deep_nesting_stop_nobody() {
     let Some(cluster) = Cluster::shared().await else { return };
@@ -341,7 +341,7 @@ async fn odd_metadata_and_deep_nesting_stop_nobody() {
     let namespace = namespace.as_str();
     let deep = (0..200).fold(json!({}), |inner, _| json!({ "a": inner }));
     cluster.create::<Web>(namespace, "deep", json!({ "any": deep })).await;
-    // In UTC, this is a year of five digits, which is written as such.
+    // In UTC, this is a year of five digits, and stored as such.
     let managed = json!([{
         "manager": "odd", "operation": "Apply", "apiVersion": "v1", "time": "9999-12-31T23:59:59-10:00",
         "fieldsType": "FieldsV1", "fieldsV1": { "f:metadata": { "f:labels": {} } },

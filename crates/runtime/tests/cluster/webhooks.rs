@@ -1,4 +1,4 @@
-//! `--webhook-url`: the API server calls a process outside of the cluster for as long as it runs.
+//! `--webhook-url`: the API server calls a process outside of the cluster while it runs.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -36,7 +36,7 @@ fn a_process_outside_of_the_cluster_serves_webhooks() {
     assert_eq!(configurations(cluster), "");
     assert_eq!(conversion(cluster), before);
 
-    // Killed, it leaves all as it is, so nobody answers.
+    // A killed process leaves its registration behind, so calls fail.
     let mut killed = run(cluster, "killed");
     killed.signal("KILL");
     killed.exit();
@@ -47,7 +47,7 @@ fn a_process_outside_of_the_cluster_serves_webhooks() {
     cluster.kubectl(&CREATE, &backup("v1", "answered", "", ""));
     assert!(next.terminate().success());
     assert_eq!(configurations(cluster), "");
-    // What it was before the first one nobody knows any more, but the definitions.
+    // The original conversion is only in the CRDs: installing them restores it.
     assert_eq!(conversion(cluster), json!({ "strategy": "None" }));
     BACKUPS.install(cluster);
     assert_eq!(conversion(cluster), before);
@@ -76,7 +76,7 @@ fn fills_in(cluster: &ControlPlane) {
     let said = object(cluster, &["backup", "said"]);
     assert_eq!(said["spec"]["copies"], 2);
     assert_eq!(said["metadata"]["annotations"], json!({ "example.com/owner": "me" }));
-    // It is filled in again when somebody takes it away.
+    // The default is set again after a user removes the field.
     let patch = ["patch", "backup", "said", "--type=merge", "-p", r#"{"spec":{"copies":null}}"#];
     cluster.kubectl(&patch, "");
     assert_eq!(object(cluster, &["backup", "said"])["spec"]["copies"], 3);
@@ -92,7 +92,7 @@ fn refuses(cluster: &ControlPlane) {
             "{invalid}\n* spec.targets[1].bucket: Required value: say where to\n* spec.copies: Invalid value: 9: must be at most 5\n"
         )
     );
-    // Which depends on another object.
+    // This validation depends on another object.
     cluster.kubectl(&CREATE, &backup("v1", "many", "", "copies: 4"));
     cluster.kubectl(&["label", "namespace", "default", "tier=free"], "");
     assert_eq!(
@@ -108,7 +108,7 @@ fn refuses(cluster: &ControlPlane) {
         refused(cluster, &patch, ""),
         "The Backup \"kept\" is invalid: spec.storageClass: Forbidden: it cannot be changed\n"
     );
-    // Asked in the version of the webhook, whatever the user's is.
+    // The review has the version of the webhook, for any version of the request.
     let delete = ["delete", "backups.v1alpha1.cache.example.com", "kept"];
     let keeps = "metadata.annotations[example.com/keep]: Forbidden: remove it first";
     assert!(refused(cluster, &delete, "").ends_with(&format!(" is invalid: {keeps}\n")));
@@ -138,7 +138,7 @@ fn marks_pods(cluster: &ControlPlane) {
     assert_eq!(pod("kube-system"), Value::Null);
 }
 
-/// One that sleeps for longer than the API server waits, and one that panics.
+/// A webhook that sleeps for longer than the API server waits, and one that panics.
 fn misbehaves(cluster: &ControlPlane, manager: &Manager) {
     let asks = |how: &str, name: &str| {
         let metadata = format!(", annotations: {{example.com/test: {how}}}");
@@ -166,7 +166,7 @@ fn misbehaves(cluster: &ControlPlane, manager: &Manager) {
     cluster.kubectl(&CREATE, &backup("v1", "after", "", ""));
 
     policy("Ignore");
-    // It takes a moment until the API server has read its own configuration.
+    // The API server needs time to load its configuration.
     within(MINUTE, "the policy is Ignore", || asks("panic", "ignored").0.status.success());
     let (slow, elapsed) = asks("slow", "ignored-slow");
     assert!(slow.status.success() && takes_two_seconds(elapsed), "{elapsed:?}");
@@ -202,7 +202,7 @@ fn converts(cluster: &ControlPlane) {
     patch("v1", "old", r#"{"timeoutSeconds":60}"#);
     assert_eq!(in_version("v1alpha1", "old")["timeout"], "60s");
     assert_eq!(in_version("v1alpha1", "old")["note"], "mine");
-    // `7s` and `007s` are the same in the other version.
+    // `7s` and `007s` are equal in the other version.
     patch("v1alpha1", "old", r#"{"timeout":"007s","replicas":3}"#);
     assert_eq!(in_version("v1", "old")["timeoutSeconds"], 7);
     assert_eq!(in_version("v1", "old")["copies"], 3);
@@ -215,7 +215,7 @@ fn converts(cluster: &ControlPlane) {
     let targets = json!([{ "bucket": "a", "region": "north" }, { "bucket": "b" }]);
     assert_eq!(in_version("v1", "new")["targets"], targets);
     assert_eq!(in_version("v1", "new")["timeoutSeconds"], 6);
-    // Defaults, and refusals, reach those who write the old version.
+    // Defaults and rejections apply to requests in the old version too.
     cluster.kubectl(&CREATE, &backup("v1alpha1", "few", "", "timeout: 1s"));
     assert_eq!(in_version("v1alpha1", "few")["replicas"], 3);
     let why = refused(cluster, &CREATE, &backup("v1alpha1", "wrong", "", "replicas: 9"));
@@ -227,13 +227,13 @@ fn converts(cluster: &ControlPlane) {
         assert_eq!(stored(cluster, name)["apiVersion"], "cache.example.com/v1", "{name}");
     }
     assert_eq!(object(cluster, &["crd", "backups.cache.example.com"])["status"]["storedVersions"], json!(["v1"]));
-    // A list, too, has all in one version.
+    // All items of a list have one version too.
     let all = object(cluster, &["backups.v1alpha1.cache.example.com"]);
     let all = all["items"].as_array().unwrap();
     assert!(all.len() > 5 && all.iter().all(|it| it["apiVersion"] == "cache.example.com/v1alpha1"));
 }
 
-/// What etcd has, by its own HTTP.
+/// The stored object, from the HTTP API of etcd.
 fn stored(cluster: &ControlPlane, name: &str) -> Value {
     let etcd = cluster.lock().unwrap().etcd.clone();
     let key = ByteString(format!("/registry/cache.example.com/backups/default/{name}").into_bytes());
@@ -250,7 +250,7 @@ fn stored(cluster: &ControlPlane, name: &str) -> Value {
     serde_json::from_slice(&object).unwrap()
 }
 
-/// Who applies in one version owns fields that those who apply in the other know by another name.
+/// A manager that applies in one version owns fields that have another name for managers of the other version.
 fn applies_both_versions(cluster: &ControlPlane) {
     let apply = |who: &str, version: &str, spec: &str| {
         let manager = format!("--field-manager={who}");
@@ -271,7 +271,7 @@ fn applies_both_versions(cluster: &ControlPlane) {
     applies("old", "v1alpha1", "replicas: 4, timeout: 20s");
     let applied = object(cluster, &["backup", "applied"])["spec"].clone();
     assert_eq!(applied, json!({ "suspend": false, "copies": 4, "timeoutSeconds": 20, "targets": targets }));
-    // What is applied no more goes, and is filled in.
+    // A field that is no longer applied is removed, and defaulted.
     applies("old", "v1alpha1", "timeout: 20s");
     assert_eq!(object(cluster, &["backup", "applied"])["spec"]["copies"], 3);
     assert_eq!(object(cluster, &["backup", "applied"])["spec"]["targets"], targets);

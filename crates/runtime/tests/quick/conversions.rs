@@ -1,4 +1,4 @@
-//! No field is lost between the versions of `Backup`.
+//! Conversions between the versions of `Backup` lose no field.
 
 use std::env;
 use std::process::Command;
@@ -9,7 +9,7 @@ use crate::backups::{definitions, webhooks};
 
 #[test]
 fn nothing_is_lost() {
-    // Each of these fields is kept in an annotation for objects of the version that lacks it.
+    // An annotation preserves each of these fields in the version that lacks it.
     let kept = [("v1", "spec.note"), ("v1alpha1", "spec.targets[].region")];
     let conversion = webhooks().into_iter().find(|webhook| webhook.path() == "/convert").unwrap();
     testing::round_trip(&conversion, &definitions(), &kept);

@@ -1,4 +1,4 @@
-//! What needs no API server; a plain `cargo test` runs it.
+//! Tests without an API server; a plain `cargo test` runs them.
 
 #[path = "../../examples/backups/main.rs"]
 #[expect(dead_code, reason = "`main` is for the process")]

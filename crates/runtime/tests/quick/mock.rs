@@ -1,4 +1,4 @@
-//! The mock API server does what operators rely on.
+//! The behavior of the mock API server that operators rely on.
 
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
@@ -61,7 +61,7 @@ async fn a_status_is_kept_apart_from_the_object() {
     api.patch_status("x", &params, &Patch::Apply(&status)).await.unwrap();
     assert!(api.get("x").await.unwrap().data.is_none());
     assert_eq!(calls.status::<ConfigMap>("x"), json!({ "ready": true }));
-    // One that the server does not have: tests need not give it the object that they reconcile.
+    // An object that the server does not have: tests need not store the object that they reconcile.
     api.patch_status("y", &params, &Patch::Apply(&status)).await.unwrap();
     assert_eq!(code(api.get("y").await.unwrap_err()), 404);
 }

@@ -21,7 +21,7 @@ async fn default(object: &mut ConfigMap, _: &Request<ConfigMap>) -> Result<(), R
 }
 
 async fn refuse(_: &ConfigMap, request: &Request<ConfigMap>) -> Result<Warnings, Rejection> {
-    // Takes a moment, and a request of its own.
+    // Takes a while, and sends a request.
     sleep(Duration::from_millis(500)).await;
     request.ctx.client.apiserver_version().await?;
     let mut rejection = Rejection::default();
@@ -100,7 +100,7 @@ async fn answers_reviews_until_shutdown() {
         served.ctx.stop();
     };
     let (response, ()) = tokio::join!(served.review("/validate"), stop);
-    // The cluster does not answer, so the webhook cannot decide.
+    // The API server cannot be reached, so the webhook cannot decide.
     assert_eq!((&response["allowed"], &response["status"]["code"]), (&json!(false), &json!(500)));
     let message = response["status"]["message"].as_str().unwrap();
     assert!(message.starts_with("the webhook cannot decide: "), "{message}");
@@ -116,7 +116,7 @@ async fn answers_reviews_until_shutdown() {
     }
 }
 
-/// Two objects of the largest size fit into a review, and no more.
+/// A review of two objects of the largest size fits, a larger one does not.
 #[tokio::test]
 async fn a_larger_body_than_a_review_can_be_is_refused() {
     let served = Served::start().await;

@@ -1,4 +1,4 @@
-//! Requests to API servers on this machine: through proxies, to servers that are overloaded or not trusted.
+//! Requests to local API servers: through proxies, to overloaded servers, and to servers with an untrusted certificate.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +21,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
 
-/// The requests that a server got: method, path and when.
+/// The requests that a server received: method, path and time.
 #[derive(Clone, Default)]
 struct Seen(Arc<Mutex<Vec<(String, Instant)>>>);
 
@@ -59,7 +59,7 @@ fn list() -> Answer {
     (200, None, json!({ "apiVersion": "v1", "kind": "List", "metadata": {}, "items": [] }))
 }
 
-/// Reads one request up to the end of its body: its head.
+/// Reads one request with its body, and returns its head.
 async fn head(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<String> {
     let mut bytes = Vec::new();
     while !bytes.ends_with(b"\r\n\r\n") {
@@ -95,7 +95,7 @@ async fn server(answers: impl Fn(&str) -> Answer + Send + Sync + 'static) -> (St
     server_with(move |line| ready(answers(line))).await
 }
 
-/// The same, of which an answer may take its time.
+/// Like [`server`], with asynchronous responses.
 async fn server_with<F>(answers: impl Fn(&str) -> F + Send + Sync + 'static) -> (String, Seen)
 where
     F: Future<Output = Answer> + Send + 'static,
@@ -113,7 +113,7 @@ where
     (url, kept)
 }
 
-/// A server with TLS for `api.example.com`: its port, and the certificate that it shows.
+/// A server with TLS for `api.example.com`: its port and its certificate.
 async fn secure_server() -> (u16, Vec<u8>) {
     let pair = rcgen::generate_simple_self_signed(["api.example.com".to_owned()]).unwrap();
     let key = PrivatePkcs8KeyDer::from(pair.signing_key.serialize_der());
@@ -135,7 +135,7 @@ async fn secure_server() -> (u16, Vec<u8>) {
     (port, certificate.to_vec())
 }
 
-/// An HTTP proxy that answers CONNECT with this, and connects to a port of this machine whatever the host.
+/// An HTTP proxy that responds to CONNECT with `code`, and connects to a local port for any host.
 async fn http_proxy(port: u16, code: u16) -> (String, Seen) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (address, seen) = (listener.local_addr().unwrap().to_string(), Seen::default());
@@ -154,7 +154,7 @@ async fn http_proxy(port: u16, code: u16) -> (String, Seen) {
     (address, kept)
 }
 
-/// A SOCKS5 proxy that wants a user and a password, and connects to a port of this machine whatever the host.
+/// A SOCKS5 proxy that requires a user and a password, and connects to a local port for any host.
 async fn socks_proxy(port: u16) -> (String, Seen) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (address, seen) = (listener.local_addr().unwrap().to_string(), Seen::default());
@@ -198,7 +198,7 @@ fn connect(url: &str) -> Client {
     client::from_config(Config::new(url.parse().unwrap()), &metrics()).unwrap()
 }
 
-/// Of a server that is reached through this proxy alone: its name is of no machine.
+/// A client of a server that can only be reached through this proxy, since its name does not resolve.
 fn through(proxy: &str, certificate: Vec<u8>) -> Client {
     let mut config = Config::new("https://api.example.com:6443".parse().unwrap());
     config.root_cert = Some(vec![certificate]);
@@ -272,7 +272,7 @@ async fn a_start_without_a_server_says_once_why() {
 
 #[tokio::test]
 async fn says_that_a_connection_takes_too_long() {
-    // Accepts connections, and never shakes hands.
+    // Accepts connections, but never completes a TLS handshake.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}", listener.local_addr().unwrap());
     let mut config = Config::new(url.parse().unwrap());
@@ -319,7 +319,7 @@ async fn asks_again_after_the_time_that_the_server_names() {
     let times: Vec<Instant> = seen.0.lock().unwrap().iter().map(|(_, time)| *time).collect();
     assert_eq!(times.len(), 3);
     for pause in times.windows(2).map(|two| two[1] - two[0]) {
-        // Without that time, it would be 1 second, and then 2.
+        // Without `Retry-After`, the pauses would be 1 and 2 seconds.
         assert!(pause >= Duration::from_secs(3), "{pause:?}");
     }
     let text = metrics.text();
@@ -335,7 +335,7 @@ async fn asks_again_after_the_time_that_the_server_names() {
 #[tokio::test]
 async fn hundreds_of_requests_do_not_hammer_an_overloaded_server() {
     const COUNT: usize = 300;
-    // Answers when all have been sent, and refuses them and the next two.
+    // Responds when all requests have been sent, and refuses them and the next two.
     let (sent, all) = (Arc::new(AtomicUsize::new(0)), Arc::new(Barrier::new(COUNT)));
     let (url, seen) = server_with(move |_| {
         let (number, all) = (sent.fetch_add(1, Ordering::SeqCst), all.clone());
@@ -354,7 +354,7 @@ async fn hundreds_of_requests_do_not_hammer_an_overloaded_server() {
     });
     let answers = join_all(requests).await;
     assert!(answers.iter().all(Result::is_ok), "{:?}", answers.iter().find(|it| it.is_err()));
-    // All at once; one by one while it is overloaded; all again.
+    // All at once; one at a time while the server is overloaded; then all again.
     assert_eq!(seen.lines().len(), COUNT + 2 + COUNT);
 }
 

@@ -1,4 +1,6 @@
-//! Slow clients, and servers that refuse requests: most of the time, these tests wait. Run by name: `cargo test --test thorough`.
+//! Tests with slow clients, and servers that refuse requests. They mostly wait.
+//!
+//! Run by name: `cargo test --test thorough`.
 
 mod client;
 mod servers;

@@ -1,4 +1,4 @@
-//! Servers under attack: what a client can do before anybody has authenticated it, and whether others are served meanwhile.
+//! Servers under attack by unauthenticated clients, which must not affect other clients.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// The largest body: more than axum takes by default.
+/// The largest body in bytes: more than the default limit of axum.
 const SIZE: usize = 5 << 19;
 
-/// Short limits, so that a test sees them pass.
+/// Short limits, so that a test can wait for them.
 fn limits() -> Limits {
     Limits {
         connections: 20,
@@ -48,7 +48,7 @@ async fn start(limits: Limits, certificate: Option<Certificate>) -> Server {
     Server::start(([127, 0, 0, 1], 0).into(), router, certificate, limits).await.unwrap()
 }
 
-/// A client with this address of the loopback interface: 127.0.0.2 is another one than 127.0.0.1.
+/// Connects from an address of the loopback interface: 127.0.0.1 and 127.0.0.2 are different clients.
 async fn connect(server: SocketAddr, client: [u8; 4]) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind((client, 0).into()).unwrap();
@@ -63,15 +63,15 @@ async fn send(stream: &mut (impl AsyncWrite + Unpin), text: impl AsRef<[u8]>) {
     stream.flush().await.unwrap();
 }
 
-/// What the server sends until it closes the connection, and how long that takes.
+/// The data that the server sends until it closes the connection, and the time until then.
 async fn rest(stream: &mut (impl AsyncRead + Unpin)) -> (String, Duration) {
     let (start, mut bytes) = (Instant::now(), Vec::new());
-    // A connection with data that nobody reads is reset.
+    // A connection with unread data is reset.
     let _ = timeout(Duration::from_secs(20), stream.read_to_end(&mut bytes)).await.expect("it is never closed");
     (String::from_utf8_lossy(&bytes).into_owned(), start.elapsed())
 }
 
-/// The answer to a request on a connection of its own.
+/// Sends a request on a new connection and returns the response.
 async fn ask(server: SocketAddr, client: [u8; 4], method: &str, path: &str, body: &[u8]) -> String {
     let mut stream = connect(server, client).await;
     let head =
@@ -81,7 +81,7 @@ async fn ask(server: SocketAddr, client: [u8; 4], method: &str, path: &str, body
     rest(&mut stream).await.0
 }
 
-/// A client that behaves well is served at once.
+/// Asserts that a well-behaved client is served at once.
 async fn is_served(server: &Server, client: [u8; 4]) {
     let start = Instant::now();
     let answer = ask(server.address(), client, "GET", "/", b"").await;
@@ -134,7 +134,7 @@ async fn the_next_request_may_come_later_than_the_first() {
         assert!(answer[..read].ends_with(b"hello"));
         sleep(Duration::from_secs(1)).await;
     }
-    // Idle for long enough; and once it begins, a request has no more time than the first.
+    // The connection was idle for longer than that; once it begins, the next request has the same limit as the first.
     send(&mut kept, "GET /").await;
     assert_eq!(is_closed_between(&mut kept, 400, 1000).await, "");
 
@@ -192,7 +192,7 @@ async fn large_heads_and_bodies_are_refused() {
 async fn http_2_by_prior_knowledge_is_not_answered() {
     let server = start(limits(), None).await;
     let mut stream = connect(server.address(), ATTACKER).await;
-    // The preface, and an empty SETTINGS frame.
+    // The preface of HTTP/2, and an empty SETTINGS frame.
     send(&mut stream, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").await;
     assert_eq!(is_closed_between(&mut stream, 0, 400).await, "");
 }
@@ -209,7 +209,7 @@ async fn one_client_cannot_hold_all_connections() {
     }
     sleep(Duration::from_millis(100)).await;
     assert_eq!(server.connections(), limits.connections);
-    // Other clients, and new connections of this one.
+    // Other clients are served, and so are new connections of this one.
     is_served(&server, OTHER).await;
     is_served(&server, ATTACKER).await;
     send(&mut first, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
@@ -229,7 +229,7 @@ async fn a_request_that_is_served_is_not_closed_for_others() {
     }
 }
 
-/// Sends the head of a request and a part of its body, and no more.
+/// Sends the head of a request and only a part of its body.
 async fn half_sent(server: SocketAddr, size: usize, sent: usize) -> TcpStream {
     let mut stream = connect(server, ATTACKER).await;
     let _ =
@@ -251,13 +251,13 @@ async fn half_sent_bodies_leave_memory_for_others() {
     }
     let whole = ask(server.address(), OTHER, "POST", "/size", &vec![b'x'; SIZE]).await;
     assert!(whole.ends_with("2621440"), "{whole}");
-    // Those that were slow for longest had to leave; what is left fits.
+    // The connections that were slow for longest were closed; the rest fits.
     assert!(server.connections() <= limits.memory / 2_500_000, "{}", server.connections());
 }
 
 #[tokio::test]
 async fn many_large_bodies_at_once_are_all_served() {
-    // They wait for each other, not for a clock.
+    // No timeout applies: the requests wait for each other.
     let long = Duration::from_secs(60);
     let limits = Limits { head: long, body: long, grace: long, write: long, ..limits() };
     let server = start(limits, None).await;
@@ -278,7 +278,7 @@ async fn a_client_that_does_not_read_its_answer_is_cut_off() {
     let mut held = Vec::new();
     for _ in 0..5 {
         let mut stream = connect(server.address(), ATTACKER).await;
-        // More than the buffers of the system take.
+        // More than the buffers of the kernel hold.
         send(&mut stream, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n".repeat(4)).await;
         held.push(stream);
     }
@@ -342,7 +342,7 @@ impl rustls::client::danger::ServerCertVerifier for TrustAll {
     }
 }
 
-/// Shorter than by default, and longer than a busy machine takes for a few handshakes.
+/// Shorter than the defaults, but longer than a busy machine takes for a few handshakes.
 fn limits_for_handshakes() -> Limits {
     let seconds = Duration::from_secs(4);
     Limits { handshake: seconds, head: seconds, idle: seconds * 2, ..limits() }
@@ -372,7 +372,7 @@ async fn a_handshake_has_to_end_and_only_http_1_is_offered() {
     let mut silent = connect(address, ATTACKER).await;
     let mut slow = connect(address, ATTACKER).await;
     send(&mut slow, b"\x16\x03\x01").await;
-    // One that has shaken hands, and says no more.
+    // A connection that is silent after the handshake.
     let mut quiet = tls(address, &[]).await.unwrap();
     assert!(ask_by_tls(address).await.0.ends_with("hello"));
     assert_eq!(is_closed_between(&mut silent, 0, 9000).await, "");
