@@ -13,14 +13,14 @@ use crate::nearest::nearest;
 
 #[derive(Debug)]
 pub struct Checked {
-    /// By the ids of nodes.
+    /// Types, indexed by node id.
     pub types: Vec<Type>,
-    /// What a call may be, by the ids of nodes: more than one if arguments are `dyn`.
+    /// Candidate overloads of a call, indexed by node id. Several if arguments are `dyn`.
     pub overloads: Vec<Vec<&'static Overload>>,
     pub uses_old_self: bool,
 }
 
-/// `optional_old`: `oldSelf` is an optional, as `optionalOldSelf` says.
+/// With `optional_old`, `oldSelf` is an optional, as a rule's `optionalOldSelf: true` declares it.
 pub fn check(tree: &Tree, declared: &Arc<Declaration>, optional_old: bool) -> Result<Checked, Problem> {
     let self_ = declared.type_of();
     let old_self = if optional_old { Type::Optional(Arc::new(self_.clone())) } else { self_.clone() };
@@ -41,12 +41,12 @@ pub fn check(tree: &Tree, declared: &Arc<Declaration>, optional_old: bool) -> Re
 
 struct Checker<'a> {
     declared: &'a Arc<Declaration>,
-    /// Names and their types; the last one counts.
+    /// Variables and their types. Later entries shadow earlier ones.
     scope: Vec<(String, Type)>,
     types: Vec<Type>,
     overloads: Vec<Vec<&'static Overload>>,
     found: Substitutions,
-    /// The number of the next type variable; above all letters, which are those of signatures.
+    /// Number of the next type variable. Starts above all letters, which number the type parameters of signatures.
     variables: u32,
     uses_old_self: bool,
 }
@@ -70,7 +70,7 @@ impl Checker<'_> {
             Kind::Call { function, target, args } => self.call(expr, function, target.as_deref(), args)?,
             Kind::List(elements) => self.list(elements)?,
             Kind::Map(entries) => self.map(entries)?,
-            // The types of protobuf and of the libraries.
+            // Message types of protobuf and of the libraries, which this crate does not implement.
             Kind::Message(name) if name.contains('.') => return Err(Problem::Unknown),
             Kind::Message(name) => {
                 return Err(Problem::at(expr.range.clone(), format!("no type `{name}` of which to make a value")));
@@ -105,7 +105,7 @@ impl Checker<'_> {
                 let full = format!("google.protobuf.{}{rest}", first.to_ascii_uppercase());
                 return Err(Problem::at(expr.range.clone(), format!("no name `{name}`; the type is `{full}`")));
             }
-            // The names of protobuf's types, which CEL knows as well.
+            // `google` starts the names of protobuf types, which CEL knows as well.
             "google" => return Err(Problem::Unknown),
             _ => {
                 let message = if self.declared.field(name).is_some() {
@@ -276,7 +276,7 @@ impl Checker<'_> {
         Type::Variable(self.variables)
     }
 
-    /// Whether each first can be where its second is wanted; if so, what follows of type variables is kept.
+    /// `true` if each first type is assignable to its second; the resulting bindings of type variables are then kept.
     fn assignable(&mut self, pairs: &[(Type, Type)]) -> bool {
         let mut found = self.found.clone();
         let fits = pairs.iter().all(|(from, to)| found.assignable(from, to));
@@ -299,7 +299,7 @@ fn type_of(literal: &Literal) -> Type {
     }
 }
 
-/// What type variables stand for.
+/// Bindings of type variables.
 #[derive(Clone, Debug, Default)]
 struct Substitutions(HashMap<u32, Type>);
 
@@ -367,7 +367,7 @@ impl Substitutions {
         }
     }
 
-    /// `unknown_is_dyn`: what was not found out is `dyn`.
+    /// Replaces bound variables. With `unknown_is_dyn`, unbound ones become `dyn`.
     fn apply(&self, type_: &Type, unknown_is_dyn: bool) -> Type {
         let inner = |type_: &Arc<Type>| Arc::new(self.apply(type_, unknown_is_dyn));
         match type_ {
@@ -384,7 +384,7 @@ impl Substitutions {
         }
     }
 
-    /// The type with variables of its own.
+    /// The type with its type parameters replaced by fresh variables.
     fn rename(&mut self, type_: &Type, next: &mut u32) -> Type {
         let mut variables = vec![type_];
         while let Some(type_) = variables.pop() {
@@ -436,7 +436,7 @@ fn no_function(expr: &Expr, name: &str) -> Problem {
     Problem::at(expr.range.clone(), format!("no function `{name}`{}", suggestion(name, library::names())))
 }
 
-/// `; did you mean …?`, where there is something near.
+/// `; did you mean …?`, or an empty string if no known name is close.
 fn suggestion<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     nearest(name, known).map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }

@@ -16,7 +16,7 @@ const TRAVERSAL: f64 = 0.1;
 const REGEX: f64 = 0.25;
 const LIST: u64 = 10;
 const MAP: u64 = 30;
-/// The longest regular expression behind a named format.
+/// Length of the longest regular expression behind a named format, in characters.
 const FORMAT_REGEX: f64 = 128.0;
 
 pub fn estimate(tree: &Tree, checked: &Checked, declared: &Arc<Declaration>) -> u64 {
@@ -34,19 +34,20 @@ pub fn estimate(tree: &Tree, checked: &Checked, declared: &Arc<Declaration>) -> 
 struct Estimator<'a> {
     checked: &'a Checked,
     root: &'a Arc<Declaration>,
-    /// By the ids of nodes, as the following two.
+    /// Indexed by node id, as are `sizes` and `entries`.
     paths: Vec<Path>,
-    /// Those found out so far.
+    /// Sizes that were computed so far.
     sizes: Vec<Option<Size>>,
     entries: Vec<Option<Entries>>,
     locals: Vec<Local>,
 }
 
-/// Where in the schema a value comes from: a variable, and steps from there. Empty: from nowhere in it.
+/// Location in the schema from which a value comes: a variable and the steps from it. Empty for a value that comes from
+/// elsewhere.
 ///
-/// A slice of Go's, with what comes of that: two paths that go on from one may share the memory for the next step, and
-/// then the later one overwrites the step of the earlier. So the API server takes the key of a map for a value in
-/// `self.spec.map.all(k, v, …)`, but not in `self.map.all(k, v, …)`.
+/// Mirrors a slice in Go, including the bug that aliasing causes in cel-go: two paths that extend the same path may
+/// share the memory of the next step, and the later one overwrites the step of the earlier. For this reason the API
+/// server takes the key of a map for a value in `self.spec.map.all(k, v, …)`, but not in `self.map.all(k, v, …)`.
 #[derive(Clone, Debug, Default)]
 struct Path {
     steps: Rc<RefCell<Vec<Step>>>,
@@ -79,14 +80,14 @@ impl Path {
         Path { steps: self.steps.clone(), length, capacity: self.capacity }
     }
 
-    /// The first step is taken for a variable, whatever it is.
+    /// The declared size at this path. The first step is skipped as the variable, whatever it is.
     fn size(&self, root: &Arc<Declaration>) -> Option<Size> {
         let steps = self.steps.borrow();
         let (_, steps) = steps[..self.length].split_first()?;
         let declared = steps.iter().try_fold(root.clone(), |declared, step| match (&declared.shape, step) {
             (Shape::List(elements) | Shape::Map(elements), Step::Elements) => Some(elements.clone()),
             (Shape::Map(_), Step::Keys) => Some(Declaration::key()),
-            // A reserved word that is not escaped is no field, here.
+            // A reserved word that is not escaped is not found as a field here.
             (Shape::Object(fields), Step::Field(name)) => fields.get(name).cloned(),
             _ => None,
         })?;
@@ -119,18 +120,18 @@ impl Size {
         Size { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 
-    /// The cost of going through it.
+    /// Cost of traversing a value of this size.
     fn cost(self, factor: f64) -> u64 {
         multiply(self.max, factor)
     }
 }
 
 fn multiply(number: u64, factor: f64) -> u64 {
-    // Saturates.
+    // The cast saturates.
     (number as f64 * factor).ceil() as u64
 }
 
-/// The sizes of what is in a list or a map that an expression makes.
+/// Sizes of the keys and values in a list or map that an expression creates.
 #[derive(Clone, Copy, Debug)]
 struct Entries {
     is_list: bool,
@@ -151,7 +152,7 @@ struct Local {
     entries: Option<Entries>,
 }
 
-/// An argument of a call, as it was when its own cost was counted.
+/// An argument of a call, with its path and size at the time when its cost was computed.
 struct Node<'a> {
     expr: &'a Expr,
     path: Path,
@@ -202,7 +203,7 @@ impl Estimator<'_> {
         }
         let overloads = self.checked.overloads[expr.id].clone();
         let mut cost = 0;
-        // What stands before a function's name may also be a part of it.
+        // The receiver may be a namespace, i.e. a part of the function's name.
         let namespace =
             target.filter(|_| overloads.iter().all(|overload| !overload.member)).and_then(Expr::qualified_name);
         let function = &namespace.as_ref().map_or_else(|| function.to_owned(), |space| format!("{space}.{function}"));
@@ -231,7 +232,7 @@ impl Estimator<'_> {
         cost.saturating_add(call)
     }
 
-    /// The cost of a call, with that of its arguments, and the size of its result.
+    /// Cost of a call including its arguments, and the size of its result.
     fn overload(
         &mut self,
         expr: &Expr,
@@ -294,7 +295,7 @@ impl Estimator<'_> {
         }
     }
 
-    /// Of the libraries of Kubernetes.
+    /// Cost of functions in Kubernetes' libraries.
     fn kubernetes(&mut self, function: &str, target: Option<&Node>, args: &[Node]) -> Option<(u64, Option<Size>)> {
         let cost = match function {
             "check" => 350_000,
@@ -368,7 +369,7 @@ impl Estimator<'_> {
             | "isLinkLocalUnicast"
             | "isGlobalUnicast" => 1,
             "containsIP" | "containsCIDR" => {
-                // Two times sixteen bytes, or three times and one.
+                // An address of 16 bytes costs 2. Two are compared, or three and the prefix length.
                 let compared: u64 = if function == "containsIP" { 4 } else { 4 + 2 + 1 };
                 let other = args.first()?;
                 match self.type_of(other.expr) {
@@ -394,12 +395,12 @@ impl Estimator<'_> {
         Some((cost, None))
     }
 
-    /// The type and the size of a list's elements; `None`: it is no list.
+    /// Type and size of a list's elements; `None` if the value is not a list.
     fn element(&self, list: &Node) -> Option<(Type, Size)> {
         let Type::List(element) = self.type_of(list.expr) else { return None };
         let size = match list.path.length {
             0 => None,
-            // A copy, which overwrites nothing.
+            // A copy of the path with its own memory, which overwrites no other step.
             length => Path { capacity: length, ..list.path.clone() }.step(Step::Elements).size(self.root),
         };
         Some(((**element).clone(), size.unwrap_or(Size::UNKNOWN)))
@@ -556,7 +557,7 @@ impl Estimator<'_> {
     }
 }
 
-/// Of the lists and sets libraries, which measure their own cost.
+/// Cost of the lists and sets libraries, which define cost estimates themselves.
 fn lists(function: &str, overload: &Overload, target: Option<&Node>, args: &[Node]) -> Option<(u64, Option<Size>)> {
     let made = |factor: f64, size: Size| Some((size.cost(factor).saturating_add(1 + LIST), Some(size)));
     let int = |node: &Node, default: u64| match node.expr.kind {

@@ -1,5 +1,5 @@
-//! Syntax tree + variables → value, as cel-go's `interpreter` evaluates it: errors are values that `&&` and `||` may
-//! swallow, and what no one looks at does not fail.
+//! Syntax tree + variables → value, following cel-go's `interpreter`: errors are values that `&&` and `||` may absorb,
+//! and unused values do not fail.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -11,20 +11,22 @@ use super::parse::{Comprehension, Element, Expr, Kind, Literal, Tree, is_keyword
 use super::value::{Failure, List, Map, Merge, Outcome, Value, equal, error, no_overload};
 use crate::pattern::{self, Regex};
 
-/// Steps of one rule, and of all rules on an object: half of what the API server allows them to cost.
+/// Maximum steps of one rule, and [`TOTAL_LIMIT`] of all rules on an object: half of the cost that an API server
+/// allows.
 const LIMIT: u64 = 500_000;
 pub const TOTAL_LIMIT: u64 = 5_000_000;
 
 pub struct Evaluation<'a> {
     checked: &'a Checked,
-    /// Names and their values; the last one counts.
+    /// Variables and their values. Later entries shadow earlier ones.
     scope: Vec<(&'a str, Outcome)>,
-    /// How many steps are left.
+    /// Remaining steps.
     left: u64,
     patterns: HashMap<String, Regex>,
 }
 
-/// `variables`: `self`, and maybe `oldSelf`. `left`: how many steps it may take, and then how many more there may be.
+/// Evaluates a tree. `variables` are `self` and, if available, `oldSelf`. `left` is the remaining budget in steps,
+/// which is reduced by the steps taken.
 pub fn evaluate<'a>(tree: &'a Tree, checked: &'a Checked, variables: Vec<(&'a str, Value)>, left: &mut u64) -> Outcome {
     let scope = variables.into_iter().map(|(name, value)| (name, value.sound())).collect();
     let most = LIMIT.min(*left);
@@ -60,7 +62,7 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// Also called by functions, for what they do at once.
+    /// Also called by functions that process a whole value in one call.
     pub fn spend(&mut self, steps: usize) -> Result<(), Failure> {
         match self.left.checked_sub(steps as u64) {
             Some(left) if left > 0 => {
@@ -108,7 +110,7 @@ impl<'a> Evaluation<'a> {
         }))
     }
 
-    /// A field or element; through an optional, or asked for as one, it is an optional itself.
+    /// A field or element. Returns an optional if the operand is one, or if `optional` is set.
     fn index(&mut self, operand: Value, key: &Value, optional: bool) -> Outcome {
         let (inner, optional) = match &operand {
             Value::Optional(None) => return Ok(Value::NONE),
@@ -122,8 +124,8 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// `None`: it is not there, and `presence` says that this is no error. Source: `refQualify` of
-    /// `interpreter/attributes.go`.
+    /// Looks up a key. Returns `None` for a missing key if `presence` is set, and fails otherwise. Source: `refQualify`
+    /// of `interpreter/attributes.go`.
     fn qualify(&mut self, of: &Value, key: &Value, presence: bool) -> Result<Option<Value>, Failure> {
         let found = match of {
             Value::Map(map) => {
@@ -195,7 +197,7 @@ impl<'a> Evaluation<'a> {
             }
             _ => {}
         }
-        // `format.dns1123Label()` is a function, and no field of `format`.
+        // `format.dns1123Label()` is a function named with a dot, not a method of a field `format`.
         let qualified = target
             .and_then(Expr::qualified_name)
             .map(|prefix| format!("{prefix}.{function}"))
@@ -213,7 +215,7 @@ impl<'a> Evaluation<'a> {
         functions::call(self, name, target.is_some() && qualified.is_none(), &values, *result)
     }
 
-    /// `&&` and `||`: one side may settle it, whatever the other is.
+    /// `&&` and `||`: a side equal to `settles` decides the result, whatever the other is.
     fn logical(&mut self, left: &'a Expr, right: &'a Expr, settles: bool) -> Outcome {
         let mut failure: Option<Failure> = None;
         for side in [left, right] {
@@ -284,7 +286,7 @@ impl<'a> Evaluation<'a> {
             }
             let step = self.value(&fold.step);
             self.scope.truncate(outer + 1);
-            // It has come too far to tell anything.
+            // Out of steps: any further evaluation fails.
             if self.left == 0 {
                 self.scope.truncate(outer);
                 return step;
@@ -296,7 +298,7 @@ impl<'a> Evaluation<'a> {
         result
     }
 
-    /// `left + right` of lists.
+    /// `left + right` for lists.
     pub fn joined(&mut self, left: &Rc<List>, right: &Rc<List>) -> Outcome {
         self.spend((left.items.len() + right.items.len()) / 8)?;
         let mut items = left.items.clone();
@@ -330,7 +332,7 @@ impl<'a> Evaluation<'a> {
     }
 }
 
-/// What it takes to look at all of it.
+/// Cost of traversing a value: 1 for each element, and 1 for every ten bytes of text.
 fn size(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len() / 10,
@@ -341,7 +343,7 @@ fn size(value: &Value) -> usize {
     }
 }
 
-/// The name of a field where it is written after a point: there a reserved word needs no underscores.
+/// The name of a field after a dot, where a reserved word needs no underscores.
 fn visible(operand: &Value, field: &str) -> String {
     let map = match operand {
         Value::Map(map) => Some(map),
@@ -385,7 +387,7 @@ pub fn contains(items: &[Value], value: &Value) -> Result<bool, Failure> {
     failure.map_or(Ok(false), Err)
 }
 
-/// In place of what has the key.
+/// Inserts an entry, replacing one with an equal key.
 pub fn insert(map: &mut Map, key: Value, value: Value) {
     match map.entries.iter_mut().find(|(known, _)| matches!(equal(known, &key), Ok(true))) {
         Some(entry) => entry.1 = value,

@@ -9,8 +9,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use crate::go::{time, url};
 use crate::pattern::{self, Regex};
 
-/// Whether a text has the `format` of a schema, e.g. `date-time`. Hyphens in the name of the format do not count. `None` if the
-/// format is unknown, or if it cannot be decided, as with an email address that has comments.
+/// Checks a text against a `format` of a schema, e.g. `date-time`. Hyphens in the name of the format are ignored.
+/// `None` if the format is unknown, or if the result cannot be determined, as for an email address with comments.
 pub fn check(text: &str, format: &str) -> Option<bool> {
     let is = |pattern: &str| matches(text, pattern);
     Some(match format.replace('-', "").as_str() {
@@ -36,7 +36,7 @@ pub fn check(text: &str, format: &str) -> Option<bool> {
         "isbn13" => is_isbn(text, 13),
         "k8slongname" => is_long_name(text),
         "k8sshortname" => text.len() <= 63 && is("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"),
-        // Go 1.26 accepts them without separators, and earlier releases do not.
+        // Go 1.26 accepts addresses without separators, earlier releases do not.
         "mac" if is("^([0-9a-fA-F]{12}|[0-9a-fA-F]{16}|[0-9a-fA-F]{40})$") => return None,
         "mac" => is_mac(text),
         "password" => true,
@@ -56,24 +56,24 @@ pub fn check(text: &str, format: &str) -> Option<bool> {
 
 fn matches(text: &str, pattern: &str) -> bool {
     thread_local! {
-        /// To compile one takes longer than all else that a check of a value does.
+        /// Compiling an expression takes longer than the rest of a check.
         static COMPILED: RefCell<HashMap<String, Regex>> = RefCell::default();
     }
     let compile = || pattern::compile(pattern).expect("a pattern of Kubernetes itself");
     COMPILED.with_borrow_mut(|all| all.entry(pattern.to_owned()).or_insert_with(compile).is_match(text))
 }
 
-/// Whether a text can be the name of most objects: lowercase letters, digits, `-` and `.`, at most 253 characters.
+/// `true` for valid names of most objects: lowercase letters, digits, `-` and `.`, at most 253 characters.
 pub fn is_long_name(text: &str) -> bool {
     text.len() <= 253 && is_name(text)
 }
 
-/// A long name of any length.
+/// The pattern of [`is_long_name`], without its length limit.
 pub(crate) fn is_name(text: &str) -> bool {
     matches(text, r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$")
 }
 
-/// Leading zeros are let through, as in `netutils.ParseIPSloppy`.
+/// Accepts leading zeros, as `netutils.ParseIPSloppy` does.
 fn parse_ip(text: &str) -> Option<IpAddr> {
     if text.contains(':') {
         return text.parse().ok();
@@ -107,12 +107,13 @@ fn is_date_time(text: &str) -> bool {
     time::is_date(date) && is_time && &time[..2] <= "23" && &time[3..5] <= "59" && &time[6..8] <= "59"
 }
 
-/// Nanoseconds: as Go reads them, else the sum of all numbers with a unit of Scala somewhere in the text.
+/// Duration in nanoseconds. Accepts Go's syntax, else the sum of all numbers in the text with a unit of Scala's
+/// `Duration`.
 pub(crate) fn parse_duration(text: &str) -> Option<i64> {
     if let Some(nanos) = time::parse_duration(text) {
         return Some(nanos);
     }
-    // A unit's last name may go on: `milliseconds`.
+    // Units may be followed by further letters: `milliseconds`.
     const UNITS: [(&[&str], &str, i64); 8] = [
         (&["ns"], "nano", 1),
         (&["us", "\u{b5}s"], "micro", 1_000),
@@ -137,7 +138,7 @@ pub(crate) fn parse_duration(text: &str) -> Option<i64> {
     sum
 }
 
-/// The plain ones; what else Go's `mail.ParseAddress` reads (`Name <a@b>`, quotes, comments) is not known here.
+/// Decides plain addresses only. `None` for other syntax of Go's `mail.ParseAddress` (`Name <a@b>`, quotes, comments).
 fn is_email(text: &str) -> Option<bool> {
     let atom = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
     if matches(text, &format!(r"^{atom}(\.{atom})*@{atom}(\.{atom})*$")) {
@@ -201,7 +202,7 @@ pub(crate) fn is_dns_1035_label(text: &str) -> bool {
     is_dns_label(text) && text.starts_with(|c: char| c.is_ascii_lowercase())
 }
 
-/// Whether a text can be the key of a label or annotation: `name` or `domain/name`.
+/// `true` for valid keys of labels and annotations: `name` or `domain/name`.
 pub fn is_qualified_name(key: &str) -> bool {
     let is_subdomain = |text: &str| text.len() <= 253 && text.split('.').all(is_dns_label);
     match key.split_once('/') {
@@ -210,8 +211,8 @@ pub fn is_qualified_name(key: &str) -> bool {
     }
 }
 
-/// Whether a text can be the name in a qualified name, or the value of a label that is not empty: letters, digits, `-`, `_` and
-/// `.`, at most 63 characters.
+/// `true` for valid names in qualified names and for non-empty values of labels: letters, digits, `-`, `_` and `.`, at
+/// most 63 characters.
 pub fn is_name_part(text: &str) -> bool {
     let outer = |c: char| c.is_ascii_alphanumeric();
     (1..=63).contains(&text.len())

@@ -1,7 +1,7 @@
 //! Functions and operators of CEL and of Kubernetes' libraries, by their names.
 //!
-//! Arguments are told apart by their values, as cel-go's dispatcher does: what the type checker let through may still have
-//! no overload where something is `dyn`.
+//! Overloads are selected by the runtime types of arguments, as in cel-go's dispatcher: an expression that type-checks
+//! may still have no matching overload if something is `dyn`.
 
 mod convert;
 mod format;
@@ -15,7 +15,8 @@ use super::evaluate::Evaluation;
 use super::types::Type;
 use super::value::{Failure, Outcome, Value, error, no_overload};
 
-/// `args` begin with the receiver if it is called as a `member`. `result`: what the first overload gives.
+/// Calls a function. If it is called as a `member`, the receiver is the first of `args`. `result` is the result type of
+/// the first overload.
 pub fn call(on: &mut Evaluation, name: &str, member: bool, args: &[Value], result: Option<&Type>) -> Outcome {
     if let Some(value) = operators::call(on, name, args) {
         return value;
@@ -65,14 +66,14 @@ fn is_zero(value: &Value) -> bool {
         Value::Bytes(bytes) => bytes.is_empty(),
         Value::List(list) => list.items.is_empty(),
         Value::Map(map) => map.len() == 0,
-        // The first moment of Go's time.
+        // The zero value of Go's `time.Time`.
         Value::Timestamp(timestamp) => (timestamp.seconds, timestamp.nanos) == (-62_135_596_800, 0),
         Value::Optional(value) => value.is_none(),
         _ => false,
     }
 }
 
-/// A value in a message.
+/// Formats a value for a message.
 pub fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.to_string(),

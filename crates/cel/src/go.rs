@@ -1,4 +1,4 @@
-//! Times and URLs as Go's standard library reads and writes them, which differs from what Rust's crates do.
+//! Times and URLs as Go's standard library parses and formats them, which differs from Rust's crates.
 
 pub mod time;
 pub mod url;

@@ -8,7 +8,7 @@ type Read<T> = Result<T, Problem>;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Token {
-    /// Operators and brackets, and the words `true`, `false`, `null` and `in`, which are no names anywhere.
+    /// Operators, brackets, and the keywords `true`, `false`, `null` and `in`, which are never names.
     Sign(&'static str),
     Name(String),
     Int(String),
@@ -20,7 +20,7 @@ pub enum Token {
 }
 
 pub fn tokens(text: &str) -> Read<Vec<(Token, Range<usize>)>> {
-    // Longer ones first.
+    // Longer signs first.
     const SIGNS: [&str; 24] = [
         "==", "!=", "<=", ">=", "&&", "||", "<", ">", "[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?", ":", "+",
         "*", "/", "%",
@@ -98,7 +98,7 @@ fn number(text: &str) -> Option<(Token, usize)> {
     })
 }
 
-/// A string at the start of the text, which itself starts at `at`.
+/// Lexes a string literal at the start of `text`, which begins at byte `at` of the expression.
 fn quoted(text: &str, at: usize) -> Read<Option<(Token, usize)>> {
     let is_bytes = text.starts_with(['b', 'B']);
     let prefix = usize::from(is_bytes);

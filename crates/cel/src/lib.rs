@@ -1,7 +1,8 @@
 //! Kubernetes' CEL: the expressions in `x-kubernetes-validations` of CustomResourceDefinitions.
 //!
-//! An [`Expression`] is parsed, type-checked against a [`Schema`], its worst cost is estimated, and it is evaluated, all as an
-//! API server does, with the libraries of Kubernetes (quantities, URLs, IP addresses, versions, formats) and without a cluster.
+//! An [`Expression`] is parsed, type-checked against a [`Schema`], its worst-case cost is estimated, and it is
+//! evaluated, all as in an API server, with the libraries of Kubernetes (quantities, URLs, IP addresses, versions,
+//! formats) and without a cluster.
 //!
 //! ```
 //! use opctl_cel::{Budget, Data, Declaration, Expression, Output, RULE_COST_LIMIT, Schema};
@@ -26,8 +27,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`mod@format`] and [`pattern`] check strings by the rules of schemas, which CEL's libraries use as well; [`version`] and
-//! [`parse_duration`] read what Kubernetes reads with libraries of Go.
+//! [`mod@format`] and [`pattern`] validate strings by the rules of schemas, which CEL's libraries use as well;
+//! [`version`] and [`parse_duration`] parse formats that Kubernetes parses with Go libraries.
 //!
 //! Nothing here does I/O or depends on a version of Kubernetes' API types.
 
@@ -68,10 +69,10 @@ use check::Checked;
 use parse::{Problem, Tree};
 use value::Value;
 
-/// The highest cost of one rule, or of one `messageExpression`, that an API server accepts.
+/// The maximum cost of one rule or `messageExpression` that an API server accepts.
 pub const RULE_COST_LIMIT: u64 = 10_000_000;
 
-/// The highest cost of all rules of a version together that an API server accepts.
+/// The maximum total cost of all rules of a version that an API server accepts.
 pub const TOTAL_COST_LIMIT: u64 = 100_000_000;
 
 /// A compiled expression.
@@ -83,34 +84,34 @@ pub struct Expression {
     optional_old_self: bool,
 }
 
-/// Why an expression does not compile.
+/// Error of compiling an expression.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CompileError {
-    /// It is not CEL.
+    /// Invalid syntax.
     #[error("{message}")]
     Syntax {
-        /// The part of the text it is about, in bytes.
+        /// The affected part of the expression, in bytes.
         range: Range<usize>,
-        /// What is wrong.
+        /// The error message.
         message: String,
     },
-    /// A name does not exist, or a type does not fit.
+    /// An unknown name or a type mismatch.
     #[error("{message}")]
     Type {
-        /// The part of the text it is about, in bytes.
+        /// The affected part of the expression, in bytes.
         range: Range<usize>,
-        /// What is wrong.
+        /// The error message.
         message: String,
     },
-    /// A literal has no such value, e.g. `duration('1 day')`.
+    /// A literal that its function cannot parse, e.g. `duration('1 day')`.
     #[error("{message}")]
     Literal {
-        /// The part of the text it is about, in bytes.
+        /// The affected part of the expression, in bytes.
         range: Range<usize>,
-        /// What is wrong.
+        /// The error message.
         message: String,
     },
-    /// This crate cannot tell whether an API server accepts it.
+    /// This crate cannot determine whether an API server accepts the expression.
     #[error("cannot tell whether an API server accepts this expression")]
     Unknown,
 }
@@ -119,25 +120,25 @@ pub enum CompileError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Output {
-    /// What a rule has.
+    /// The value of a rule.
     Bool(bool),
-    /// What a `messageExpression` has.
+    /// The value of a `messageExpression`.
     String(String),
-    /// A value of another type, by the name of the type.
+    /// A value of any other type; the string is the name of the type.
     Other(&'static str),
 }
 
-/// A value that expressions are evaluated on, typed by its schema.
+/// A value on which expressions are evaluated, typed by its schema.
 #[derive(Clone, Debug)]
 pub struct Data(Value);
 
-/// How many steps evaluations may still take. The default is enough for all rules on one object.
+/// The remaining steps for evaluations. The default suffices for all rules on one object.
 #[derive(Clone, Debug)]
 pub struct Budget(u64);
 
 impl Expression {
-    /// Parses an expression and checks its types. `self` is a value of the declaration, and so is `oldSelf`; with
-    /// `optional_old_self` it is an optional one, as with `optionalOldSelf: true` in a rule.
+    /// Parses an expression and checks its types. `self` and `oldSelf` have the type of the declaration; with
+    /// `optional_old_self`, `oldSelf` is an optional, as with `optionalOldSelf: true` in a rule.
     ///
     /// # Errors
     ///
@@ -151,22 +152,22 @@ impl Expression {
         Ok(Self { tree, checked, declaration: Arc::clone(self_), optional_old_self })
     }
 
-    /// The name of its type: `bool`, `string`, `list(int)`, …
+    /// The name of the expression's type: `bool`, `string`, `list(int)`, …
     pub fn result(&self) -> String {
         self.checked.types[self.tree.root.id].to_string()
     }
 
-    /// Whether it mentions `oldSelf`, so that it applies to updates only.
+    /// `true` if the expression uses `oldSelf`, and so applies to updates only.
     pub fn uses_old_self(&self) -> bool {
         self.checked.uses_old_self
     }
 
-    /// The estimate of its worst cost that an API server compares with [`RULE_COST_LIMIT`], for one value.
+    /// The estimated worst-case cost for one value, which an API server compares with [`RULE_COST_LIMIT`].
     pub fn cost(&self) -> u64 {
         cost::estimate(&self.tree, &self.checked, &self.declaration)
     }
 
-    /// The fields of `self` that it mentions, e.g. `self.spec.name`, by their names in CEL. May repeat some.
+    /// The fields of `self` in the expression, e.g. `self.spec.name`, by their names in CEL. May contain duplicates.
     pub fn fields(&self) -> Vec<String> {
         let mut fields = Vec::new();
         let mut rest = vec![&self.tree.root];
@@ -179,7 +180,7 @@ impl Expression {
         fields
     }
 
-    /// Evaluates it. `old_self` is `None` when an object is created.
+    /// Evaluates the expression. `old_self` is `None` when an object is created.
     ///
     /// # Errors
     ///
@@ -208,7 +209,7 @@ pub fn check_syntax(text: &str) -> Result<(), CompileError> {
     parse::parse(text).map(drop).map_err(CompileError::syntax)
 }
 
-/// Two expressions differ in blanks and comments only.
+/// `true` if two expressions differ only in whitespace and comments.
 pub fn has_same_tokens(one: &str, other: &str) -> bool {
     let tokens = |text: &str| -> Option<Vec<lexer::Token>> {
         lexer::tokens(text).ok().map(|tokens| tokens.into_iter().map(|(token, _)| token).collect())
@@ -230,8 +231,8 @@ impl CompileError {
 }
 
 impl Data {
-    /// A part of an object, which has its defaults and fits the schema. `resource` is true for a Kubernetes object, whose kind,
-    /// API version and name are visible even if the schema does not mention them.
+    /// A part of an object that has its defaults and fits the schema. Set `resource` for a Kubernetes object, whose
+    /// kind, API version and name are visible even if the schema does not declare them.
     pub fn new(json: &Json, schema: &Schema, resource: bool) -> Self {
         Self(Value::of(json, schema, resource))
     }
@@ -244,7 +245,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Whether no further expression can be evaluated.
+    /// `true` if no steps remain.
     pub fn is_spent(&self) -> bool {
         self.0 == 0
     }

@@ -1,5 +1,5 @@
-//! The functions that a rule can call: CEL's own, and Kubernetes' libraries as of 1.34 (`pkg/cel/environment/base.go` of
-//! k8s.io/apiserver).
+//! The functions that a rule can call: CEL's standard functions, and Kubernetes' libraries as of 1.34
+//! (`pkg/cel/environment/base.go` of k8s.io/apiserver).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -8,9 +8,9 @@ use super::types::Type;
 
 #[derive(Debug)]
 pub struct Overload {
-    /// Called as `first.function(rest)`.
+    /// Called as `receiver.function(args)`.
     pub member: bool,
-    /// With the receiver as the first.
+    /// Types of the arguments, the receiver first.
     pub args: Vec<Type>,
     pub result: Type,
 }
@@ -19,7 +19,7 @@ pub fn overloads(function: &str) -> Option<&'static [Overload]> {
     FUNCTIONS.get(function).map(Vec::as_slice)
 }
 
-/// Names that a user can write.
+/// Names of functions that can be written in an expression; excludes operators.
 pub fn names() -> impl Iterator<Item = &'static str> {
     FUNCTIONS.keys().copied().filter(|name| name.starts_with(|first: char| first.is_ascii_alphabetic()))
 }
@@ -44,13 +44,13 @@ static FUNCTIONS: LazyLock<BTreeMap<&str, Vec<Overload>>> = LazyLock::new(|| {
     functions
 });
 
-/// `#` in a signature.
+/// Types that `#` in a signature expands to.
 const COMPARABLE: [&str; 8] = ["int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes"];
 
-/// `$` in a signature.
+/// Types that `$` in a signature expands to.
 const ADDABLE: [&str; 4] = ["int", "uint", "double", "duration"];
 
-/// `receiver.(arguments)result`, or without a receiver. Other single capital letters are type parameters.
+/// Parses `receiver.(arguments) -> result`, or without a receiver. Single capital letters are type parameters.
 fn overload(signature: &str) -> Overload {
     let (args, result) = signature.trim().rsplit_once(" -> ").expect("a result");
     let open =
@@ -105,7 +105,7 @@ const LIBRARY_TYPES: [&str; 11] = [
     "Decision",
 ];
 
-/// At the commas that are in no brackets.
+/// Splits at the commas outside of brackets.
 fn split(list: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut depth, mut start) = (0, 0);

@@ -1,7 +1,7 @@
 //! Checks literals that functions parse: `duration('1 day')`, `matches('(')`, `'%d'.format(['x'])`.
 //!
-//! The API server finds these when it compiles a rule: cel-go's `cel/validator.go` and `ext/formatting.go`, and what
-//! `interpreter/decorators.go` evaluates beforehand.
+//! The API server finds these errors when it compiles a rule: cel-go's `cel/validator.go` and `ext/formatting.go`, and
+//! the constant folding in `interpreter/decorators.go`.
 
 use super::check::Checked;
 use super::parse::{Element, Expr, Kind, Literal, Problem, Tree};
@@ -13,7 +13,7 @@ pub fn check(tree: &Tree, checked: &Checked) -> Result<(), Problem> {
     of(&tree.root, checked, false)
 }
 
-/// `in_format`: among the arguments of `format`, where lists may be mixed.
+/// `in_format` is set within the arguments of `format`, where lists may have mixed types.
 fn of(expr: &Expr, checked: &Checked, in_format: bool) -> Result<(), Problem> {
     let mut in_format = in_format;
     match &expr.kind {
@@ -39,7 +39,7 @@ fn of(expr: &Expr, checked: &Checked, in_format: bool) -> Result<(), Problem> {
 fn call(function: &str, target: Option<&Expr>, args: &[Expr]) -> Result<(), Problem> {
     let Some(first) = args.first() else { return Ok(()) };
     let patterns = match (function, target) {
-        // The API server takes the text for a pattern, too.
+        // The API server checks the text as a pattern, too.
         ("matches", None) => args,
         ("matches" | "find" | "findAll", Some(_)) => &args[..1],
         _ => &[],
@@ -79,7 +79,7 @@ fn call(function: &str, target: Option<&Expr>, args: &[Expr]) -> Result<(), Prob
     Err(Problem::at(first.range.clone(), format!("not a value for `{function}`{example}")))
 }
 
-/// The value of a literal, or of one made a string, both of which the API server evaluates beforehand.
+/// The value of a literal or of a string conversion of one, both of which the API server evaluates at compile time.
 fn constant(expr: &Expr) -> Option<Literal> {
     let arg = match &expr.kind {
         Kind::Literal(literal) => return Some(literal.clone()),
@@ -95,7 +95,7 @@ fn constant(expr: &Expr) -> Option<Literal> {
         _ => return None,
     };
     let text = match &arg.kind {
-        // Of the string that it is read from, in another form.
+        // The text that the timestamp or duration is parsed from, although `string` prints it in another form.
         Kind::Call { function, target: None, args } if function == "timestamp" || function == "duration" => {
             constant(args.first()?).filter(|text| matches!(text, Literal::String(_)))?
         }
@@ -115,7 +115,7 @@ fn same_types<'a>(values: impl Iterator<Item = (&'a Expr, bool)>, checked: &Chec
     for (expr, optional) in values {
         let type_ = match &checked.types[expr.id] {
             Type::Optional(value) if optional => (**value).clone(),
-            // Kubernetes panics at an optional that is `dyn`.
+            // Kubernetes panics on an optional of type `dyn`.
             Type::Dyn if optional => return Err(Problem::Unknown),
             type_ => type_.clone(),
         };
@@ -130,7 +130,7 @@ fn same_types<'a>(values: impl Iterator<Item = (&'a Expr, bool)>, checked: &Chec
     Ok(())
 }
 
-/// A format string against the list of its arguments, if both are written out.
+/// Checks a format string against its arguments, if both are literals.
 fn format(expr: &Expr, target: &Expr, arguments: &Expr, checked: &Checked) -> Result<(), Problem> {
     let (Kind::Literal(Literal::String(text)), Kind::List(elements)) = (&target.kind, &arguments.kind) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Calls that are macros → the loops that they stand for, as cel-go's `parser/macro.go` and `ext/` have them.
+//! Macro calls → comprehensions, following cel-go's `parser/macro.go` and `ext/`.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use super::parse::{ACCUMULATOR, Comprehension, Element, Expr, Kind, Literal, Par
 
 type Expanded = Result<Expr, Problem>;
 
-/// The expansion of calls that are macros.
+/// Expands macro calls.
 pub struct Macros<'a> {
     pub parser: &'a mut Parser,
     pub range: Range<usize>,
@@ -104,7 +104,7 @@ impl Macros<'_> {
         Ok(self.call("_?_:_", vec![has_value, then, none]))
     }
 
-    /// `accumulator + [element]` for each element, or for each that the filter lets through.
+    /// Loop step `accumulator + [element]`, for all elements or for those that pass the filter.
     fn gather(&mut self, range: Expr, variables: Vec<String>, filter: Option<Expr>, element: Expr) -> Expr {
         let so_far = self.accumulator();
         let element = self.node(Kind::List(vec![Element { optional: false, value: element }]));
@@ -125,7 +125,7 @@ impl Macros<'_> {
         self.comprehension(range, variables, init, condition, step, result)
     }
 
-    /// `name` stands for `value` in `result`: a loop that never turns.
+    /// Binds `name` to `value` in `result`: a comprehension over an empty list.
     fn bind(&mut self, unused: String, name: String, value: Expr, result: Expr) -> Expr {
         let range = self.node(Kind::List(Vec::new()));
         let condition = self.literal(Literal::Bool(false));

@@ -1,6 +1,6 @@
 //! Suggests the closest known name for a misspelt one.
 
-/// The nearest of `words`, if it is within one edit, or two in a word of five characters or more. Case does not count.
+/// The closest of `words` within an edit distance of 1, or 2 for a text of five characters or more. Ignores case.
 pub fn nearest<'a>(text: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let text = text.to_lowercase();
     let limit = if text.chars().count() < 5 { 1 } else { 2 };

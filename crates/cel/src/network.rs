@@ -14,7 +14,7 @@ pub struct Cidr {
 }
 
 impl Ip {
-    /// No zone, and no IPv4 written as IPv6.
+    /// Parses an address. Rejects zones and IPv4-mapped IPv6 addresses.
     pub fn parse(text: &str) -> Option<Self> {
         let address: IpAddr = text.parse().ok()?;
         let is_mapped = matches!(address, IpAddr::V6(v6) if v6.to_ipv4_mapped().is_some());
@@ -48,7 +48,7 @@ impl Ip {
             || self.is_link_local_unicast())
     }
 
-    /// The address as a number, and how many bits it has.
+    /// The address as a number, and its length in bits.
     fn number(self) -> (u128, u32) {
         match self.0 {
             IpAddr::V4(v4) => (u32::from(v4).into(), 32),

@@ -1,18 +1,18 @@
 //! The text of a CEL expression → its syntax tree, with the macros expanded (`has`, `all`, `map`, …).
 //!
-//! By hand rather than with the `cel` crate, whose grammar lacks what Kubernetes has had since 1.29: optionals
-//! (`self.?name`, `list[?0]`, `{?'key': value}`) and macros with two variables. The grammar is `CEL.g4` of cel-go, one
-//! function a rule; so is the expansion, since the cost of a rule is counted on what it expands to.
+//! Written by hand because the `cel` crate's grammar lacks what Kubernetes has had since 1.29: optionals (`self.?name`,
+//! `list[?0]`, `{?'key': value}`) and macros with two variables. The grammar is `CEL.g4` of cel-go, with one function
+//! per rule. The expansion follows cel-go as well, since the cost of a rule is that of its expansion.
 
 use std::ops::Range;
 
 use super::lexer::{Token, tokens};
 use super::macros::Macros;
 
-/// More than this many levels, and cel-go gives up, too.
+/// Maximum recursion depth. cel-go also gives up beyond it.
 const MAX_DEPTH: usize = 200;
 
-/// The variable in which a comprehension gathers its result; no identifier in a rule can have this name.
+/// The variable in which a comprehension accumulates its result. Not an identifier, so no rule can use it.
 pub const ACCUMULATOR: &str = "@result";
 
 const RESERVED: [&str; 17] = [
@@ -41,9 +41,9 @@ pub fn is_keyword(name: &str) -> bool {
 
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// Different for every node of a tree, and smaller than [`Tree::nodes`].
+    /// Unique within a tree, and smaller than [`Tree::nodes`].
     pub id: usize,
-    /// In bytes of the text; what a macro expands to has the place of its call.
+    /// Range in bytes. Nodes of a macro's expansion have the range of the call.
     pub range: Range<usize>,
     pub kind: Kind,
 }
@@ -58,7 +58,7 @@ pub enum Kind {
         field: String,
         test: bool,
     },
-    /// Operators have the names that cel-go gives them: `_+_`, `_?_:_`, `@in`.
+    /// Operators are called by cel-go's names: `_+_`, `_?_:_`, `@in`.
     Call {
         function: String,
         target: Option<Box<Expr>>,
@@ -66,19 +66,19 @@ pub enum Kind {
     },
     List(Vec<Element>),
     Map(Vec<(Expr, Element)>),
-    /// `name{field: value}`, which no rule in a CRD has a use for.
+    /// `name{field: value}`, which has no use in a CRD's rules.
     Message(String),
     Comprehension(Box<Comprehension>),
 }
 
 #[derive(Clone, Debug)]
 pub struct Element {
-    /// Written `?value`: left out if the optional is empty.
+    /// Written `?value`: omitted if the optional is empty.
     pub optional: bool,
     pub value: Expr,
 }
 
-/// The loop that macros expand to, and `optMap`'s way to name a value (over an empty list).
+/// The loop that macros expand to. `optMap` uses it over an empty list to bind a name to a value.
 #[derive(Clone, Debug)]
 pub struct Comprehension {
     pub range: Expr,
@@ -110,9 +110,9 @@ pub struct Tree {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Problem {
-    /// The API server refuses this.
+    /// The API server rejects the expression.
     Wrong { range: Range<usize>, message: String },
-    /// Whether it does is not known here.
+    /// This crate cannot determine whether the API server rejects it.
     Unknown,
 }
 
@@ -137,7 +137,7 @@ pub fn parse(text: &str) -> Parsed<Tree> {
 pub struct Parser {
     tokens: Vec<(Token, Range<usize>)>,
     next: usize,
-    /// How many there are so far.
+    /// Number of nodes created so far.
     pub nodes: usize,
     depth: usize,
 }
@@ -159,7 +159,7 @@ impl Parser {
         Ok(expr)
     }
 
-    /// A chain of `||` or `&&` is a balanced tree.
+    /// Parses a chain of `||` or `&&` into a balanced tree.
     fn logical(&mut self, sign: &str, function: &str, operand: fn(&mut Parser) -> Parsed<Expr>) -> Parsed<Expr> {
         let mut terms = vec![operand(self)?];
         while self.take(sign) {
@@ -243,7 +243,7 @@ impl Parser {
                 } else {
                     let select = Kind::Select { operand: Box::new(expr), field: name, test: false };
                     expr = self.node(start..end, select);
-                    // The two names with points that a rule may use.
+                    // The two qualified names that a rule may use.
                     if let Some(name @ ("google.protobuf.Duration" | "google.protobuf.Timestamp")) =
                         expr.qualified_name().as_deref()
                     {
@@ -371,14 +371,14 @@ impl Parser {
         Ok(())
     }
 
-    /// `[,]` is as good as `[]`.
+    /// Accepts `[,]` as `[]`.
     fn lone_comma(&mut self, close: &'static str) {
         if self.tokens.get(self.next + 1).is_some_and(|(token, _)| token == &Token::Sign(close)) {
             self.take(",");
         }
     }
 
-    /// After an item: a comma, which may also be the last, or the end of the list.
+    /// After an item: a comma, which may be trailing, or the end of the list.
     fn separator(&mut self, close: &'static str) -> Parsed<()> {
         if self.take(",") || self.peek() == &Token::Sign(close) { Ok(()) } else { Err(self.unexpected("`,`")) }
     }
@@ -465,7 +465,7 @@ impl Parser {
 }
 
 impl Expr {
-    /// `a.b.c`, if it is just that.
+    /// The name `a.b.c`, if the expression consists of identifiers and field selections only.
     pub fn qualified_name(&self) -> Option<String> {
         match &self.kind {
             Kind::Ident(name) => Some(name.clone()),
@@ -474,7 +474,7 @@ impl Expr {
         }
     }
 
-    /// The parts, in the order in which they are written.
+    /// The child expressions, in source order.
     pub fn children(&self) -> Vec<&Expr> {
         match &self.kind {
             Kind::Literal(_) | Kind::Ident(_) | Kind::Message(_) => Vec::new(),

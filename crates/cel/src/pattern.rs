@@ -1,7 +1,7 @@
 //! Regular expressions of Go, as in `pattern` of schemas and `matches` of CEL.
 //!
-//! They are translated to those of the `regex` crate. Both follow RE2; what differs is rewritten: classes such as `\d` are ASCII
-//! in Go, a `{` that begins no repetition is literal, so is `[` inside a class, and there is `\Q…\E`.
+//! They are translated to the syntax of the `regex` crate. Both follow RE2. The differences are rewritten: classes such
+//! as `\d` are ASCII in Go, a `{` that begins no repetition is literal, so is `[` inside a class, and there is `\Q…\E`.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -12,7 +12,7 @@ pub use regex::Regex;
 
 pub use syntax::check;
 
-/// Compiles a regular expression. `None` for what only one of the two languages has.
+/// Compiles a regular expression. `None` if only one of the two languages supports it.
 pub fn compile(pattern: &str) -> Option<Regex> {
     Regex::new(&translate(pattern)?).ok()
 }
@@ -39,7 +39,7 @@ fn translate(pattern: &str) -> Option<String> {
     Some(out)
 }
 
-/// What follows a `\`.
+/// Translates the escape after a `\`.
 fn escape(chars: &mut Peekable<Chars>, out: &mut String, in_class: bool) -> Option<()> {
     let c = chars.next()?;
     let class = match c {
@@ -99,7 +99,7 @@ fn class(chars: &mut Peekable<Chars>, out: &mut String) -> Option<()> {
                 let name: String = chars.by_ref().take_while(|c| *c != ']').collect();
                 out.extend(["[", &name, "]"]);
             }
-            // These mean something to the `regex` crate when they are doubled.
+            // The `regex` crate gives these characters a meaning when doubled.
             '[' | '&' | '~' => out.extend(['\\', c]),
             '-' if chars.peek() == Some(&'-') || out.ends_with('-') => out.push_str("\\-"),
             c => out.push(c),
@@ -108,7 +108,7 @@ fn class(chars: &mut Peekable<Chars>, out: &mut String) -> Option<()> {
     None
 }
 
-/// How long `n}`, `n,}` or `n,m}` is, if that is what follows.
+/// Length of `n}`, `n,}` or `n,m}`, if `chars` begins with one of these.
 fn repetition(chars: Peekable<Chars>) -> Option<usize> {
     let inside: String = chars.take_while(|c| c.is_ascii_digit() || matches!(c, ',' | '}')).collect();
     let (counts, _) = inside.split_once('}')?;

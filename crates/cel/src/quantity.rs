@@ -1,7 +1,7 @@
 //! Quantities: `100m`, `1.5Gi`, `1e3`.
 //!
-//! Source: `pkg/api/resource/quantity.go` of k8s.io/apimachinery, whose two representations can be told apart: what it holds
-//! as an integer with a scale may be an integer, what it holds as a decimal never is.
+//! Source: `pkg/api/resource/quantity.go` of k8s.io/apimachinery. Its two representations are observable: a quantity
+//! stored as a scaled integer may be an integer, one stored as a decimal never is.
 
 use std::cmp::Ordering;
 
@@ -20,7 +20,7 @@ struct Number {
     exponent: i32,
 }
 
-/// Powers of ten.
+/// The exponent of the smallest unit, a power of ten.
 const NANO: i32 = -9;
 
 fn too_large<T>() -> Result<T, Failure> {
@@ -46,7 +46,7 @@ impl Quantity {
             None => ("", rest),
         };
         if unsigned.trim_start_matches('0').is_empty() {
-            // A sign alone is a zero, too.
+            // A sign without digits is zero, too.
             return Ok(Self::integer(0));
         }
         let letters = suffix.len() - suffix.trim_start_matches(|c| "eEinumkKMGTP".contains(c)).len();
@@ -121,7 +121,7 @@ impl Quantity {
         self.number.compare(&other.number)
     }
 
-    /// Not of every quantity that is one: `1000m` is none.
+    /// The quantity as an integer. `None` even for some whole numbers, such as `1000m`.
     pub fn as_integer(&self) -> Option<i64> {
         if self.number.mantissa == 0 && !self.is_decimal {
             return Some(0);
@@ -162,7 +162,7 @@ impl Quantity {
 }
 
 impl Number {
-    /// Away from zero, to a whole number of nanos.
+    /// Rounds away from zero to a multiple of 1 nano.
     fn rounded_up(self) -> Result<Self, Failure> {
         if self.exponent >= NANO || self.mantissa == 0 {
             return Ok(self);
@@ -173,7 +173,7 @@ impl Number {
         Ok(Self { mantissa: (self.mantissa + divisor - 1) / divisor, exponent: NANO })
     }
 
-    /// The mantissa with another exponent, which is no greater.
+    /// The mantissa for a smaller or equal exponent.
     fn scaled_to(self, exponent: i32) -> Result<i128, Failure> {
         let factor = 10_i128.checked_pow((self.exponent - exponent) as u32);
         match factor.and_then(|factor| self.mantissa.checked_mul(factor)) {
@@ -191,7 +191,7 @@ impl Number {
         let exponent = self.exponent.min(other.exponent);
         match (self.scaled_to(exponent), other.scaled_to(exponent)) {
             (Ok(left), Ok(right)) => Ok(left.cmp(&right)),
-            // One of them has more digits than fit, so the other has fewer.
+            // Only one of them overflows, so it has the greater magnitude and its sign decides.
             (Ok(_), Err(_)) => Ok(0.cmp(&other.mantissa)),
             (Err(_), Ok(_)) => Ok(self.mantissa.cmp(&0)),
             (Err(failure), Err(_)) => Err(failure),
@@ -199,7 +199,7 @@ impl Number {
     }
 }
 
-/// Source: `math.Pow10`, exact as the table that Go has.
+/// Source: `math.Pow10`, exact as Go's table.
 fn pow10(exponent: i32) -> f64 {
     format!("1e{exponent}").parse().expect("a number")
 }

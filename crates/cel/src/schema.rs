@@ -6,7 +6,8 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value as Json;
 
-/// The part of a structural schema that CEL uses: the `openAPIV3Schema` of a CustomResourceDefinition, or a schema in it.
+/// The part of a structural schema that CEL uses: the `openAPIV3Schema` of a CustomResourceDefinition, or a schema
+/// within it.
 ///
 /// Deserializes from the whole schema; other fields are ignored.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -17,18 +18,18 @@ pub struct Schema {
     pub type_: Option<String>,
     /// `date-time`, …
     pub format: Option<String>,
-    /// Whether null is a value.
+    /// `true` if null is a valid value.
     pub nullable: bool,
     /// The default.
     pub default: Option<Json>,
     /// The values of an `enum`; empty means any.
     #[serde(rename = "enum")]
     pub enum_: Vec<Json>,
-    /// The most characters of a string.
+    /// Maximum length of a string, in characters.
     pub max_length: Option<i64>,
-    /// The most items of a list.
+    /// Maximum number of items of a list.
     pub max_items: Option<i64>,
-    /// The most entries of a map.
+    /// Maximum number of entries of a map.
     pub max_properties: Option<i64>,
     /// The schema of the items of a list.
     #[serde(deserialize_with = "schema")]
@@ -71,7 +72,7 @@ impl Schema {
     }
 }
 
-/// `additionalProperties: true` and lists of schemas in `items` declare no type.
+/// Returns `None` for `additionalProperties: true` and for lists of schemas in `items`, which declare no type.
 fn schema<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<Schema>>, D::Error> {
     let value = Option::<Json>::deserialize(deserializer)?.filter(Json::is_object);
     value.map(serde_json::from_value).transpose().map_err(D::Error::custom)

@@ -1,7 +1,7 @@
-//! Types of CEL, and what a schema declares: its type, and how large a value of it can be.
+//! CEL types, and the declarations that schemas contain: the type of a value and its maximum size.
 //!
-//! Source: `pkg/cel/common/schemas.go` and `pkg/cel/escaping.go` of k8s.io/apiserver. All sizes are in bytes of JSON or in
-//! elements, and as pessimistic as Kubernetes is: what has no limit is as large as a request can be.
+//! Source: `pkg/cel/common/schemas.go` and `pkg/cel/escaping.go` of k8s.io/apiserver. All sizes are in bytes of JSON or
+//! in elements, and as pessimistic as Kubernetes: an unlimited value is as large as a request can be.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,7 +25,7 @@ pub enum Type {
     Duration,
     Timestamp,
     Null,
-    /// Anything: not checked before the rule runs.
+    /// Any type: checked at runtime only.
     Dyn,
     List(Arc<Type>),
     Map(Arc<Type>, Arc<Type>),
@@ -35,11 +35,11 @@ pub enum Type {
     Object(Object),
     /// A type of Kubernetes' libraries: `Quantity`, `URL`, `IP`, …
     Library(&'static str),
-    /// A type to be found out.
+    /// A type variable, to be inferred.
     Variable(u32),
 }
 
-/// Every object of a schema is a type of its own, even if it has the same fields as another.
+/// An object type. Every object schema is a distinct type, even if it has the same fields as another.
 #[derive(Clone, Debug)]
 pub struct Object(pub Arc<Declaration>);
 
@@ -73,11 +73,11 @@ impl fmt::Display for Type {
     }
 }
 
-/// What a schema declares: the CEL type of its values, and how large they can be.
+/// The declaration of a schema: the CEL type of its values, and their maximum size.
 #[derive(Debug)]
 pub struct Declaration {
     pub(crate) shape: Shape,
-    /// Of lists and maps, and of strings whose length counts.
+    /// Maximum number of elements of a list or map; maximum length of a string if it affects costs.
     pub(crate) max_elements: u64,
     min_size: u64,
 }
@@ -86,15 +86,16 @@ pub struct Declaration {
 pub enum Shape {
     Scalar(Type),
     List(Arc<Declaration>),
-    /// From strings to this.
+    /// A map from strings to values of this declaration.
     Map(Arc<Declaration>),
-    /// By names as CEL can write them.
+    /// Fields by their escaped names.
     Object(BTreeMap<String, Arc<Declaration>>),
 }
 
 impl Declaration {
-    /// Reads a schema. `None` if CEL cannot see its values, e.g. those of unknown type. `resource` is true for the schema of a
-    /// Kubernetes object, whose kind, API version and name CEL can see even if the schema does not mention them.
+    /// Reads a schema. `None` if its values are not visible in CEL, e.g. those of unknown type. Set `resource` for the
+    /// schema of a Kubernetes object, whose kind, API version and name are visible even if the schema does not declare
+    /// them.
     pub fn new(schema: &Schema, resource: bool) -> Option<Arc<Declaration>> {
         if schema.int_or_string {
             let max_elements = schema.max_length.map_or(MAX_REQUEST - 2, |max| 4 * unsigned(max));
@@ -181,12 +182,12 @@ impl Declaration {
         }
     }
 
-    /// The key of a map. Its length is never counted.
+    /// The key of a map. Its length never counts towards costs.
     pub(crate) fn key() -> Arc<Declaration> {
         scalar(Type::String, 0, 2)
     }
 
-    /// A field by its name in CEL. A reserved word may be written plainly after a point.
+    /// A field by its name in CEL. A reserved word needs no escaping after a dot.
     pub(crate) fn field(&self, name: &str) -> Option<&Arc<Declaration>> {
         let Shape::Object(fields) = &self.shape else { return None };
         fields.get(name).or_else(|| fields.get(&format!("__{name}__")).filter(|_| is_keyword(name)))
@@ -208,7 +209,7 @@ impl Declaration {
         }
     }
 
-    /// How many such values fit into one request.
+    /// Maximum number of values of this declaration that fit into one request.
     pub fn max_cardinality(&self) -> u64 {
         MAX_REQUEST / (self.min_size + 1)
     }
@@ -222,7 +223,7 @@ fn any_string() -> Arc<Declaration> {
     scalar(Type::String, MAX_REQUEST - 2, 2)
 }
 
-/// What is always visible of an object's metadata.
+/// The part of an object's metadata that is always visible.
 fn metadata() -> Arc<Declaration> {
     let fields = ["name", "generateName"].into_iter().map(|name| (name.to_owned(), any_string())).collect();
     Arc::new(Declaration { shape: Shape::Object(fields), max_elements: 0, min_size: 2 })
@@ -236,7 +237,7 @@ pub(crate) fn describes_its_metadata(schema: &Schema) -> bool {
         && schema.property("metadata").is_some_and(|it| is(it, "name", "string") && is(it, "generateName", "string"))
 }
 
-/// The name of a field in CEL, where e.g. `-` is written `__dash__`. `None` if it cannot be written.
+/// The name of a field in CEL, in which e.g. `-` becomes `__dash__`. `None` if the field is not visible in CEL.
 pub fn escape(name: &str) -> Option<String> {
     if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) {
         return None;

@@ -1,4 +1,4 @@
-//! Values of CEL, and how a part of an object becomes one by its schema.
+//! CEL values, and the conversion of objects to them by their schema.
 //!
 //! Source: cel-go's `common/types`, and `pkg/cel/common/valuesunstructured.go` of k8s.io/apiserver.
 
@@ -18,13 +18,13 @@ use crate::format;
 use crate::go::{time, url::Url};
 use crate::schema::Schema;
 
-/// Why an expression has no value.
+/// Error of evaluating an expression.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Failure {
-    /// The evaluation fails. An API server rejects the object with this error.
+    /// The evaluation fails. An API server rejects the object with this message.
     #[error("{0}")]
     Error(String),
-    /// This crate cannot evaluate it, e.g. for lack of a database of time zones.
+    /// This crate cannot evaluate the expression, e.g. because it has no time zone database.
     #[error("cannot evaluate {0}")]
     Unknown(String),
 }
@@ -48,7 +48,7 @@ pub enum Value {
     Double(f64),
     String(Rc<str>),
     Bytes(Rc<[u8]>),
-    /// Nanoseconds.
+    /// In nanoseconds.
     Duration(i64),
     Timestamp(Timestamp),
     List(Rc<List>),
@@ -60,20 +60,20 @@ pub enum Value {
     Ip(Ip),
     Cidr(Cidr),
     Semver(Rc<Version>),
-    /// A format of the library, by its name.
+    /// A named format of the format library.
     Format(&'static str),
-    /// Of which no schema tells the type.
+    /// A value whose type no schema declares.
     Opaque(Rc<Json>),
-    /// A failure as soon as it is looked at.
+    /// A failure that is raised when the value is used.
     Broken(Failure),
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct Timestamp {
-    /// Since 1970.
+    /// Seconds since 1970.
     pub seconds: i64,
     pub nanos: u32,
-    /// Seconds of the zone that it was written in; only of interest when it is written again.
+    /// Offset of its time zone in seconds, only used for formatting.
     pub offset: i64,
 }
 
@@ -82,7 +82,7 @@ impl Timestamp {
         i128::from(self.seconds) * 1_000_000_000 + i128::from(self.nanos)
     }
 
-    /// Within the years 1 to 9999.
+    /// A timestamp within the years 1 to 9999.
     pub fn new(seconds: i64, nanos: u32, offset: i64) -> Result<Self, Failure> {
         const FIRST: i64 = -62_135_596_800;
         const LAST: i64 = 253_402_300_799;
@@ -107,7 +107,7 @@ pub struct List {
     pub merge: Merge,
 }
 
-/// What a list is by `x-kubernetes-list-type`, which decides what is equal to it and what `+` does.
+/// Semantics of a list by `x-kubernetes-list-type`, which determines `==` and `+`.
 #[derive(Debug)]
 pub enum Merge {
     Atomic,
@@ -119,7 +119,7 @@ pub enum Merge {
 #[derive(Debug, Default)]
 pub struct Map {
     pub entries: Vec<(Value, Value)>,
-    /// Fields that cannot be seen, and are equal or not all the same.
+    /// Fields that expressions cannot access, but that `==` and `size` take into account.
     pub hidden: BTreeMap<String, Json>,
 }
 
@@ -152,7 +152,7 @@ impl Value {
 
     pub const NONE: Self = Value::Optional(None);
 
-    /// Itself, unless it is a failure.
+    /// The value itself, or the error if it is [`Value::Broken`].
     pub fn sound(self) -> Outcome {
         match self {
             Value::Broken(failure) => Err(failure),
@@ -185,7 +185,8 @@ impl Value {
         }
     }
 
-    /// `resource`: an object of Kubernetes, whose name and kind can be seen whatever the schema says.
+    /// Converts JSON. Set `resource` for a Kubernetes object, whose name and kind are visible whatever the schema
+    /// declares.
     pub fn of(json: &Json, schema: &Schema, resource: bool) -> Value {
         let broken = |what: &str| Value::Broken(Failure::Error(format!("invalid data, expected {what}")));
         if json.is_null() {
@@ -234,7 +235,7 @@ fn object(map: &serde_json::Map<String, Json>, schema: &Schema, resource: bool) 
         let visible = match name.as_str() {
             "apiVersion" | "kind" if adds_metadata => value.as_str().map(Value::string),
             "metadata" if adds_metadata => Some(metadata(value)),
-            // A null is as good as no field in an object, and not in a map.
+            // A null counts as a missing field of an object, but not as a missing entry of a map.
             _ if is_object => {
                 schema.property(name).filter(|_| !value.is_null()).map(|schema| Value::of_inner(value, schema))
             }
@@ -283,7 +284,7 @@ fn string(string: &str, schema: &Schema) -> Value {
     }
 }
 
-/// `==`
+/// The operator `==`.
 pub fn equal(left: &Value, right: &Value) -> Result<bool, Failure> {
     Ok(match (left, right) {
         (Value::Broken(failure), _) | (_, Value::Broken(failure)) => return Err(failure.clone()),
@@ -366,7 +367,7 @@ fn equal_maps(left: &Map, right: &Map) -> Result<bool, Failure> {
     Ok(left.hidden.iter().all(|(name, value)| right.hidden.get(name).is_none_or(|other| other == value)))
 }
 
-/// `<` and its like.
+/// The operators `<`, `<=`, `>`, `>=`.
 pub fn compare(left: &Value, right: &Value) -> Result<Ordering, Failure> {
     Ok(match (left, right) {
         (Value::Double(number), _) | (_, Value::Double(number)) if number.is_nan() => {
@@ -378,7 +379,7 @@ pub fn compare(left: &Value, right: &Value) -> Result<Ordering, Failure> {
         (Value::Int(left), Value::Uint(right)) => i128::from(*left).cmp(&i128::from(*right)),
         (Value::Uint(left), Value::Int(right)) => i128::from(*left).cmp(&i128::from(*right)),
         (Value::Double(left), Value::Double(right)) => double(*left, *right),
-        // As doubles, but for those beyond the integers.
+        // Compared as doubles, except for those beyond the range of integers.
         (Value::Double(left), Value::Int(right)) => double(*left, *right as f64),
         (Value::Int(left), Value::Double(right)) => double(*left as f64, *right),
         (Value::Double(left), Value::Uint(right)) => double(*left, *right as f64),

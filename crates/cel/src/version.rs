@@ -1,16 +1,17 @@
-//! Versions as `github.com/blang/semver/v4` reads them, the library of Kubernetes and OLM: semantic versions, whose numbers have 64
-//! bits before and after the `-`.
+//! Versions as `github.com/blang/semver/v4` parses them, the library of Kubernetes and OLM: semantic versions whose
+//! numbers, also those of the pre-release, fit into 64 bits.
 
 use semver::Version;
 
-/// Reads `1.2.3-rc.1+build`.
+/// Parses `1.2.3-rc.1+build`.
 pub fn parse(text: &str) -> Option<Version> {
     let version = Version::parse(text).ok()?;
     let is_short = |part: &str| part.parse::<u64>().is_ok() || part.bytes().any(|c| !c.is_ascii_digit());
     (version.pre.is_empty() || version.pre.split('.').all(is_short)).then_some(version)
 }
 
-/// Makes `1.2.0` of `v1.2` and `01.2`, without checking the parts. `None`: what is short has a `-` or `+`.
+/// Normalizes `v1.2` and `01.2` to `1.2.0`, without validating the parts. `None` if an incomplete version contains `-`
+/// or `+`.
 ///
 /// Source: `normalizeAndParse` of `pkg/cel/library/semverlib.go` of k8s.io/apiserver, and blang's `ParseTolerant`.
 pub fn complete(text: &str) -> Option<String> {

@@ -1,9 +1,10 @@
-//! The expressions of `expressions.txt` have their values. opctl's `tests/cluster/objects.rs` compares the same file with an API server.
+//! Evaluates the expressions of `expressions.txt`. opctl's `tests/cluster/objects.rs` compares the same file with an
+//! API server.
 
 use opctl_cel::{Budget, Data, Declaration, Expression, Failure, Output, RULE_COST_LIMIT, Schema};
 use serde_json::json;
 
-/// One a line: what is true; after `error: `, what fails.
+/// One expression per line. It must be true, or fail after the prefix `error: `.
 const EXPRESSIONS: &str = include_str!("expressions.txt");
 
 #[test]

@@ -103,7 +103,7 @@ fn double(text: &str) -> Outcome {
     let names_infinity = lower.trim_start_matches(['+', '-']).starts_with("inf");
     match text.parse::<f64>() {
         Ok(number) if number.is_infinite() && !names_infinity => wrong(&Value::string(text), "double"),
-        // Go knows no sign of it.
+        // Go accepts no sign before `NaN`.
         Ok(number) if number.is_nan() && lower != "nan" => wrong(&Value::string(text), "double"),
         Ok(number) => Ok(Value::Double(number)),
         Err(_) => wrong(&Value::string(text), "double"),

@@ -1,12 +1,13 @@
 //! Values as text: `string(1.5)`, and `'%s'.format([…])`.
 //!
-//! Source: cel-go's `ext/formatting.go`; numbers with a point are written by `golang.org/x/text/message` in English.
+//! Source: cel-go's `ext/formatting.go`; floating-point numbers are formatted by `golang.org/x/text/message` in
+//! English.
 
 use super::super::value::{Failure, Value, error};
 use super::unknown;
 use crate::go::time;
 
-/// As `%s` and, where there is a conversion, `string` write it.
+/// Text of a value as written by `%s` and, for types that have this conversion, by `string`.
 pub fn text(value: &Value) -> Result<String, Failure> {
     Ok(match value {
         Value::Null => "null".to_owned(),
@@ -57,7 +58,7 @@ pub fn text(value: &Value) -> Result<String, Failure> {
     })
 }
 
-/// Within a list or map.
+/// Text of a value inside a list or map.
 fn literal(value: &Value) -> Result<String, Failure> {
     Ok(match value {
         Value::String(text) => quoted(text)?,
@@ -71,7 +72,7 @@ fn literal(value: &Value) -> Result<String, Failure> {
     })
 }
 
-/// Go's `%q`, of what is plain.
+/// Go's `%q`, for plain characters only.
 fn quoted(text: &str) -> Result<String, Failure> {
     let mut quoted = String::from('"');
     for c in text.chars() {
@@ -93,7 +94,7 @@ fn quoted(text: &str) -> Result<String, Failure> {
     Ok(quoted + "\"")
 }
 
-/// Go's `%g`: the shortest digits that give the number.
+/// Go's `%g`: the shortest digits that represent the number.
 pub fn general(number: f64) -> String {
     if !number.is_finite() {
         return match (number.is_nan(), number > 0.0) {
@@ -176,7 +177,7 @@ fn clause_of(clause: char, precision: usize, arg: &Value) -> Result<String, Fail
                 (true, _, _) => "NaN".to_owned(),
                 (_, true, _) => if number > 0.0 { "∞" } else { "-∞" }.to_owned(),
                 (_, _, 'f') => fixed(number, precision),
-                // The signs between digits and exponent are those of the API server's tables of languages.
+                // The characters between digits and exponent depend on the language tables of the API server.
                 _ => return unknown("`%e`"),
             }
         }
@@ -190,7 +191,7 @@ fn signed(number: i64, write: fn(u64) -> String) -> String {
     format!("{sign}{}", write(number.unsigned_abs()))
 }
 
-/// With commas between thousands.
+/// Fixed-point notation with commas between thousands.
 fn fixed(number: f64, precision: usize) -> String {
     let plain = format!("{number:.precision$}");
     let (sign, plain) = plain.strip_prefix('-').map_or(("", plain.as_str()), |plain| ("-", plain));

@@ -174,20 +174,20 @@ fn named_format(name: &str, args: &[Value]) -> Option<Outcome> {
     }
 }
 
-/// What is wrong with a text, if anything is. Source: `pkg/cel/library/format.go`, and `pkg/util/validation` of
-/// k8s.io/apimachinery for the messages.
+/// Validates a text against a named format and returns the optional list of errors. Source:
+/// `pkg/cel/library/format.go`, and `pkg/util/validation` of k8s.io/apimachinery for the messages.
 fn validate(format: &str, text: &str) -> Outcome {
     const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
     const LABEL_1035: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
     const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
     const VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
     let too_long = |most: usize| (text.len() > most).then(|| format!("must be no more than {most} characters"));
-    // A prefix may end with what comes before a letter.
+    // A prefix may end with a character that is only allowed before a letter.
     let masked = match text.strip_suffix('-') {
         Some(start) if format.ends_with("Prefix") => format!("{start}a"),
         _ => text.to_owned(),
     };
-    // By the rule without its limit.
+    // Applies the rule without its length limit.
     let short = |rule: &dyn Fn(&str) -> bool, problem: &str| {
         let body = if masked.len() > 63 { is_long(&masked, rule) } else { rule(&masked) };
         (!body).then(|| problem.to_owned())
@@ -213,7 +213,7 @@ fn validate(format: &str, text: &str) -> Outcome {
         "byte" => vec!["invalid base64".to_owned()],
         "date" => vec!["invalid date".to_owned()],
         "datetime" => vec!["invalid datetime".to_owned()],
-        // There is a list, and what is in it is Go's own words.
+        // The list exists, but its messages are Go's error texts.
         _ => {
             return Ok(Value::some(Value::list(vec![Value::Broken(Failure::Unknown(format!(
                 "the message of `{format}`"
@@ -223,7 +223,8 @@ fn validate(format: &str, text: &str) -> Outcome {
     if problems.is_empty() { Ok(Value::NONE) } else { Ok(Value::some(texts(problems.iter().map(String::as_str)))) }
 }
 
-/// Whether a long text keeps to the rule of a short one, which looks at the first, the last and any character.
+/// Applies a rule for short texts to a long one. The rules depend only on the first, the last and each single
+/// character.
 fn is_long(text: &str, rule: &dyn Fn(&str) -> bool) -> bool {
     let ends = |text: &str| Some((text.chars().next()?, text.chars().next_back()?));
     ends(text).is_some_and(|(first, last)| {

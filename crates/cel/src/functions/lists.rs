@@ -140,7 +140,7 @@ fn slice(items: &[Value], from: i64, to: i64) -> Outcome {
 }
 
 fn sort(items: &[Value], keys: &[Value]) -> Outcome {
-    /// So many are sorted by insertion, which keeps the order of equals.
+    /// Up to this length, Go sorts by insertion, which is stable.
     const STABLE: usize = 12;
     if items.len() != keys.len() {
         return error("@sortByAssociatedKeys() expected a list of the same size as the associated keys list");
@@ -168,7 +168,7 @@ fn sort(items: &[Value], keys: &[Value]) -> Outcome {
     if let Some(failure) = failure {
         return Err(failure);
     }
-    // Of a list by itself, equals are the same.
+    // If a list is sorted by itself, equal keys are equal items.
     if items.len() > STABLE && has_equals && !std::ptr::eq(items, keys) {
         return unknown("the order of equals in a long list");
     }

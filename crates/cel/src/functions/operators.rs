@@ -1,4 +1,4 @@
-//! Arithmetic, order, membership. What may be left unevaluated is in `evaluate`.
+//! Arithmetic, comparison, membership. Operators with lazy operands are in `evaluate`.
 
 use std::cmp::Ordering;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! Functions of texts; places are counted in characters.
+//! Functions of strings; positions are counted in characters.
 //!
 //! Source: cel-go's `ext/strings.go` and `pkg/cel/library/regex.go` of k8s.io/apiserver.
 
@@ -81,7 +81,7 @@ pub fn texts<'a>(texts: impl Iterator<Item = &'a str>) -> Value {
     Value::list(texts.map(Value::string).collect())
 }
 
-/// At the end is still inside.
+/// The position after the last character is valid.
 fn index(at: i64, length: usize) -> Result<usize, Failure> {
     match usize::try_from(at) {
         Ok(index) if index <= length => Ok(index),
@@ -101,7 +101,7 @@ fn index_of(text: &str, part: &str, from: i64) -> Outcome {
     Ok(Value::Int(found.map_or(-1, |at| at as i64)))
 }
 
-/// Begins at `from` or before.
+/// Finds the last occurrence that begins at `from` or before.
 fn last_index_of(text: &str, part: &str, from: i64) -> Outcome {
     if part.is_empty() {
         return Ok(Value::Int(from));
@@ -122,7 +122,7 @@ fn split(text: &str, by: &str, most: usize) -> Value {
     if !by.is_empty() {
         return texts(text.splitn(most, by));
     }
-    // Into characters; the last part has the rest.
+    // Splits into characters; the last part contains the rest.
     let mut parts = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {

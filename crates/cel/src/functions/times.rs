@@ -1,6 +1,6 @@
 //! Accessors of timestamps and durations.
 //!
-//! Source: cel-go's `common/types/timestamp.go` and `duration.go`, with times in UTC where no zone is named.
+//! Source: cel-go's `common/types/timestamp.go` and `duration.go`. Times are in UTC if no zone is given.
 
 use super::super::value::{Failure, Outcome, Timestamp, Value, error};
 use super::unknown;
@@ -46,7 +46,7 @@ fn of_timestamp(name: &str, timestamp: Timestamp, offset: i64) -> Option<Outcome
     })))
 }
 
-/// Seconds of `UTC` or `-08:00`; other names are those of a database that is not here.
+/// Offset in seconds of `UTC` or `-08:00`. Other names need a time zone database, which this crate does not include.
 fn offset(zone: &str) -> Result<i64, Failure> {
     let Some((hours, minutes)) = zone.split_once(':') else {
         return if matches!(zone, "" | "UTC") { Ok(0) } else { unknown(format!("the time zone `{zone}`")) };

@@ -1,8 +1,6 @@
-//! Times and durations by the rules of Go's `time`.
-//!
-//! A day is one of the Gregorian calendar, for all years.
+//! Times and durations by the rules of Go's `time`. Dates are Gregorian for all years.
 
-/// Reads a duration such as `1h30m` as Go's `time.ParseDuration` does, in nanoseconds.
+/// Parses a duration such as `1h30m`, as Go's `time.ParseDuration` does, in nanoseconds.
 pub fn parse_duration(text: &str) -> Option<i64> {
     const MOST: u64 = 1 << 63;
     let (negative, mut rest) = match text.strip_prefix(['-', '+']) {
@@ -60,12 +58,12 @@ fn digits(text: &str) -> &str {
     &text[..text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len()]
 }
 
-/// `2006-01-02`
+/// `true` for a valid date such as `2006-01-02`.
 pub fn is_date(text: &str) -> bool {
     parse_date(text).is_some()
 }
 
-/// Days since 1970.
+/// Parses `2006-01-02` to days since 1970.
 pub fn parse_date(text: &str) -> Option<i64> {
     if !has_shape(text, "0000-00-00") {
         return None;
@@ -83,7 +81,7 @@ pub fn parse_date(text: &str) -> Option<i64> {
     (1..=days).contains(&day).then(|| days_of(year, month, day))
 }
 
-/// A moment: seconds since 1970, and nanoseconds after them. Source: `time.Parse` with the layout `time.RFC3339`.
+/// Parses a time to seconds since 1970 and nanoseconds. Source: `time.Parse` with the layout `time.RFC3339`.
 pub fn parse_rfc3339(text: &str) -> Option<(i64, u32)> {
     let (moment, mut rest) = text.split_at_checked(19)?;
     if !has_shape(&moment[10..], "T00:00:00") {
@@ -108,7 +106,7 @@ pub fn parse_rfc3339(text: &str) -> Option<(i64, u32)> {
     Some((days * 86_400 + hour * 3_600 + minute * 60 + second - offset, nanos))
 }
 
-/// Seconds of `+01:00`.
+/// Parses an offset such as `+01:00` to seconds.
 pub fn parse_offset(text: &str) -> Option<i64> {
     if !has_shape(text, "+00:00") && !has_shape(text, "-00:00") {
         return None;
@@ -118,13 +116,13 @@ pub fn parse_offset(text: &str) -> Option<i64> {
     (hours <= 24 && minutes < 60).then_some(if text.starts_with('-') { -seconds } else { seconds })
 }
 
-/// `0` in a shape stands for a digit.
+/// Compares a text with a shape, in which `0` matches any digit.
 fn has_shape(text: &str, shape: &str) -> bool {
     let fits = |(c, shape)| if shape == b'0' { u8::is_ascii_digit(&c) } else { c == shape };
     text.len() == shape.len() && text.bytes().zip(shape.bytes()).all(fits)
 }
 
-/// As `time.RFC3339Nano` in UTC.
+/// Formats a time as `time.RFC3339Nano` does, in UTC.
 pub fn format_rfc3339(seconds: i64, nanos: u32) -> String {
     let Calendar { year, month, day, .. } = calendar(seconds);
     let of_day = seconds.rem_euclid(86_400);
@@ -138,19 +136,19 @@ pub fn format_rfc3339(seconds: i64, nanos: u32) -> String {
 
 pub struct Calendar {
     pub year: i64,
-    /// From 1.
+    /// 1 to 12.
     pub month: i64,
-    /// Of the month, from 1.
+    /// Day of the month, from 1.
     pub day: i64,
-    /// From 1.
+    /// Day of the year, from 1.
     pub day_of_year: i64,
-    /// 0 is Sunday.
+    /// 0 (Sunday) to 6.
     pub weekday: i64,
 }
 
 pub fn calendar(seconds: i64) -> Calendar {
     let days = seconds.div_euclid(86_400);
-    // Counted in years from March, so that the leap day is the last of one; see `days_of`.
+    // Years are counted from March, so that the leap day is the last day of a year; see `days_of`.
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let of_era = shifted.rem_euclid(146_097);

@@ -5,21 +5,21 @@ use std::net::Ipv6Addr;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Url {
     pub scheme: String,
-    /// With the port.
+    /// Host and port.
     pub host: String,
     pub query: String,
     path: String,
     raw_path: String,
-    /// What is compared beside the parts above: user, opaque part, fragment.
+    /// The parts that are only compared: user, opaque part, fragment.
     rest: String,
 }
 
-/// Absolute, and what stands behind `#` is no part of its own. `None`: an error.
+/// Parses an absolute URL. A `#` does not start a fragment. `None` for an invalid URL.
 pub fn parse_request_uri(text: &str) -> Option<Url> {
     parse(text, true)
 }
 
-/// As Kubernetes' CEL library reads it: by `ParseRequestURI`, then by `Parse`.
+/// Parses a URL as Kubernetes' CEL library does: with `ParseRequestURI`, then with `Parse`.
 pub fn parse_absolute(text: &str) -> Option<Url> {
     parse_request_uri(text)?;
     let (text, fragment) = text.split_once('#').unwrap_or((text, ""));
@@ -91,7 +91,7 @@ fn parse(text: &str, via_request: bool) -> Option<Url> {
     Some(url)
 }
 
-/// The scheme, which may be empty, and what follows it.
+/// Splits a URL into the scheme, which may be empty, and the rest.
 fn scheme(text: &str) -> Option<(&str, &str)> {
     for (at, c) in text.bytes().enumerate() {
         match c {
@@ -162,7 +162,7 @@ impl Url {
         if self.path == "*" { "*".to_owned() } else { escape(&self.path, Part::Path) }
     }
 
-    /// Names and values in the order in which they are written; what cannot be read is left out.
+    /// Query parameters in the order of the URL. Invalid ones are skipped.
     pub fn parameters(&self) -> Vec<(String, String)> {
         let pairs = self.query.split('&').filter(|pair| !pair.is_empty() && !pair.contains(';'));
         pairs
@@ -198,7 +198,7 @@ fn unescape(text: &str, part: Part) -> Option<String> {
             c => out.push(*c),
         }
     }
-    // Go's strings need not be UTF-8, and CEL's are shown so.
+    // Strings in Go may contain invalid UTF-8; CEL prints them with replacement characters.
     Some(String::from_utf8(out).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
@@ -236,7 +236,7 @@ mod tests {
         let url = parse_absolute("HTTPS://user:p%40ss@example.com:8080/a%2Fb/ü?k=v&k=w+x&l#frag").unwrap();
         assert_eq!((url.scheme.as_str(), url.host.as_str()), ("https", "example.com:8080"));
         assert_eq!((url.hostname(), url.port()), ("example.com", "8080"));
-        // What must be escaped and is not makes the written form invalid, so it is written anew.
+        // A character that must be escaped but is not makes the raw path invalid, so the path is escaped from scratch.
         assert_eq!(url.escaped_path(), "/a/b/%C3%BC");
         assert_eq!(parse_absolute("/a%2Fb").unwrap().escaped_path(), "/a%2Fb");
         let pairs = [("k", "v"), ("k", "w x"), ("l", "")].map(|(name, value)| (name.to_owned(), value.to_owned()));

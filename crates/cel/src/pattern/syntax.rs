@@ -1,15 +1,15 @@
-//! Whether a regular expression is one of Go, whose syntax is RE2's: it has no look-around and no back-references, and
+//! Checks regular expressions against Go's syntax, which is RE2's: it has no look-around and no back-references, and
 //! accepts less than Rust's. Follows `regexp/syntax/parse.go`.
 
-/// Checks whether Go accepts a regular expression.
+/// Checks a regular expression by Go's rules.
 ///
 /// # Errors
 ///
-/// The reason why it does not.
+/// The reason why Go rejects it.
 pub fn check(pattern: &str) -> Result<(), String> {
     let mut parser = Parser { rest: pattern, names: Vec::new() };
     let mut groups = 0;
-    // Whether there is something that `*` can repeat, and whether it has been repeated already.
+    // `atom`: a preceding expression exists that `*` can repeat. `repeated`: it already has a repetition operator.
     let (mut atom, mut repeated) = (false, false);
     while let Some(c) = parser.next() {
         let was_repeated = std::mem::take(&mut repeated);
@@ -75,7 +75,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// After `(`. False: these were flags for what follows, and no group.
+    /// Parses after `(`. Returns `false` for flags such as `(?i)`, which open no group.
     fn group(&mut self) -> Result<bool, String> {
         if !self.take('?') {
             return Ok(true);
@@ -102,7 +102,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// After `{`. False: it is a brace like any character.
+    /// Parses after `{`. Returns `false` if the brace is literal.
     fn count(&mut self) -> Result<bool, String> {
         let Some((inside, rest)) = self.rest.split_once('}') else { return Ok(false) };
         let (min, max) = inside.split_once(',').unwrap_or((inside, inside));
@@ -123,7 +123,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// After `[`.
+    /// Parses after `[`.
     fn class(&mut self) -> Result<(), String> {
         self.take('^');
         let mut first = true;
@@ -166,7 +166,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// After a backslash outside of a class.
+    /// Parses after a backslash outside of a class.
     fn escape(&mut self) -> Result<(), String> {
         match self.rest.chars().next() {
             Some('A' | 'b' | 'B' | 'z' | 'd' | 'D' | 's' | 'S' | 'w' | 'W') => drop(self.next()),
@@ -184,7 +184,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The character that an escape stands for.
+    /// The character that an escape represents.
     fn character(&mut self) -> Result<char, String> {
         let c = self.next().ok_or("a backslash at the end")?;
         let unknown = || format!("no escape `\\{c}` in Go");
