@@ -1,21 +1,21 @@
-//! kustomize's field specs: which objects, and a path in them that passes through lists unmentioned. The tables are
-//! kustomize's own, from `builtinpluginconsts`.
+//! kustomize's field specs: which objects, and a path in them that traverses lists implicitly. The tables are copied
+//! from kustomize's `builtinpluginconsts`.
 
 use super::object::Id;
 use super::yaml::{Node, Value};
 
-/// Where something stands in some objects; what is empty is not asked for.
+/// A path to a field in objects of a kind. Empty fields match any group, version or kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldSpec {
     pub group: String,
     pub version: String,
     pub kind: String,
     pub path: String,
-    /// Missing mappings on the way are made.
+    /// Creates missing mappings on the path.
     pub create: bool,
 }
 
-/// Names of one kind, and the fields of others that hold them.
+/// A kind of object, and the fields of other objects that refer to it by name.
 #[derive(Clone, Debug)]
 pub struct NameReference {
     pub group: String,
@@ -33,7 +33,7 @@ impl FieldSpec {
         Self { group: group.into(), ..Self::new(kind, path, create) }
     }
 
-    /// As `configurations` write it.
+    /// Parses an entry in the format of `configurations`.
     pub fn read(node: &Node) -> Option<Self> {
         let text = |key| node.text_at(&[key]).unwrap_or_default().to_owned();
         let path = node.text_at(&["path"])?.to_owned();
@@ -45,18 +45,18 @@ impl FieldSpec {
         selects(&self.group, &self.version, &self.kind, id)
     }
 
-    /// The keys on the way; `\/` is no border between two.
+    /// The keys of the path; `\/` is a slash within a key.
     fn keys(&self) -> Vec<String> {
         let keys = self.path.replace("\\/", "\0");
         keys.split('/').filter(|key| !key.is_empty()).map(|key| key.replace('\0', "/")).collect()
     }
 
-    /// True if a value has this place.
+    /// `true` if the path leads to a value.
     pub fn is_in(&self, node: &Node) -> bool {
         leads(node, &self.keys())
     }
 
-    /// Calls `change` with every value at this place; `missing` is what a missing one is made of.
+    /// Calls `change` with every value at the path. With `create`, a missing value is first set to `missing`.
     pub fn visit(&self, node: &mut Node, missing: Option<Value>, change: &mut impl FnMut(&mut Node)) {
         let keys = self.keys();
         walk(node, &keys, missing.filter(|_| self.create).as_ref(), change);
@@ -96,7 +96,7 @@ fn walk(node: &mut Node, keys: &[String], missing: Option<&Value>, change: &mut 
     }
 }
 
-/// Where the pod template of a workload stands, and its pod spec.
+/// The path to the pod spec of a workload.
 pub fn pod_spec(kind: &str) -> Option<&'static [&'static str]> {
     Some(match kind {
         "Pod" => &["spec"],
@@ -111,7 +111,7 @@ pub fn pod_spec(kind: &str) -> Option<&'static [&'static str]> {
 
 const RBAC: &str = "rbac.authorization.k8s.io";
 
-/// Which fields hold names that kustomize keeps in step.
+/// The fields with names that kustomize updates when it renames the object.
 pub fn name_references() -> Vec<NameReference> {
     let pods = |kinds: &[&str], paths: &[&str]| -> Vec<FieldSpec> {
         let spec = |kind: &str, path: &str| {
@@ -276,7 +276,7 @@ pub fn name_references() -> Vec<NameReference> {
     references
 }
 
-/// Which namespaces `namespace:` sets, beside `metadata.namespace` and subjects.
+/// The namespaces that `namespace:` sets, besides `metadata.namespace` and subjects.
 pub fn namespaces() -> Vec<FieldSpec> {
     vec![
         FieldSpec::of("apiregistration.k8s.io", "APIService", "spec/service/namespace", true),
@@ -289,7 +289,7 @@ pub fn namespaces() -> Vec<FieldSpec> {
     ]
 }
 
-/// Labels of pod templates.
+/// Labels in pod templates.
 pub fn template_labels() -> Vec<FieldSpec> {
     vec![
         FieldSpec {
@@ -307,14 +307,14 @@ pub fn template_labels() -> Vec<FieldSpec> {
     ]
 }
 
-/// Annotations of objects and of their pod templates.
+/// Annotations of objects and pod templates.
 pub fn annotations() -> Vec<FieldSpec> {
     let templates = template_labels().into_iter().filter(|spec| !spec.path.contains("[]"));
     let templates = templates.map(|spec| FieldSpec { path: spec.path.replace("labels", "annotations"), ..spec });
     [FieldSpec::new("", "metadata/annotations", true)].into_iter().chain(templates).collect()
 }
 
-/// Selectors, which are given the labels where they are to select by them.
+/// Selectors, to which labels with `includeSelectors` are added.
 pub fn selectors() -> Vec<FieldSpec> {
     let v1 = |kind| FieldSpec { version: "v1".into(), ..FieldSpec::new(kind, "spec/selector", true) };
     let mut specs = vec![

@@ -1,11 +1,11 @@
-//! Names that were changed → the fields that hold them, as kustomize's name reference transformer does last of all.
+//! Updates references to renamed objects, as kustomize's name reference transformer does after all others.
 
 use super::fields::{NameReference, selects};
 use super::object::{Id, Object};
 use super::render::Render;
 use super::yaml::{Node, Value};
 
-/// What an object is and was called, apart from the object, which may refer to others itself.
+/// The names of an object. A copy, since the object may itself be changed as a referrer.
 struct Candidate {
     id: Id,
     is_cluster_scoped: bool,
@@ -14,7 +14,7 @@ struct Candidate {
     suffixes: Vec<String>,
 }
 
-/// Puts the references of a finished render in step with its names.
+/// Updates the references in a finished render.
 pub fn names(render: &mut Render) {
     let candidates: Vec<Candidate> = render
         .objects
@@ -24,7 +24,7 @@ pub fn names(render: &mut Render) {
             Candidate {
                 is_cluster_scoped: id.is_cluster_scoped(),
                 id,
-                // What gets a hash is renamed by that, too.
+                // The hash suffix renames an object, too.
                 past: if object.hashed { object.ids().collect() } else { object.past.clone() },
                 prefixes: object.prefixes.clone(),
                 suffixes: object.suffixes.clone(),
@@ -49,7 +49,7 @@ pub fn names(render: &mut Render) {
     }
 }
 
-/// Objects of other namespaces are out of reach, but for the subjects of a binding.
+/// `true` if the referrer can refer to the candidate: it is in the same namespace, or a subject of a binding.
 fn may_refer(referrer: &Object, candidate: &Candidate, other: &Candidate) -> bool {
     let is_subject = |subject: &Node| {
         subject.text_at(&["kind"]) == Some("ServiceAccount")
@@ -135,11 +135,11 @@ fn find<'a>(
         found.retain(|other| is_related(referrer, other, false));
     }
     let first = *found.first()?;
-    // Several of different names: kustomize gives up.
+    // Ambiguous: kustomize leaves the reference unchanged.
     found.iter().all(|other| other.id.name == first.id.name).then_some(first)
 }
 
-/// Whether both went through the same kustomizations, by the prefixes and suffixes that they were given.
+/// `true` if both went through the same kustomizations, judging by the prefixes and suffixes that these added.
 fn is_related(one: &Candidate, two: &Candidate, may_be_empty: bool) -> bool {
     let same = |one: &[String], two: &[String]| {
         may_be_empty && (one.is_empty() || two.is_empty())

@@ -1,5 +1,5 @@
-//! `configMapGenerator` and `secretGenerator`: the objects, their keys and the files that they are made from. The hash
-//! at the end of a name is left out; nobody refers to it by hand.
+//! `configMapGenerator` and `secretGenerator`: the objects, their keys and source files. Names lack the hash suffix,
+//! because nobody writes it in a reference.
 
 use super::kustomization::Kustomization;
 use super::object::Object;
@@ -77,7 +77,7 @@ fn map(renderer: &mut Renderer, kustomization: &Kustomization, kind: &str, entry
     old.hashed = object.hashed;
 }
 
-/// The keys of the data, at the places that say them.
+/// The keys of the data, with the positions of their entries.
 fn keys(renderer: &mut Renderer, kustomization: &Kustomization, entry: &Node, render: &mut Render) -> Vec<Node> {
     let mut keys = Vec::new();
     for literal in entry.items_at(&["literals"]) {

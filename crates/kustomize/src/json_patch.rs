@@ -3,11 +3,11 @@
 use super::yaml::{Node, Value};
 use opctl_model::diagnostic::Span;
 
-/// Why a patch does not apply, and where in the patch.
+/// The position in a patch, and the reason why the patch does not apply.
 pub type Misfit = (Span, String);
 
-/// Applies the operations one after the other, up to the first that does not fit; `doubts` are what kustomize takes
-/// differently than it is written.
+/// Applies the operations in order, up to the first error. `doubts` receives operations that kustomize applies
+/// differently than they are written.
 pub fn apply(object: &mut Node, operations: &[Node], doubts: &mut Vec<Misfit>) -> Result<(), Misfit> {
     operations.iter().try_for_each(|operation| apply_one(object, operation, doubts))
 }
@@ -79,7 +79,7 @@ fn find<'a>(object: &'a mut Node, path: &str) -> Option<&'a mut Node> {
     })
 }
 
-/// The value that holds the last key of a path, and that key.
+/// The container of the last key of a path, and that key.
 fn holder<'a>(object: &'a mut Node, path: &str, span: &Span) -> Result<(&'a mut Node, String), Misfit> {
     let (above, last) = path.rsplit_once('/').ok_or_else(|| missing(path, span))?;
     let last = last.replace("~1", "/").replace("~0", "~");

@@ -5,24 +5,24 @@ use crate::yaml::{Node, Value};
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::names::nearest;
 
-/// The names that kustomize looks for in a folder.
+/// The file names of a kustomization, in kustomize's order.
 pub const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// A kustomization file.
 #[derive(Clone, Debug)]
 pub struct Kustomization {
-    /// From the root of the tree, `""` for the root itself.
+    /// The folder, relative to the root of the tree; `""` is the root.
     pub folder: String,
-    /// Of the file.
+    /// The file, relative to the root of the tree.
     pub path: String,
-    /// Its content.
+    /// The content of the file.
     pub node: Node,
     /// `kind: Component`
     pub is_component: bool,
 }
 
 impl Kustomization {
-    /// The texts of a list, in order: files, folders or names.
+    /// The strings in a list with their nodes, in order: files, folders or names.
     pub(crate) fn texts<'a>(&'a self, field: &'a str) -> impl Iterator<Item = (&'a str, &'a Node)> {
         self.node.items_at(&[field]).iter().filter_map(|item| Some((item.as_text()?, item)))
     }
@@ -40,11 +40,11 @@ impl Kustomization {
 enum Shape {
     Text,
     Map,
-    /// A list of texts.
+    /// A list of strings.
     Texts,
     /// A list of mappings.
     Maps,
-    /// A list of texts or mappings.
+    /// A list of strings or mappings.
     List,
 }
 
@@ -85,11 +85,11 @@ const FIELDS: &[(&str, Shape)] = &[
     ("buildMetadata", Shape::List),
 ];
 
-/// What keeps kustomize from reading this as a kustomization; says also whether it is a component.
+/// Returns `true` for a component, and the errors with which kustomize rejects the file.
 pub(crate) fn check(node: &Node) -> (bool, Vec<Diagnostic>) {
     let mut problems = Vec::new();
     for entry in node.entries() {
-        // Go's JSON does not tell cases apart.
+        // Go's JSON decoder ignores case.
         let Some((_, shape)) = FIELDS.iter().find(|(name, _)| name.eq_ignore_ascii_case(&entry.key)) else {
             let problem =
                 OP432.error(format!("a kustomization has no field `{}`", entry.key)).at(entry.key_span.clone(), "");

@@ -1,8 +1,9 @@
-//! Renders kustomizations to the objects that `kubectl kustomize` prints, and knows where in the files each value comes from.
+//! Renders kustomizations to the objects that `kubectl kustomize` prints, with the source position of each value.
 //!
-//! A folder with kustomizations goes in. Out come objects, in which each key and value has the position that set it, and diagnostics
-//! for everything that kustomize would refuse. No program is started, and nothing is read from a network or a cluster: if a
-//! kustomization needs a remote resource, a Helm chart or a plugin, [`Render::is_closed`] is false and the rest is rendered.
+//! A folder with kustomizations goes in. Out come objects, in which each key and value has the position that set it,
+//! and diagnostics for everything that kustomize would reject. It starts no program, and reads nothing from a network
+//! or a cluster: if a kustomization needs a remote resource, a Helm chart or a plugin, [`Render::is_closed`] is false
+//! and the rest is rendered.
 //!
 //! ```
 //! use opctl_kustomize::render;
@@ -26,8 +27,8 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! [`Renderer`] renders several kustomizations of one [`Tree`] and parses each file once. [`yaml`] parses other files in the same way.
-//! [`config`] knows the folders of a project that opctl scaffolded; nothing else in this crate does.
+//! [`Renderer`] renders several kustomizations of one [`Tree`] and parses each file once. [`yaml`] parses other files
+//! in the same way. [`config`] knows the folders of a project that opctl scaffolded; nothing else in this crate does.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 #![deny(missing_docs)]
@@ -60,7 +61,7 @@ pub use self::object::{Id, Object};
 pub use self::render::{Render, Renderer};
 pub use self::transform::{Image, images_in};
 
-/// Renders the kustomization in `folder`, a path relative to `root` with `/`. It may use what is in `root`, also outside of `folder`.
+/// Renders the kustomization in `folder`, a path relative to `root` with `/`. It may use files anywhere in `root`.
 pub fn render(root: impl Into<PathBuf>, folder: &str) -> (Render, Vec<Diagnostic>) {
     let tree = Tree::at(root);
     let mut renderer = Renderer::new(&tree);

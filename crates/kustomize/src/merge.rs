@@ -1,9 +1,9 @@
-//! Strategic merge as kustomize does it: mappings are merged, and lists of Kubernetes' own kinds that have a merge key.
+//! Strategic merge as in kustomize: merges mappings, and lists of built-in kinds by their merge keys.
 
 use super::yaml::{Entry, Node, Value};
 
-/// Lays a patch over a value; `None` when the patch deletes it. `is_builtin`: the kind is one of Kubernetes itself, so
-/// that its lists have merge keys.
+/// Merges a patch into a value; `None` if the patch deletes it. Set `is_builtin` for Kubernetes' built-in kinds, whose
+/// lists have merge keys.
 pub fn merge(base: Node, patch: &Node, is_builtin: bool) -> Option<Node> {
     if patch.is_null() {
         return None;
@@ -42,7 +42,7 @@ fn merge_maps(mut base: Node, patch: &Node, entries: &[Entry], is_builtin: bool)
     Some(base)
 }
 
-/// What a patch adds where nothing was: itself, but for what it would delete.
+/// The value that a patch adds where none exists: the patch without its deletions.
 fn added(patch: &Node) -> Option<Node> {
     let value = match &patch.value {
         Value::Null => return None,
@@ -60,7 +60,7 @@ fn added(patch: &Node) -> Option<Node> {
     Some(Node { value, span: patch.span.clone() })
 }
 
-/// Items are merged with those of the same keys; new ones come first.
+/// Merges items with equal keys. New items come first.
 fn merge_lists(base: Node, patch: &Node, keys: &[&str]) -> Option<Node> {
     let span = base.span.clone();
     let Value::List(mut old) = base.value else { return added(patch) };
@@ -77,7 +77,7 @@ fn merge_lists(base: Node, patch: &Node, keys: &[&str]) -> Option<Node> {
         let same = |other: &Node| {
             keys.iter().enumerate().all(|(at, key)| match (item.get(key), other.get(key)) {
                 (Some(one), Some(two)) => one.value == two.value,
-                // The first key is needed; the protocol of a port may be left out.
+                // The first key is required; others, such as the protocol of a port, are optional.
                 _ => at > 0,
             })
         };
@@ -91,7 +91,7 @@ fn merge_lists(base: Node, patch: &Node, keys: &[&str]) -> Option<Node> {
     Some(Node { value: Value::List(first.into_iter().collect()), span })
 }
 
-/// By which keys the items of a list are told apart.
+/// The merge keys of a list.
 fn merge_keys(field: &str, items: &Node) -> &'static [&'static str] {
     match field {
         "containers"

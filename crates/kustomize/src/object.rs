@@ -1,4 +1,4 @@
-//! Objects as kustomize identifies them: by their names now, and by their names before each change.
+//! Objects as kustomize identifies them: by their current names, and by their names before each change.
 
 use std::fmt;
 
@@ -11,26 +11,26 @@ pub(crate) const CRD: &str = "CustomResourceDefinition";
 pub struct Id {
     /// Empty for the core group.
     pub group: String,
-    /// Of the API, without the group.
+    /// Version of the API, without the group.
     pub version: String,
     /// E.g. `Deployment`.
     pub kind: String,
-    /// As written; empty if there is none.
+    /// As written; empty if it is not set.
     pub namespace: String,
     /// `metadata.name`
     pub name: String,
 }
 
-/// An object, with what kustomize remembers of the changes made to it.
+/// An object, with the changes that kustomize keeps track of.
 #[derive(Clone, Debug)]
 pub struct Object {
     /// The object itself, with positions.
     pub node: Node,
-    /// Its names before each change, the first one first.
+    /// Identities before each change, oldest first.
     pub(crate) past: Vec<Id>,
     pub(crate) prefixes: Vec<String>,
     pub(crate) suffixes: Vec<String>,
-    /// kustomize adds a hash of the content to the name.
+    /// kustomize appends a hash of the content to the name.
     pub(crate) hashed: bool,
 }
 
@@ -39,7 +39,7 @@ impl Object {
         Self { node, past: Vec::new(), prefixes: Vec::new(), suffixes: Vec::new(), hashed: false }
     }
 
-    /// Its identity now.
+    /// The current identity.
     pub fn id(&self) -> Id {
         let text = |path: &[&str]| self.node.text_at(path).unwrap_or_default().to_owned();
         let api_version = text(&["apiVersion"]);
@@ -53,12 +53,12 @@ impl Object {
         }
     }
 
-    /// What it was called first.
+    /// The identity before all changes.
     pub(crate) fn first_id(&self) -> Id {
         self.past.first().cloned().unwrap_or_else(|| self.id())
     }
 
-    /// What it is and was called.
+    /// All identities, the current one last.
     pub(crate) fn ids(&self) -> impl Iterator<Item = Id> {
         self.past.iter().cloned().chain([self.id()])
     }
@@ -71,7 +71,7 @@ impl Object {
         self.name_node().as_text()
     }
 
-    /// Where its name stands.
+    /// The node of the name.
     pub(crate) fn name_node(&self) -> &Node {
         self.node.at(&["metadata", "name"]).unwrap_or(&self.node)
     }
@@ -93,7 +93,7 @@ impl Id {
         })
     }
 
-    /// None and `default` are the same, and an object that is in no namespace is equal in all.
+    /// The namespace for comparisons: empty is `default`, and all cluster-scoped objects share one.
     pub(crate) fn effective_namespace(&self) -> &str {
         if self.is_cluster_scoped() {
             "_non_namespaceable_"
@@ -104,12 +104,12 @@ impl Id {
         }
     }
 
-    /// Equal for all that kustomize takes for the same object.
+    /// Normalized: equal for identities that kustomize treats as the same object.
     pub(crate) fn normal(&self) -> Self {
         Self { namespace: self.effective_namespace().to_owned(), ..self.clone() }
     }
 
-    /// Whether kustomize takes both for the same object.
+    /// `true` if kustomize treats both as the same object.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.name == other.name
             && self.kind == other.kind
@@ -119,7 +119,7 @@ impl Id {
     }
 }
 
-/// `ClusterRole "a"`, `Role "b" in "c"`, as messages say it.
+/// Formats an identity for messages: ``ClusterRole `a` ``, ``Role `b` in `c` ``.
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} `{}`", self.kind, self.name)?;
@@ -127,7 +127,7 @@ impl fmt::Display for Id {
     }
 }
 
-/// What kustomize knows to be in no namespace; it takes all else to be in one.
+/// Kinds that kustomize knows to be cluster-scoped. It treats all others as namespaced.
 const CLUSTER_SCOPED: &[(&str, &[&str], &[&str])] = &[
     (
         "admissionregistration.k8s.io",

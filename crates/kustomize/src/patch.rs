@@ -10,7 +10,7 @@ use super::{json_patch, merge};
 use crate::diagnostics::{OP432, OP437, OP438};
 use opctl_model::project::builtin;
 
-/// An entry of `patches` or `patchesJson6902`.
+/// Applies an entry of `patches` or `patchesJson6902`.
 pub fn entry(renderer: &mut Renderer, kustomization: &Kustomization, entry: &Node, render: &mut Render) {
     let path = entry.get("path").filter(|node| node.as_text().is_some_and(|text| !text.is_empty()));
     let inline = entry.get("patch").filter(|node| node.as_text().is_some_and(|text| !text.trim().is_empty()));
@@ -65,7 +65,7 @@ pub fn entry(renderer: &mut Renderer, kustomization: &Kustomization, entry: &Nod
     }
 }
 
-/// An entry of `patchesStrategicMerge`: a file, or the patch itself.
+/// Applies an entry of `patchesStrategicMerge`: a file, or an inline patch.
 pub fn listed(renderer: &mut Renderer, kustomization: &Kustomization, entry: &str, place: &Node, render: &mut Render) {
     let documents = if entry.contains('\n') {
         inside(renderer, place)
@@ -80,7 +80,7 @@ pub fn listed(renderer: &mut Renderer, kustomization: &Kustomization, entry: &st
     documents.iter().for_each(|patch| strategic(renderer, patch, Allowed::default(), render));
 }
 
-/// What a strategic merge may change of the object's own names.
+/// The parts of an object's identity that a strategic merge may change.
 #[derive(Clone, Copy, Default)]
 struct Allowed {
     name: bool,
@@ -116,7 +116,7 @@ fn place_of(target: &Node) -> opctl_model::diagnostic::Span {
     target.get("name").or_else(|| target.get("kind")).unwrap_or(target).span.clone()
 }
 
-/// A patch that names its object itself.
+/// Applies a patch that identifies its object by kind and name.
 fn strategic(renderer: &mut Renderer, patch: &Node, allowed: Allowed, render: &mut Render) {
     if !renderer.is_object(patch) {
         render.is_closed = false;
@@ -206,7 +206,7 @@ fn json(renderer: &mut Renderer, operations: &[Node], target: &Node, render: &mu
         if let Err((span, message)) = json_patch::apply(&mut object.node, operations, &mut doubts) {
             problem = Some(OP438.error(format!("this patch does not fit {name}: {message}")).at(span, ""));
         }
-        // A patch may take away what makes it an object.
+        // A patch may remove the fields that identify an object.
         if object.node.text_at(&["metadata", "name"]).is_none() || object.node.text_at(&["kind"]).is_none() {
             object.node = old;
             render.is_closed = false;

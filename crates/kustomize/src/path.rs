@@ -1,6 +1,6 @@
 //! Paths in kustomizations, which are relative to the folder of the file.
 
-/// Whether an entry names a repository or a file of the network.
+/// `true` if an entry refers to a repository or a URL.
 pub fn is_remote(entry: &str) -> bool {
     let hosts =
         ["git@", "git::", "github.com/", "gitlab.com/", "bitbucket.org/", "gh:", "ssh:", "https:", "http:", "file:"];
@@ -11,7 +11,7 @@ pub fn is_remote(entry: &str) -> bool {
         || hosts.iter().any(|host| entry.starts_with(host))
 }
 
-/// From the root of the tree; `None` where an entry leads out of it.
+/// Resolves an entry to a path from the root of the tree; `None` if it leads out of the tree.
 pub fn normal(folder: &str, entry: &str) -> Option<String> {
     if entry.starts_with('/') {
         return None;
@@ -27,7 +27,7 @@ pub fn normal(folder: &str, entry: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// The same, for an entry that stays below the folder: kustomize reads no other files.
+/// Like [`normal`], for a file that must be below the folder: kustomize reads no other files.
 pub fn inside(folder: &str, entry: &str) -> Option<String> {
     let below = |path: &String| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
     normal(folder, entry).filter(|path| folder.is_empty() || below(path))

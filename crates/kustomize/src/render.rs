@@ -1,7 +1,7 @@
 //! Renders kustomizations to the objects that `kubectl kustomize` would print, with source positions.
 //!
-//! Follows `KustTarget` of kustomize step by step. What cannot be known without a network or a plugin is left out, and
-//! said: [`Render::is_closed`].
+//! Follows `KustTarget` of kustomize step by step. Parts that need a network or a plugin are skipped, and
+//! [`Render::is_closed`] is then false.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -21,14 +21,14 @@ use opctl_model::project::{Tree, is_unreadable, join};
 /// The result of a kustomization.
 #[derive(Clone, Debug)]
 pub struct Render {
-    /// In the order in which kustomize reads them, which is not that in which it prints them.
+    /// The objects in the order in which kustomize reads them, which differs from its output.
     pub objects: Vec<Object>,
     /// The render is complete: nothing failed, and nothing comes from a network or a plugin.
     pub is_closed: bool,
     pub(crate) configuration: Configuration,
 }
 
-/// Field specs beside kustomize's own, from `configurations`.
+/// Field specs from `configurations`, in addition to the built-in ones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Configuration {
     pub(crate) references: Vec<NameReference>,
@@ -42,28 +42,28 @@ impl Default for Render {
     }
 }
 
-/// The path of a file, and what a tree lays over it.
+/// The path of a file, and the text that the tree overlays on it.
 type File = (String, Option<Option<String>>);
 
-/// The documents of a file; `None` where there is no file.
+/// The documents of a file; `None` if the file does not exist.
 type Documents = Result<Option<Arc<Vec<Node>>>, Box<Diagnostic>>;
 
-/// Renders kustomizations of one tree. Parses each file once, and collects what is wrong.
+/// Renders kustomizations of one tree. Parses each file once, and collects problems.
 pub struct Renderer<'a> {
     pub(super) tree: &'a Tree,
-    /// What was parsed, also by those that this one was made from.
+    /// The cache of parsed files, shared with renderers derived from this one.
     files: Rc<RefCell<BTreeMap<File, Documents>>>,
-    /// The files that cannot be read.
+    /// The files that were reported as unreadable.
     unread: BTreeSet<String>,
-    /// The errors that kustomize would report, in the order in which they were found.
+    /// The errors that kustomize would report, in the order of discovery.
     pub problems: Vec<Diagnostic>,
     /// The folders of the kustomizations that were read.
     pub(crate) folders: BTreeSet<String>,
-    /// Those of them whose lists were followed.
+    /// The subset of `folders` whose lists were followed.
     pub(crate) followed: BTreeSet<String>,
-    /// The files that some kustomization lists as resources.
+    /// The files that are listed as resources.
     pub(crate) resources: BTreeSet<String>,
-    /// The files that some kustomization names.
+    /// The files that any kustomization refers to.
     pub(crate) used: BTreeSet<String>,
 }
 
@@ -82,18 +82,18 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// One that remembers only what was parsed.
+    /// A new renderer of the same tree that shares only the parsed files.
     pub(crate) fn afresh(&self) -> Self {
         self.of(self.tree)
     }
 
-    /// A renderer of the same folder on disk with other texts laid over it. It shares the files that were parsed.
+    /// A renderer of the same folder on disk with other texts overlaid. It shares the parsed files.
     pub fn of<'b>(&self, tree: &'b Tree) -> Renderer<'b> {
         Renderer { files: self.files.clone(), ..Renderer::new(tree) }
     }
 
-    /// The objects of the kustomization in a folder, with all references to renamed objects updated; the components are added as if it
-    /// listed them.
+    /// The objects of the kustomization in a folder, with all references to renamed objects updated. `components` are
+    /// added as if the kustomization listed them.
     pub fn render(&mut self, folder: &str, components: &[&str]) -> Render {
         let Some(kustomization) = self.kustomization(folder) else {
             return Render { is_closed: false, ..Render::default() };
@@ -108,7 +108,7 @@ impl<'a> Renderer<'a> {
         render
     }
 
-    /// The kustomization in a folder. Its problems are reported once.
+    /// The kustomization in a folder. Reports its problems the first time.
     pub fn kustomization(&mut self, folder: &str) -> Option<Kustomization> {
         let is_new = self.folders.insert(folder.to_owned());
         let mut paths = FILE_NAMES.iter().map(|name| join(folder, name)).filter(|path| self.tree.has_file(path));
@@ -141,7 +141,7 @@ impl<'a> Renderer<'a> {
         })
     }
 
-    /// Reports which of these files cannot be read. Other mistakes in a file count only if something lists it.
+    /// Reports unreadable files. Other errors in a file count only if a kustomization lists it.
     pub(super) fn report_unreadable<'b>(&mut self, paths: impl Iterator<Item = &'b String>) {
         for path in paths {
             if self.parsed(path).is_err_and(|problem| is_unreadable(&problem)) {
@@ -178,7 +178,7 @@ impl<'a> Renderer<'a> {
         lists.filter_map(|entry| path::normal(folder, entry.as_text()?)).collect()
     }
 
-    /// Returns true if one kustomization builds on another.
+    /// `true` if one kustomization builds on another.
     pub(crate) fn leads_to(&self, folder: &str, other: &str) -> bool {
         let mut seen = BTreeSet::new();
         let mut open = vec![folder.to_owned()];
@@ -218,7 +218,7 @@ impl<'a> Renderer<'a> {
         self.configurations(kustomization, &mut render);
         generate::maps(self, kustomization, &mut render);
         for field in ["helmCharts", "helmChartInflationGenerator", "generators", "vars"] {
-            // A chart, a plugin or a variable may bring and change anything.
+            // Charts, plugins and variables may add or change anything.
             render.is_closed &= kustomization.items(field).is_empty();
             self.plugin_files(kustomization, field);
         }
@@ -238,7 +238,7 @@ impl<'a> Renderer<'a> {
         render
     }
 
-    /// Objects that say what to do to the others: those that kustomize brings itself and people use; all else is a plugin.
+    /// Applies transformers: the built-in ones in common use. All others are treated as plugins.
     fn transformers(&mut self, kustomization: &Kustomization, render: &mut Render, above: &mut Vec<String>) {
         let mut made = Render::default();
         for (entry, place) in kustomization.texts("transformers") {
@@ -318,7 +318,7 @@ impl<'a> Renderer<'a> {
         };
         if !component.is_component {
             render.is_closed = false;
-            // Another kind than both was told.
+            // An invalid `kind` was already reported.
             let is_kustomization = matches!(component.text("kind"), "" | "Kustomization");
             if let Some(place) = place.filter(|_| is_kustomization) {
                 self.problem(OP432, format!("`{folder}` is no component"), place)
@@ -333,7 +333,7 @@ impl<'a> Renderer<'a> {
         *render = self.accumulate(&component, std::mem::take(render), &[], above);
     }
 
-    /// The folder that an entry names, if there is a kustomization in it; all else is said.
+    /// The folder that an entry refers to, if it contains a kustomization; reports all other cases.
     fn folder(
         &mut self,
         kustomization: &Kustomization,
@@ -367,7 +367,7 @@ impl<'a> Renderer<'a> {
         None
     }
 
-    /// Says that something is not there, and what is.
+    /// Reports a missing file or folder, and suggests existing ones.
     pub(super) fn absent(&mut self, entry: &str, target: &str, place: &Node) {
         let (above, name) = target.rsplit_once('/').unwrap_or(("", target));
         let files = self.tree.files_below(above).unwrap_or_default();
@@ -385,7 +385,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// A file that a kustomization names beside its resources, below it.
+    /// A file below the kustomization that it refers to, other than a resource.
     pub(super) fn file(&mut self, kustomization: &Kustomization, entry: &str, place: &Node) -> Option<String> {
         if path::is_remote(entry) {
             return None;
@@ -408,7 +408,7 @@ impl<'a> Renderer<'a> {
         self.tree.read(path).ok().flatten()
     }
 
-    /// Files and folders that only a plugin reads; inline ones are texts of several lines.
+    /// Checks that the files of a plugin exist, and marks them as used. Inline entries span several lines.
     fn plugin_files(&mut self, kustomization: &Kustomization, field: &str) {
         for (entry, place) in kustomization.texts(field) {
             let is_folder = path::normal(&kustomization.folder, entry).is_some_and(|path| self.tree.has_folder(&path));
@@ -436,7 +436,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// The objects of documents, lists taken apart.
+    /// Adds the objects of documents, and the items of lists.
     fn objects(&mut self, documents: &[Node], render: &mut Render) {
         for node in documents {
             let kind = node.text_at(&["kind"]);
@@ -454,7 +454,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// Whether kustomize takes this for an object; the reason is said if not.
+    /// `true` if kustomize accepts this as an object; reports the reason otherwise.
     pub(super) fn is_object(&mut self, node: &Node) -> bool {
         let place = |path: &[&str]| node.at(path).map_or_else(|| node.span.clone(), |node| node.span.clone());
         for (path, name) in
@@ -479,14 +479,14 @@ impl<'a> Renderer<'a> {
         true
     }
 
-    /// Adds an object, unless there is one of its name.
+    /// Adds an object, unless one with the same identity exists.
     pub(super) fn add(&mut self, object: Object, render: &mut Render) {
         let from = render.objects.len();
         render.objects.push(object);
         self.leave_one_of_each(render, from);
     }
 
-    /// Removes the objects from `from` on that have the name of one before them.
+    /// Removes the objects from index `from` on whose identity an earlier object has.
     fn leave_one_of_each(&mut self, render: &mut Render, from: usize) {
         let added = render.objects.split_off(from);
         if added.is_empty() {
@@ -511,7 +511,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// An error at the place of a node, to which help can be added.
+    /// Reports an error at a node. Help can be added to the result.
     pub(super) fn problem(&mut self, code: &'static Code, message: String, place: &Node) -> Problem<'_> {
         let known = self.problems.len();
         self.problems.push(code.error(message).at(place.span.clone(), ""));
@@ -519,7 +519,7 @@ impl<'a> Renderer<'a> {
     }
 }
 
-/// A problem that was just said.
+/// The problem that was reported last.
 pub(super) struct Problem<'a>(&'a mut Diagnostic);
 
 impl Problem<'_> {
@@ -549,7 +549,7 @@ impl Configuration {
         self.labels.extend(other.labels);
     }
 
-    /// With kustomize's own.
+    /// All name references, including the built-in ones.
     pub(super) fn all_references(&self) -> Vec<NameReference> {
         let mut references = fields::name_references();
         for more in &self.references {

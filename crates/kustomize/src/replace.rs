@@ -1,4 +1,4 @@
-//! `replacements`: values that are copied from one object to others.
+//! `replacements`: copies values from one object to others.
 
 use super::kustomization::Kustomization;
 use super::render::{Render, Renderer};
@@ -8,7 +8,7 @@ use super::yaml::{Node, Value};
 use crate::diagnostics::{OP437, OP438};
 use opctl_model::diagnostic::Span;
 
-/// An entry: a replacement, or the file that holds some.
+/// Applies an entry: a replacement, or a file with some.
 pub fn entry(renderer: &mut Renderer, kustomization: &Kustomization, entry: &Node, render: &mut Render) {
     let Some(path) = entry.get("path") else { return replace(renderer, entry, render) };
     let file = path.as_text().and_then(|text| renderer.file(kustomization, text, path));
@@ -51,7 +51,7 @@ fn replace(renderer: &mut Renderer, replacement: &Node, render: &mut Render) {
             }
         }
         if let Some((text, path, id)) = misfit {
-            // Texts that are themselves YAML or JSON are looked into by kustomize, and not here.
+            // kustomize can also replace within strings that contain YAML or JSON; that is not supported here.
             if render.is_closed {
                 render.is_closed = false;
                 renderer
@@ -64,7 +64,7 @@ fn replace(renderer: &mut Renderer, replacement: &Node, render: &mut Render) {
     }
 }
 
-/// The value that is copied.
+/// The value to copy.
 fn source(renderer: &mut Renderer, replacement: &Node, render: &Render) -> Option<Node> {
     if let Some(value) = replacement.get("sourceValue") {
         return Some(value.clone());
@@ -124,7 +124,7 @@ fn place_of(select: &Node) -> Span {
     select.get("name").or_else(|| select.get("kind")).unwrap_or(select).span.clone()
 }
 
-/// `a.b.[x=y].c`, with dots in brackets and `\.` that are none.
+/// Splits `a.b.[x=y].c`. Dots within brackets and `\.` do not separate keys.
 fn keys(path: &str) -> Vec<String> {
     let mut keys = vec![String::new()];
     let mut in_brackets = false;
@@ -172,7 +172,7 @@ fn step<'a>(node: &'a Node, key: &str) -> Option<&'a Node> {
     }
 }
 
-/// Puts the value at a path, everywhere it leads; false if it leads nowhere.
+/// Sets the value at every match of the path; `false` if there is none.
 fn copy(node: &mut Node, keys: &[String], value: &Node, options: Option<&Node>) -> bool {
     let Some((first, rest)) = keys.split_first() else {
         put(node, value, options);

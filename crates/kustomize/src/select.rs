@@ -1,4 +1,4 @@
-//! kustomize's selectors: which objects a patch or a replacement is about.
+//! kustomize's selectors: the objects to which a patch or replacement applies.
 
 use opctl_model::selector::LabelSelector;
 use regex::Regex;
@@ -6,7 +6,7 @@ use regex::Regex;
 use super::object::{Id, Object};
 use super::yaml::Node;
 
-/// Regular expressions for all of a name; what is not said selects all.
+/// Regular expressions that match the whole text. An omitted field matches all objects.
 pub struct Selector {
     group: Option<Regex>,
     version: Option<Regex>,
@@ -18,7 +18,7 @@ pub struct Selector {
 }
 
 impl Selector {
-    /// `None` where an expression is none, or is of a kind that is not followed here.
+    /// `None` for an invalid regular expression, or one that is not supported here.
     pub fn read(node: &Node) -> Option<Self> {
         let regex = |key: &str| -> Option<Option<Regex>> {
             match node.text_at(&[key]) {
@@ -37,7 +37,7 @@ impl Selector {
         })
     }
 
-    /// Names and namespaces may be the first or the present ones.
+    /// Matches the first or the current name and namespace.
     pub fn selects(&self, object: &Object) -> bool {
         let (id, first) = (object.id(), object.first_id());
         let either = |regex: &Option<Regex>, get: fn(&Id) -> &str| {
@@ -49,7 +49,7 @@ impl Selector {
             && self.selects_labels(object)
     }
 
-    /// The same, of any name that the object ever had.
+    /// Like [`selects`](Self::selects), for any name that the object ever had.
     pub fn selects_any(&self, object: &Object) -> bool {
         let fits = |regex: &Option<Regex>, text: &str| regex.as_ref().is_none_or(|regex| regex.is_match(text));
         let one = |id: &Id| {

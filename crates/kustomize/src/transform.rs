@@ -1,4 +1,4 @@
-//! What a kustomization does to its objects, in kustomize's order.
+//! Applies the transformations of a kustomization to its objects, in kustomize's order.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -167,7 +167,7 @@ fn image(renderer: &mut Renderer, entry: &Node, render: &mut Render) {
     let Some(text) = name.as_text() else { return };
     let mut found = Vec::new();
     let mut is_used = false;
-    // kustomize leaves CRDs out: a schema may well have a field `containers`.
+    // kustomize skips CRDs, because a schema may have a field `containers`.
     for object in render.objects.iter_mut().filter(|object| !object.is_crd()) {
         images(&mut object.node, &mut |image| {
             let Some(reference) = image.as_text() else { return };
@@ -216,18 +216,18 @@ fn images(node: &mut Node, change: &mut impl FnMut(&mut Node)) {
     }
 }
 
-/// An image in a text that kustomize rendered.
+/// An image in a rendered text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
-    /// In the text.
+    /// The range in the text.
     pub range: Range<usize>,
-    /// As written.
+    /// The image as written.
     pub reference: String,
-    /// Without tag and digest.
+    /// The image without tag and digest.
     pub name: String,
 }
 
-/// The images that an entry of `images` can change.
+/// The images that `images` in a kustomization can change.
 ///
 /// # Errors
 ///
@@ -247,7 +247,7 @@ pub fn images_in(rendered: &str) -> Result<Vec<Image>, Box<Diagnostic>> {
     Ok(found)
 }
 
-/// Without tag and digest.
+/// The image without tag and digest.
 fn bare_image(image: &str) -> &str {
     let image = image.split('@').next().unwrap_or(image);
     match image.rsplit_once(':') {
@@ -256,7 +256,7 @@ fn bare_image(image: &str) -> &str {
     }
 }
 
-/// What is called so, of the same kind, for messages.
+/// A similar name of an object of the same kind, for messages.
 pub(super) fn near_name(id: &Id, render: &Render) -> Option<String> {
     let names: Vec<String> = render
         .objects
@@ -268,7 +268,7 @@ pub(super) fn near_name(id: &Id, render: &Render) -> Option<String> {
     nearest(&id.name, names.iter().map(String::as_str)).map(str::to_owned)
 }
 
-/// A warning: kustomize passes over what selects nothing.
+/// Warns about an entry that selects nothing, which kustomize ignores.
 pub(super) fn selects_nothing(renderer: &mut Renderer, what: &str, span: Span) {
     let message = format!("this {what} selects nothing here");
     let problem = OP437.warning(message).at(span, "");

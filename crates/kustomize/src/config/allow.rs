@@ -8,7 +8,8 @@ use opctl_model::project::{Tree, join};
 
 use super::is_yaml;
 
-/// The markers `# +opctl:allow:CODE reason` in the manifests, at the end of a line or above it. Files that cannot be read have none.
+/// The markers `# +opctl:allow:CODE reason` in the manifests, at the end of a line or above it. Unreadable files are
+/// skipped.
 pub fn allows(tree: &Tree, folder: &str) -> Vec<Allow> {
     let mut allows = Vec::new();
     let files = tree.files_below(&join(folder, "config")).unwrap_or_default();
@@ -38,7 +39,7 @@ pub fn allows(tree: &Tree, folder: &str) -> Vec<Allow> {
 
 const ALLOW: &str = "# +opctl:allow:";
 
-/// Behind what stands below: the next line that is no comment, and those that are further in.
+/// End of the item that starts on the next line without a comment: the item's line and all lines indented deeper.
 fn item_end(text: &str, from: usize) -> usize {
     let mut end = from;
     let mut item = None;

@@ -1,7 +1,8 @@
 //! The manifests of a project that opctl scaffolded: the conventions of its folder `config`.
 //!
-//! `config/default` is what is deployed, components beside it are optional parts of it, `config/samples` has objects that people apply
-//! file by file. Files go in, diagnostics come out: references to objects that do not exist, files that no kustomization lists.
+//! `config/default` is what is deployed, components beside it are optional parts of it, `config/samples` has objects
+//! that people apply file by file. Files go in, diagnostics come out: references to missing objects, files that no
+//! kustomization lists.
 
 mod allow;
 mod watched;
@@ -27,7 +28,7 @@ pub fn read(tree: &Tree, folder: &str) -> (Vec<Node>, Vec<Diagnostic>) {
     (objects_by(renderer.afresh(), folder), check_by(renderer, folder))
 }
 
-/// Checks all kustomizations of a project. `folder` is that of its PROJECT file.
+/// Checks all kustomizations of a project. `folder` contains its PROJECT file.
 pub fn check(tree: &Tree, folder: &str) -> Vec<Diagnostic> {
     check_by(Renderer::new(tree), folder)
 }
@@ -55,14 +56,14 @@ fn check_by(mut renderer: Renderer, folder: &str) -> Vec<Diagnostic> {
     for root in others {
         found.extend(apart(&mut renderer, root, &default, main));
     }
-    // What stands in a circle is below no root.
+    // A kustomization in a cycle is below no root.
     for folder in &folders {
         if !renderer.folders.contains(folder) {
             renderer.render(folder, &[]);
         }
     }
     found.extend(unlisted(&renderer, &config, &files, &folders));
-    // All else is applied by kustomize only.
+    // Only samples are also applied with `kubectl apply -f`.
     for path in renderer.resources.clone().iter().filter(|path| path.starts_with(&join(&config, "samples/"))) {
         for document in renderer.documents(path).iter().flat_map(|documents| documents.iter()) {
             ambiguous(document, &mut found);
@@ -74,8 +75,8 @@ fn check_by(mut renderer: Renderer, folder: &str) -> Vec<Diagnostic> {
     in_order(all)
 }
 
-/// The objects under `config/`: samples as they are written, which is how people apply them, and all others as kustomize
-/// renders them. What cannot be read is left out, and [`check`] reports it.
+/// The objects under `config/`: samples as written, since people apply them directly, and all others as kustomize
+/// renders them. Skips unreadable files, which [`check`] reports.
 pub fn objects(tree: &Tree, folder: &str) -> Vec<Node> {
     objects_by(Renderer::new(tree), folder)
 }
@@ -93,7 +94,7 @@ fn objects_by(mut renderer: Renderer, folder: &str) -> Vec<Node> {
     let is_sample = |path: &str| path.starts_with(&samples) && kustomized(path).is_none();
     found.retain(|node| !is_sample(&node.span.file.path));
     for path in files.iter().filter(|path| is_sample(path) && is_yaml(path)) {
-        // A patch is a part of an object.
+        // A patch is not a complete object.
         if renderer.used.contains(path) && !renderer.resources.contains(path) {
             continue;
         }
@@ -110,13 +111,13 @@ fn is_yaml(path: &str) -> bool {
     path.ends_with(".yaml") || path.ends_with(".yml")
 }
 
-/// The folder of a file that is a kustomization.
+/// The folder of a kustomization file; `None` for other files.
 fn kustomized(file: &str) -> Option<&str> {
     let (folder, name) = file.rsplit_once('/')?;
     FILE_NAMES.contains(&name).then_some(folder)
 }
 
-/// The kustomizations that no other leads to.
+/// The kustomizations that no other kustomization lists.
 fn roots(renderer: &mut Renderer, folders: &BTreeSet<String>) -> Vec<String> {
     let mut below = BTreeSet::new();
     for folder in folders {
@@ -131,15 +132,15 @@ fn is_component(renderer: &mut Renderer, folder: &str) -> bool {
     renderer.kustomization(folder).is_some_and(|kustomization| kustomization.is_component)
 }
 
-/// Components that nothing lists: each is looked at as if `config/default` had it. One may need another, so what is
-/// missing must be missing with all of them, too.
+/// Checks unlisted components: renders each as if `config/default` listed it. A component may need another, so only
+/// references that are missing with all components are reported.
 fn optional(renderer: &mut Renderer, default: &str, is_whole: bool, components: &[&String]) -> Vec<Diagnostic> {
     if !is_whole {
         components.iter().for_each(|component| drop(renderer.kustomization(component)));
         return Vec::new();
     }
     let names: Vec<&str> = components.iter().map(|component| component.as_str()).collect();
-    // Together they may be in each other's way, which is nobody's fault.
+    // Components may be alternatives that conflict with each other, which is not an error.
     let problems = renderer.problems.len();
     let together = renderer.render(default, &names);
     renderer.problems.truncate(problems);
@@ -160,15 +161,15 @@ fn optional(renderer: &mut Renderer, default: &str, is_whole: bool, components: 
             let missing = Names::of(&render.objects, None).check().into_iter();
             found.extend(missing.filter(|one| with_all.as_ref().is_none_or(|all| all.contains(one))));
         } else if together.is_closed {
-            // It needs another one.
+            // The component needs another one.
             renderer.problems.truncate(problems);
         }
     }
     found
 }
 
-/// A kustomization beside `config/default`. If it builds on that, it must be whole; if not, it is deployed beside it, and
-/// its names may lead there.
+/// Checks a kustomization beside `config/default`. If it includes `config/default`, it must be complete; otherwise it
+/// is deployed beside it, and may refer to its objects.
 fn apart(renderer: &mut Renderer, root: &str, default: &str, main: Option<&Render>) -> Vec<Diagnostic> {
     let render = renderer.render(root, &[]);
     if !render.is_closed {
@@ -179,12 +180,12 @@ fn apart(renderer: &mut Renderer, root: &str, default: &str, main: Option<&Rende
     }
     match main {
         Some(main) => Names::of(&render.objects, Some(&main.objects)).check(),
-        // What it is deployed beside is not known.
+        // The objects beside it are unknown.
         None => Vec::new(),
     }
 }
 
-/// Values that kustomize reads as texts, and `kubectl apply -f` as booleans.
+/// Reports values that kustomize reads as strings and `kubectl apply -f` as booleans.
 fn ambiguous(node: &Node, found: &mut Vec<Diagnostic>) {
     if node.is_ambiguous() {
         let text = node.as_text().unwrap_or_default();
@@ -197,7 +198,7 @@ fn ambiguous(node: &Node, found: &mut Vec<Diagnostic>) {
     node.entries().iter().for_each(|entry| ambiguous(&entry.value, found));
 }
 
-/// Workloads in namespaces that nothing here makes.
+/// Reports workloads in namespaces that no manifest creates.
 fn homeless(objects: &[Object]) -> Vec<Diagnostic> {
     let made: BTreeSet<String> =
         objects.iter().filter(|object| object.is("", "Namespace")).map(|object| object.id().name).collect();
@@ -223,13 +224,13 @@ fn homeless(objects: &[Object]) -> Vec<Diagnostic> {
     found
 }
 
-/// Manifests that no kustomization leads to, in folders that have one: nobody applies them.
+/// Reports manifests in folders with a kustomization that no kustomization lists: `kubectl apply -k` skips them.
 fn unlisted(renderer: &Renderer, config: &str, files: &[String], folders: &BTreeSet<String>) -> Vec<Diagnostic> {
     let is_manifest = |file: &&String| {
         let ends = file.ends_with(".yaml") || file.ends_with(".yml");
         ends && kustomized(file).is_none() && !renderer.used.contains(*file)
     };
-    // Where a file is looked for in vain, it may be this one.
+    // An entry for a missing file may be a misspelling of this one.
     let lacks =
         |folder: &str| {
             renderer.problems.iter().filter(|problem| problem.code == OP431).any(|problem| {
@@ -249,7 +250,7 @@ fn unlisted(renderer: &Renderer, config: &str, files: &[String], folders: &BTree
             let name = node.at(&["metadata", "name"]);
             node.text_at(&["apiVersion"]).is_some() && node.get("kind").is_some() && name.is_some()
         };
-        // An object that is marked so is input of tools.
+        // This annotation marks objects that are only input of tools.
         let is_local =
             |node: &Node| node.at(&["metadata", "annotations", "config.kubernetes.io/local-config"]).is_some();
         let Some(node) = documents.iter().find(is_object).filter(|node| !is_local(node)) else { continue };
@@ -265,7 +266,7 @@ fn unlisted(renderer: &Renderer, config: &str, files: &[String], folders: &BTree
     found
 }
 
-/// Each once, errors in the order of files and lines.
+/// Removes duplicates and sorts errors by file and line.
 fn in_order(mut all: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let place =
         |problem: &Diagnostic| problem.span.as_ref().map(|(Span { file, range }, _)| (file.path.clone(), range.start));

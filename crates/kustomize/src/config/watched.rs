@@ -9,7 +9,7 @@ use opctl_model::names::Namespace;
 use crate::fields;
 use crate::yaml::Node;
 
-/// What is wrong where the namespaces of PROJECT, if it has any, are not those of WATCH_NAMESPACE.
+/// Reports a WATCH_NAMESPACE that differs from the namespaces in PROJECT, if it lists any.
 pub fn unwatched(objects: &[Node], namespaces: &[Namespace]) -> Option<Diagnostic> {
     if namespaces.is_empty() {
         return None;
@@ -27,7 +27,7 @@ pub fn unwatched(objects: &[Node], namespaces: &[Namespace]) -> Option<Diagnosti
     let variables = containers.iter().flat_map(|container| container.items_at(&["env"]));
     let is_watch = |variable: &&Node| variable.text_at(&["name"]) == Some("WATCH_NAMESPACE");
     let variables: Vec<&Node> = variables.filter(is_watch).collect();
-    // Where it comes from another object, it is not known.
+    // A value from another object is unknown.
     let node = match &variables[..] {
         [] => *containers.iter().find(|container| container.get("envFrom").is_none())?,
         some => *some.iter().find(|variable| is_other(variable))?,

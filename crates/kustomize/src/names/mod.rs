@@ -1,6 +1,6 @@
 //! Reports references in rendered objects to objects that are not rendered.
 //!
-//! What may come from elsewhere is passed over or is a warning; what Kubernetes brings itself is known.
+//! Objects that may come from elsewhere are ignored or reported as warnings. Kubernetes' built-in objects are known.
 
 mod pods;
 mod roles;
@@ -18,15 +18,15 @@ use opctl_model::names::nearest;
 use opctl_model::project::builtin;
 use opctl_model::selector::LabelSelector;
 
-/// What is looked through, and what is looked for.
+/// The objects to check, and the objects that they may refer to.
 pub struct Names<'a> {
-    /// Their names are followed.
+    /// The objects whose references are checked.
     objects: Vec<&'a Object>,
-    /// Where they may lead: these objects, and those that are deployed beside them.
+    /// The objects that may be referenced: `objects`, and those deployed beside them.
     all: Vec<&'a Object>,
-    /// The CRDs among them.
+    /// The CRDs in `all`.
     crds: Vec<&'a Object>,
-    /// What is deployed apart has other prefixes: any name that an object ever had will do.
+    /// The objects may be deployed with another prefix, so any name that an object ever had matches.
     is_lenient: bool,
     pub problems: Vec<Diagnostic>,
 }
@@ -45,18 +45,18 @@ struct Reference<'a> {
     severity: Severity,
     group: &'a str,
     kind: &'a str,
-    /// `None` for what is in no namespace.
+    /// `None` for a cluster-scoped object.
     namespace: Option<&'a str>,
-    /// The name, where it is written.
+    /// The name in the reference.
     name: &'a Node,
-    /// Who names it, in words.
+    /// The referrer, as a phrase for messages.
     by: String,
-    /// Whether kustomize changes the name here as it renames the object.
+    /// kustomize updates this field when it renames the object.
     is_followed: bool,
 }
 
 impl<'a> Names<'a> {
-    /// The names in `objects`; `beside` is what else there is, under whatever prefix.
+    /// Checks the references in `objects`. `beside` are further objects, under any prefix.
     pub fn of(objects: &'a [Object], beside: Option<&'a [Object]>) -> Self {
         let all: Vec<&Object> = objects.iter().chain(beside.unwrap_or_default()).collect();
         let is_crd = |object: &&Object| object.is("apiextensions.k8s.io", "CustomResourceDefinition");
@@ -96,7 +96,7 @@ impl<'a> Names<'a> {
         self.problems
     }
 
-    /// Says so if there is nothing of this name.
+    /// Reports the reference if no object has the name.
     fn look_up(&mut self, reference: Reference) {
         let Some(name) = reference.name.as_text().filter(|name| !name.is_empty() && !name.contains("$(")) else {
             return;
@@ -121,7 +121,7 @@ impl<'a> Names<'a> {
         });
     }
 
-    /// The name to write in a file that refers to the object.
+    /// The name by which a file must refer to the object.
     fn written_name(&self, object: &Object, is_followed: bool) -> String {
         if is_followed || self.is_lenient { object.first_id().name } else { object.id().name }
     }
@@ -139,20 +139,20 @@ impl<'a> Names<'a> {
         self.all.iter().find(found).copied()
     }
 
-    /// Whether something here lives in a namespace, or did before it was moved.
+    /// `true` if an object here is the namespace, or is or was in it.
     fn owns_namespace(&self, namespace: &str) -> bool {
         let lives = |id: Id| !id.is_cluster_scoped() && effective(&id.namespace) == effective(namespace);
         let is = |id: Id| id.kind == "Namespace" && id.group.is_empty() && id.name == namespace;
         self.all.iter().any(|object| object.ids().any(|id| lives(id.clone()) || is(id)))
     }
 
-    /// The pods of a namespace.
+    /// The pods and pod templates in a namespace.
     fn pods_in(&self, namespace: &str) -> Vec<Pods<'a>> {
         let in_it = |pods: &Pods| self.is_lenient || effective(&pods.namespace) == effective(namespace);
         self.all.iter().filter_map(|object| pods(object)).filter(in_it).collect()
     }
 
-    /// A kind of Kubernetes itself must be one, and of a version that there is, as far as these are known: stable ones.
+    /// Reports unknown kinds and versions in Kubernetes' own groups. Only stable versions are known.
     fn builtin(&mut self, object: &Object) {
         let id = object.id();
         let group = if id.group.is_empty() { "core" } else { &id.group };
@@ -171,7 +171,7 @@ impl<'a> Names<'a> {
             }
             return;
         }
-        // Others, such as reviews, are not in the list; so only what is nearly one is told.
+        // The list lacks some kinds, such as reviews, so only likely misspellings are reported.
         let kinds = builtin::in_group(group).map(|known| known.kind);
         if let Some(near) = nearest(&id.kind, kinds).filter(|_| is_stable) {
             let message = format!("Kubernetes has no kind `{}` in `{group}`", id.kind);
@@ -180,7 +180,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// An object of a custom kind whose CRD is here must be of one of its versions.
+    /// Reports an object whose version the CRD of its kind does not serve.
     fn version(&mut self, object: &Object) {
         let id = object.id();
         let text = |object: &'a Object, path: &[&str]| object.node.text_at(path).unwrap_or_default();
@@ -213,7 +213,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// No namespace is `default`.
+/// The empty namespace is `default`.
 fn effective(namespace: &str) -> &str {
     if namespace.is_empty() { "default" } else { namespace }
 }
@@ -230,7 +230,7 @@ fn pods(object: &Object) -> Option<Pods<'_>> {
 }
 
 impl<'a> Pods<'a> {
-    /// All containers, those that run first included.
+    /// All containers, including init containers.
     fn containers(&self) -> impl Iterator<Item = &'a Node> + use<'a> {
         let spec = self.spec;
         ["containers", "initContainers"].into_iter().flat_map(move |field| spec.items_at(&[field]))
@@ -242,14 +242,14 @@ impl<'a> Pods<'a> {
     }
 }
 
-/// `matchLabels` and `matchExpressions`, or the plain labels of a Service.
+/// Evaluates a selector: `matchLabels` and `matchExpressions`, or the plain labels of a Service.
 fn selects(selector: &Node, labels: Option<&Node>) -> bool {
     let is_plain = selector.get("matchLabels").is_none() && selector.get("matchExpressions").is_none();
     let selector = if is_plain { json!({ "matchLabels": selector.json() }) } else { selector.json() };
     LabelSelector::of(&selector).selects_labels(&labels.map(Node::json).unwrap_or_default())
 }
 
-/// Whether a selector has any requirement.
+/// `true` if a selector has any requirement.
 fn is_restrictive(selector: &Node) -> bool {
     match (selector.get("matchLabels"), selector.get("matchExpressions")) {
         (None, None) => !selector.entries().is_empty(),
@@ -260,7 +260,7 @@ fn is_restrictive(selector: &Node) -> bool {
     }
 }
 
-/// Where a selector is shown: its first label, or itself.
+/// The node at which problems of a selector are reported: its first label, or the selector.
 fn first_label(selector: &Node) -> &Node {
     let expressions = || selector.items_at(&["matchExpressions"]).first();
     match selector.get("matchLabels").map_or_else(|| selector.entries().first(), |labels| labels.entries().first()) {
@@ -269,7 +269,7 @@ fn first_label(selector: &Node) -> &Node {
     }
 }
 
-/// The label that keeps a selector from the nearest of what it could select, in words.
+/// A phrase with the label that differs between a selector and its closest candidate.
 fn hindrance<'a>(selector: &Node, candidates: impl Iterator<Item = Option<&'a Node>>) -> Option<String> {
     let is_plain = selector.get("matchLabels").is_none() && selector.get("matchExpressions").is_none();
     let reference = if is_plain { selector.entries() } else { selector.get("matchLabels")?.entries() };

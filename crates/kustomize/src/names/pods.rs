@@ -12,7 +12,7 @@ struct Source<'a> {
     kind: &'static str,
     name: &'a Node,
     is_optional: bool,
-    /// The keys that must be in it.
+    /// The keys that it must contain.
     keys: Vec<&'a Node>,
 }
 
@@ -45,7 +45,7 @@ impl Names<'_> {
             if source.is_optional || is_brought || source.kind == "Secret" && self.is_issued(&id.namespace, text) {
                 continue;
             }
-            // Secrets are often made apart, so that they are in no repository.
+            // Secrets are often created separately, to keep them out of the repository.
             let severity = if source.kind == "Secret" { Severity::Warning } else { Severity::Error };
             self.look_up(reference(source.kind, severity, source.name));
         }
@@ -69,7 +69,8 @@ impl Names<'_> {
         }
     }
 
-    /// A Secret that is named elsewhere than in a pod, unless cert-manager is to make it. kustomize does not follow such names.
+    /// Checks a reference to a Secret outside of a pod. Secrets of a Certificate are skipped. kustomize does not update
+    /// these names.
     pub(super) fn secret(&mut self, namespace: &str, name: &Node, by: &str) {
         if !self.is_issued(namespace, name.as_text().unwrap_or_default()) {
             self.look_up(Reference {
@@ -85,7 +86,7 @@ impl Names<'_> {
         }
     }
 
-    /// Whether cert-manager makes a Secret, by a Certificate that is here.
+    /// `true` if a Certificate in the manifests creates the Secret.
     fn is_issued(&self, namespace: &str, secret: &str) -> bool {
         self.all.iter().any(|object| {
             object.is("cert-manager.io", "Certificate")
@@ -103,7 +104,7 @@ impl Names<'_> {
         let keys: Vec<&str> = keys.map(|entry| entry.key.as_str()).collect();
         for key in &source.keys {
             let Some(text) = key.as_text().filter(|text| !keys.contains(text)) else { continue };
-            // Others fill what is empty here.
+            // An empty object is filled by others.
             if keys.is_empty() {
                 continue;
             }
@@ -133,7 +134,7 @@ impl Names<'_> {
         }
     }
 
-    /// The container that `kubectl logs` and `exec` take.
+    /// Checks the container that `kubectl logs` and `exec` use by default.
     fn default_container(&mut self, pods: &Pods) {
         let path = pod_spec(&pods.object.id().kind).unwrap_or_default();
         let template = path.split_last().and_then(|(_, above)| pods.object.node.at(above));
@@ -149,7 +150,7 @@ impl Names<'_> {
         });
     }
 
-    /// Ports of a container that its own probes name.
+    /// Checks the ports that probes and hooks of a container refer to by name.
     fn own_ports(&mut self, pods: &Pods) {
         for container in pods.containers() {
             let names: Vec<&str> =
@@ -168,7 +169,7 @@ impl Names<'_> {
     }
 }
 
-/// A port that is called by a name that nothing has.
+/// The error for an unknown name of a port.
 pub(super) fn missing_port(message: String, text: &str, place: &Node, names: &[&str]) -> Diagnostic {
     let problem = OP442.error(message).at(place.span.clone(), "");
     match nearest(text, names.iter().copied()) {

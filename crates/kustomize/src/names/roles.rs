@@ -5,7 +5,7 @@ use crate::diagnostics::OP439;
 use crate::object::Object;
 use opctl_model::diagnostic::Severity;
 
-/// ClusterRoles that every cluster has, beside those of `system:`.
+/// ClusterRoles of every cluster, besides `system:…`.
 const CLUSTER_ROLES: [&str; 4] = ["admin", "cluster-admin", "edit", "view"];
 
 impl Names<'_> {
@@ -45,7 +45,7 @@ impl Names<'_> {
             let is_ours = self.owns_namespace(namespace);
             let is_here =
                 || self.all.iter().any(|other| other.is("", "ServiceAccount") && other.first_id().name == text);
-            // Accounts of other namespaces are others', unless one of this name is here.
+            // Accounts in other namespaces are not checked, unless one of this name is rendered here.
             if text != "default" && (is_ours || is_here()) {
                 self.look_up(Reference {
                     code: OP439,

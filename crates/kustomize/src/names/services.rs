@@ -66,7 +66,7 @@ impl<'a> Names<'a> {
         let labels = |service: &&'a Object| service.node.at(&["metadata", "labels"]);
         let selected: Vec<&&Object> = services.iter().filter(|service| selects(selector, labels(service))).collect();
         if selected.is_empty() {
-            // Another namespace may have Services that are not here.
+            // A namespace outside of the manifests may have further Services.
             if is_any || named.iter().any(|namespace| !self.owns_namespace(namespace)) {
                 return;
             }
@@ -134,8 +134,8 @@ impl<'a> Names<'a> {
         });
     }
 
-    /// The pods that a selector selects in the object's namespace; `None` where it asks for nothing, or finds nothing,
-    /// which is said.
+    /// The pods that a selector matches in the object's namespace. `None` if the selector is empty; also if nothing
+    /// matches, which is reported.
     fn selected_pods(&mut self, object: &Object, selector: Option<&Node>, severity: Severity) -> Option<Vec<Pods<'a>>> {
         let selector = selector.filter(|selector| is_restrictive(selector))?;
         let id = object.id();
@@ -152,7 +152,7 @@ impl<'a> Names<'a> {
         None
     }
 
-    /// A port by name; a number needs no entry.
+    /// Checks a port given by name. A number needs no entry.
     fn named_port(&mut self, by: &str, port: Option<&Node>, names: &[&str]) {
         let Some((port, text)) = port.and_then(|port| Some((port, port.as_text()?))) else { return };
         if !names.contains(&text) {
@@ -165,7 +165,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// A port of a Service by number.
+    /// Checks a port of a Service given by number.
     pub(super) fn service_port(&mut self, by: &str, port: Option<&Node>, service: &Object) {
         let Some(port) = port.filter(|port| matches!(port.value, Value::Number(_))) else { return };
         let ports: Vec<String> = service

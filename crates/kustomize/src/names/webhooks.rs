@@ -24,7 +24,7 @@ impl Names<'_> {
         self.injected(object);
     }
 
-    /// The Service, and its port: 443 where none is said.
+    /// Checks the Service of a webhook and its port; the default is 443.
     fn called(&mut self, object: &Object, service: Option<&Node>, is_followed: bool) {
         let Some((service, name)) = service.and_then(|service| Some((service, service.get("name")?))) else { return };
         let by = format!("this {}", object.id().kind);
@@ -57,7 +57,7 @@ impl Names<'_> {
         }
     }
 
-    /// The Certificate that cert-manager takes the CA from.
+    /// Checks the Certificate from which cert-manager injects the CA.
     fn injected(&mut self, object: &Object) {
         let Some(said) = object.node.at(&["metadata", "annotations", "cert-manager.io/inject-ca-from"]) else { return };
         let Some(text) = said.as_text().filter(|text| !text.contains("$(")) else { return };
@@ -87,7 +87,7 @@ impl Names<'_> {
         let Some(issuer) = object.node.at(&["spec", "issuerRef"]) else { return };
         let kind = issuer.text_at(&["kind"]).unwrap_or("Issuer");
         let group = issuer.text_at(&["group"]).unwrap_or("cert-manager.io");
-        // ClusterIssuers and those of other makers belong to the cluster.
+        // ClusterIssuers and external issuers are cluster-scoped.
         if let Some(name) = issuer.get("name").filter(|_| kind == "Issuer" && group == "cert-manager.io") {
             self.look_up(Reference {
                 code: OP445,

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use opctl_model::diagnostic::{SourceFile, Span};
 
 pub enum Origin {
-    /// The text is the file from this byte on.
+    /// The text is the file, without its first `skipped` bytes.
     File { file: Arc<SourceFile>, skipped: usize },
-    /// The text is a literal block: where each of its lines starts in the text, and in the file.
+    /// The text is a literal block. `lines` has the start of each line in the text and in the file.
     Block { file: Arc<SourceFile>, lines: Vec<(usize, usize)> },
-    /// The text was folded or quoted: all of it stands at one place.
+    /// The text was folded or quoted: all ranges map to one position.
     One(Span),
 }
 
@@ -19,7 +19,7 @@ impl Origin {
         Self::File { file: Arc::clone(file), skipped }
     }
 
-    /// `span` is the scalar's, which in a literal block starts with its text, and `text` is what it says.
+    /// `text` is the value of the scalar at `span`; in a literal block, the span starts with its content.
     pub fn within(text: &str, span: &Span) -> Self {
         let source = &span.file.text;
         let below = source[..span.range.start].rfind('\n').map_or(0, |newline| newline + 1);
@@ -38,7 +38,7 @@ impl Origin {
         Self::Block { file: Arc::clone(&span.file), lines }
     }
 
-    /// The place of a range: as much of it as stands on its first line.
+    /// The position of a range, cut at the end of its first line.
     pub fn span(&self, range: Range<usize>) -> Span {
         let (file, start, end) = match self {
             Self::One(span) => return span.clone(),
@@ -57,7 +57,7 @@ impl Origin {
     }
 }
 
-/// The last boundary of a character that is not behind `at`.
+/// The last character boundary at or before `at`.
 fn floor(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }

@@ -1,7 +1,7 @@
 //! YAML in which every key and value has its source position.
 //!
-//! Values are what Kubernetes' own library makes of them (`scalar`); what it would refuse is refused. Anchors, aliases
-//! and merge keys are resolved here, so that nobody else meets them.
+//! Values are those of Kubernetes' YAML library (`scalar`), and its errors are errors here. Anchors, aliases and merge
+//! keys are resolved here, so other code never sees them.
 
 mod block;
 mod scalar;
@@ -28,7 +28,7 @@ pub struct Node {
     pub span: Span,
 }
 
-/// A value of YAML as Kubernetes reads it.
+/// A YAML value as Kubernetes reads it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// `null`, `~` or nothing.
@@ -56,12 +56,12 @@ pub struct Entry {
     pub value: Node,
 }
 
-/// The reader whose rules apply: `yes`, `on` and `n` are booleans to one of them, and texts to the other.
+/// The reader whose rules apply: they differ in reading `yes`, `on` and `n` as booleans or as strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
-    /// `kubectl apply -f`, with go-yaml v2: these are booleans.
+    /// `kubectl apply -f`, with go-yaml v2: booleans.
     Kubectl,
-    /// kustomize, with go-yaml v3: these are texts.
+    /// kustomize, with go-yaml v3: strings.
     Kustomize,
 }
 
@@ -71,7 +71,7 @@ pub enum Dialect {
 ///
 /// If it is not YAML that Kubernetes reads.
 pub fn documents(file: &Arc<SourceFile>, dialect: Dialect) -> Result<Vec<Node>, Box<Diagnostic>> {
-    // The mark is no text; the parser counts from behind it.
+    // The byte order mark is not part of the text; the parser counts after it.
     let skipped = if file.text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     read(&file.text[skipped..], &Origin::shifted(file, skipped), dialect)
 }
@@ -93,34 +93,34 @@ impl Value {
 }
 
 impl Node {
-    /// A text at this position.
+    /// A string at this position.
     pub fn text(text: impl Into<String>, span: Span) -> Self {
         Self { value: Value::Text(text.into()), span }
     }
 
-    /// The value behind a key; `None` if this is not a mapping, or lacks the key.
+    /// The value of a key; `None` if this is not a mapping, or lacks the key.
     pub fn get(&self, key: &str) -> Option<&Self> {
         self.entries().iter().find(|entry| entry.key == key).map(|entry| &entry.value)
     }
 
-    /// The same, to change it.
+    /// Like [`get`](Self::get), mutable.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Self> {
         let at = self.position(key)?;
         let Value::Map(entries) = &mut self.value else { return None };
         Some(&mut entries[at].value)
     }
 
-    /// The value behind several keys.
+    /// The value at a path of keys.
     pub fn at(&self, path: &[&str]) -> Option<&Self> {
         path.iter().try_fold(self, |node, key| node.get(key))
     }
 
-    /// The text behind several keys.
+    /// The string at a path of keys.
     pub fn text_at(&self, path: &[&str]) -> Option<&str> {
         self.at(path)?.as_text()
     }
 
-    /// The text; `None` for a value of another type, such as the number in `name: 1`.
+    /// The string; `None` for a value of another type, such as the number in `name: 1`.
     pub fn as_text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
@@ -128,18 +128,18 @@ impl Node {
         }
     }
 
-    /// A text that is none to `kubectl apply -f`, as it is not quoted; see [`Dialect`].
+    /// `true` for an unquoted string that `kubectl apply -f` reads as a boolean; see [`Dialect`].
     pub(crate) fn is_ambiguous(&self) -> bool {
         let raw = &self.span.file.text[self.span.range.clone()];
         self.as_text().is_some_and(|text| text == raw && scalar::is_word_for_bool(text))
     }
 
-    /// Returns true for the boolean `true`.
+    /// `true` for the boolean `true`.
     pub fn is_true(&self) -> bool {
         self.value == Value::Bool(true)
     }
 
-    /// Returns true for `null`.
+    /// `true` for `null`.
     pub fn is_null(&self) -> bool {
         self.value == Value::Null
     }
@@ -160,12 +160,12 @@ impl Node {
         }
     }
 
-    /// The items of the sequence behind several keys.
+    /// The items of the sequence at a path of keys.
     pub fn items_at(&self, path: &[&str]) -> &[Self] {
         self.at(path).map_or(&[], Self::items)
     }
 
-    /// Sets the value behind a key. A value that is not a mapping becomes one.
+    /// Sets the value of a key. A value that is not a mapping becomes one.
     pub fn set(&mut self, key: &str, value: Self) {
         let span = value.span.clone();
         self.set_at(key, span, value);
@@ -188,19 +188,19 @@ impl Node {
         self.remove_with_place(key).map(|(_, entry)| entry.value)
     }
 
-    /// The entry, and which of the mapping it was.
+    /// Removes a key and returns the entry with its index in the mapping.
     pub(crate) fn remove_with_place(&mut self, key: &str) -> Option<(usize, Entry)> {
         let at = self.position(key)?;
         let Value::Map(entries) = &mut self.value else { return None };
         Some((at, entries.remove(at)))
     }
 
-    /// The index of the entry with a key, in a mapping.
+    /// The index of a key in a mapping.
     fn position(&self, key: &str) -> Option<usize> {
         self.entries().iter().position(|entry| entry.key == key)
     }
 
-    /// Puts an entry into a mapping, at the end if it has not so many.
+    /// Inserts an entry into a mapping at an index, at most at the end.
     pub(crate) fn insert_at(&mut self, at: usize, entry: Entry) {
         if let Value::Map(entries) = &mut self.value {
             let at = at.min(entries.len());
@@ -220,7 +220,7 @@ impl Node {
         }
     }
 
-    /// How many values there are in it, itself included, and how many levels.
+    /// The number of values, including this one, and the depth.
     fn measure(&self) -> (usize, usize) {
         let inside = self.items().iter().chain(self.entries().iter().map(|entry| &entry.value)).map(Self::measure);
         let (values, levels) = inside.fold((0, 0), |(sum, most), (values, levels)| (sum + values, most.max(levels)));
@@ -228,35 +228,35 @@ impl Node {
     }
 }
 
-/// Aliases make much out of little: more values than this are refused, as Kubernetes refuses them.
+/// Maximum number of values after expanding aliases; Kubernetes rejects more, too.
 const MOST_VALUES: usize = 200_000;
-/// Values are walked by recursion, and aliases nest deeper than text.
+/// Maximum depth: values are traversed recursively, and aliases nest deeper than text.
 const MOST_LEVELS: usize = 512;
 
-/// A key is looked up among all of its mapping.
+/// Maximum number of keys of a mapping: a lookup is linear.
 const MOST_KEYS: usize = 10_000;
 
-/// A sequence or mapping that is being read.
+/// A sequence or mapping that is being parsed.
 struct Open {
     value: Value,
-    /// Those of the mapping.
+    /// The keys of the mapping so far.
     keys: BTreeSet<String>,
     /// The key whose value comes next.
     key: Option<Key>,
     start: usize,
     anchor: usize,
-    /// The mappings of merge keys, which only fill what the mapping itself does not say.
+    /// The values of merge keys, which do not override keys of the mapping.
     merged: Vec<Node>,
 }
 
 struct Key {
     text: String,
     span: Span,
-    /// `<<`, without quotes.
+    /// An unquoted `<<`.
     is_merge: bool,
 }
 
-/// What is wrong, and where in the text.
+/// The range in the text, and the error message.
 type Problem = (Range<usize>, String);
 
 fn read(text: &str, places: &Origin, dialect: Dialect) -> Result<Vec<Node>, Box<Diagnostic>> {
@@ -318,7 +318,7 @@ fn read_text(text: &str, places: &Origin, dialect: Dialect) -> Result<Vec<Node>,
             return Err((range, "this is more than Kubernetes reads".into()));
         }
         if anchor != 0 {
-            // It is kept once more, and so is what is within it.
+            // The anchored copy counts as well, including its content.
             values += node.measure().0;
             anchors.insert(anchor, node.clone());
         }

@@ -1,4 +1,4 @@
-//! What a scalar means: YAML 1.1 as go-yaml reads it, which is under all of Kubernetes, and JSON as Go writes it.
+//! Resolves scalars by YAML 1.1 as in go-yaml, which all of Kubernetes uses, and numbers as in Go's JSON encoder.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde_json::Number;
 
 use super::{Dialect, Value};
 
-/// The value of a scalar; the error says why Kubernetes reads none.
+/// The value of a scalar, or the reason why Kubernetes rejects it.
 pub fn value(text: Cow<str>, style: ScalarStyle, tag: Option<&Tag>, dialect: Dialect) -> Result<Value, String> {
     let Some(tag) = tag else {
         return if style == ScalarStyle::Plain { plain(&text, dialect) } else { Ok(Value::Text(text.into_owned())) };
@@ -32,7 +32,7 @@ pub fn value(text: Cow<str>, style: ScalarStyle, tag: Option<&Tag>, dialect: Dia
     if fits { Ok(value) } else { Err(format!("`{text}` cannot be read as `!!{meant}`")) }
 }
 
-/// The text of a key, as JSON has no others.
+/// The key as a string, the only type of key in JSON.
 pub fn key(value: &Value) -> Result<String, String> {
     match value {
         Value::Text(text) => Ok(text.clone()),
@@ -57,7 +57,7 @@ fn plain(text: &str, dialect: Dialect) -> Result<Value, String> {
     })
 }
 
-/// What is a boolean in YAML 1.1 only.
+/// `true` for words that are booleans in YAML 1.1 but not in 1.2.
 pub fn is_word_for_bool(text: &str) -> bool {
     matches!(
         text,
@@ -65,7 +65,7 @@ pub fn is_word_for_bool(text: &str) -> bool {
     )
 }
 
-/// A number in one of the spellings of Go's literals, or a float in YAML's.
+/// A number in the syntax of Go's literals, or a float in YAML's.
 fn number(text: &str) -> Option<Number> {
     if !text.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-' | '.')) {
         return None;
@@ -86,12 +86,12 @@ fn number(text: &str) -> Option<Number> {
         _ if digits.len() > 1 && digits.starts_with('0') => (&digits[1..], 8),
         _ => (digits, 10),
     };
-    // Rust's own parsers take a second sign.
+    // Rust's parsers would accept a second sign.
     if digits.bytes().all(|digit| digit.is_ascii_alphanumeric()) {
         if let Ok(whole) = i64::from_str_radix(&format!("{sign}{digits}"), radix) {
             return Some(whole.into());
         }
-        // Go's JSON has it as a float then, which is what API servers read.
+        // Go's JSON encodes it as a float, which is what API servers read.
         if let Some(whole) = u64::from_str_radix(digits, radix).ok().filter(|_| sign.is_empty()) {
             return Number::from_f64(whole as f64);
         }
@@ -112,7 +112,7 @@ fn is_float(text: &str) -> bool {
     has_digits && digits(whole) && digits(fraction) && exponent.is_none_or(|text| !text.is_empty() && digits(text))
 }
 
-/// JSON knows one kind of number, and a float without fraction arrives as a whole one.
+/// JSON has one type of number: a float without a fraction is decoded as an integer.
 fn float(text: &str) -> Option<Number> {
     let float: f64 = text.parse().ok().filter(|float: &f64| float.is_finite())?;
     if float.fract() == 0.0 && float.abs() < 9.2e18 { Some((float as i64).into()) } else { Number::from_f64(float) }

@@ -3,7 +3,8 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// A vector that its clones share until one of them is changed: a kustomization changes little of what it lists, and a CRD is large.
+/// A vector that its clones share until one of them is changed: a kustomization changes only a small part of its
+/// resources, and a CRD is large.
 #[derive(Clone, Debug)]
 pub struct Shared<T>(Arc<Vec<T>>);
 
