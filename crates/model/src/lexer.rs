@@ -1,5 +1,5 @@
-//! Rust text → tokens, just well enough never to take a string for a comment or for a brace. Text that is not Rust gives
-//! no error: the lexer carries on as well as it can.
+//! Rust text → tokens, precise enough to tell strings from comments and braces. Text that is not Rust causes no error:
+//! the lexer continues with the next character.
 
 mod nesting;
 
@@ -9,9 +9,9 @@ pub use nesting::{Excess, excess};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Token {
-    /// An identifier, keyword or number; also the name of a raw identifier.
+    /// An identifier, keyword or number. For a raw identifier, the name without `r#`.
     Word,
-    /// A string, a character, or a lifetime.
+    /// A string or character literal, or a lifetime.
     Literal,
     LineComment,
     BlockComment,
@@ -19,14 +19,15 @@ pub enum Token {
     Sign(u8),
 }
 
-/// The tokens of a text with their places, without blanks.
+/// The tokens of a text with their ranges, without whitespace.
 pub struct Lexer<'a> {
     text: &'a str,
     /// Invariant: on a character boundary.
     at: usize,
 }
 
-/// `#!/usr/bin/env …` is no Rust, `#![…]` is: how many bytes to leave out, with a byte order mark before them.
+/// The number of bytes to skip at the start: a byte order mark, and a shebang line such as `#!/usr/bin/env …`, but not
+/// `#![…]`.
 pub fn preamble(text: &str) -> usize {
     let rest = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mark = text.len() - rest.len();
@@ -34,15 +35,15 @@ pub fn preamble(text: &str) -> usize {
     mark + if is_shebang { rest.find('\n').unwrap_or(rest.len()) } else { 0 }
 }
 
-/// All tokens but comments.
+/// All tokens except comments.
 pub fn code(text: &str) -> Vec<(Token, Range<usize>)> {
-    // A token and the blanks before it have about as many bytes.
+    // A token and the whitespace before it have about this many bytes.
     let mut tokens = Vec::with_capacity(text.len() / 6);
     tokens.extend(Lexer::new(text).code());
     tokens
 }
 
-/// The token behind the group that opens at `at`.
+/// The index of the token after the group that opens at `at`.
 pub fn behind_group(tokens: &[(Token, Range<usize>)], at: usize) -> usize {
     let mut depth = 0;
     for (index, (token, _)) in tokens.iter().enumerate().skip(at) {
@@ -92,7 +93,7 @@ impl<'a> Lexer<'a> {
         Self { text, at: preamble(text) }
     }
 
-    /// Without comments.
+    /// All tokens except comments.
     pub fn code(self) -> impl Iterator<Item = (Token, Range<usize>)> + use<'a> {
         self.filter(|(token, _)| !matches!(token, Token::LineComment | Token::BlockComment))
     }
@@ -101,7 +102,7 @@ impl<'a> Lexer<'a> {
         &self.text.as_bytes()[self.at..]
     }
 
-    /// How many of the next bytes are such.
+    /// The number of bytes at the current position that satisfy the predicate.
     fn length(&self, is_such: impl Fn(u8) -> bool) -> usize {
         let bytes = self.bytes();
         let mut length = 0;
@@ -111,7 +112,7 @@ impl<'a> Lexer<'a> {
         length
     }
 
-    /// Block comments nest.
+    /// Skips a block comment. Block comments nest.
     fn block_comment(&mut self) {
         let bytes = self.bytes();
         let (mut index, mut depth) = (0, 0);
@@ -132,7 +133,7 @@ impl<'a> Lexer<'a> {
         self.at += index;
     }
 
-    /// Strings, byte strings and C strings have the same escapes as far as their end is concerned.
+    /// Skips a string. The escapes of strings, byte strings and C strings end in the same way.
     fn string(&mut self) -> Token {
         let bytes = self.bytes();
         let mut index = 1;
@@ -140,7 +141,8 @@ impl<'a> Lexer<'a> {
             index += 1;
             match byte {
                 b'"' => break,
-                // What is escaped may be the start of a longer character, whose other bytes end nothing.
+                // The escaped byte may start a multi-byte character, whose other bytes are neither a quote nor a
+                // backslash.
                 b'\\' => index += 1,
                 _ => {}
             }
@@ -161,7 +163,7 @@ impl<'a> Lexer<'a> {
                 self.at += escape + tail.find('\'').map_or(0, |end| end + 1);
             }
             (Some(c), Some('\'')) if c != '\'' && c != '\n' => self.at += c.len_utf8() + 1,
-            // A lifetime; its name must not be taken for the prefix of a raw string.
+            // A lifetime. Its name must not be read as the prefix of a raw string.
             _ => self.at += self.length(is_word),
         }
         Token::Literal
@@ -183,7 +185,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Every byte of a longer character is taken for a letter: outside of strings and comments, it is one in Rust.
+/// `true` for bytes of words. Non-ASCII bytes count, since outside of strings and comments they are letters.
 fn is_word(byte: u8) -> bool {
     WORDS[usize::from(byte)]
 }

@@ -1,13 +1,14 @@
-//! The data that the other crates of opctl share, above all the model of an operator ([`Operator`]): custom resources, permissions,
-//! webhooks and requests, as found in its source.
+//! The data that the other crates of opctl share, above all the model of an operator ([`Operator`]): custom resources,
+//! permissions, webhooks and requests, as found in its source.
 //!
-//! - [`names`], [`versions`]: names, parsed once at the edge; the releases of kube, k8s-openapi and schemars, and their differences
+//! - [`names`], [`versions`]: names, parsed once at the edge; the releases of kube, k8s-openapi and schemars
 //! - [`diagnostic`]: problems in the user's files, collected and rendered in one place, for people and programs
-//! - [`project`]: PROJECT, the file tree with planned files laid over it, cargo workspaces. The only module that reads the disk.
-//! - [`reads`]: the values that serde reads into a type
+//! - [`project`]: PROJECT, cargo workspaces, the file tree overlaid with planned files. The only module that reads the
+//! disk.
+//! - [`reads`]: the values that serde accepts for a type
 //! - [`yaml`], [`lexer`], [`threads`]: tools for all crates
 //!
-//! The model is plain data, without types of syn, Tera or YAML. Nothing here knows how it was found, or what is made of it.
+//! The model is plain data, without types of syn, Tera or YAML. It does not depend on its sources and uses.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
@@ -28,7 +29,7 @@ use std::sync::Arc;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::versions::Kube;
 
-/// `1 marker`, `2 markers`
+/// A number with its noun: `1 marker`, `2 markers`.
 pub fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
@@ -47,14 +48,14 @@ pub fn without_texts(schema: &serde_json::Value) -> serde_json::Value {
     }
 }
 
-/// Everything that manifests are made from.
+/// The input of all manifests.
 #[derive(Debug, Default)]
 pub struct Operator {
-    /// All kinds, in order of group, kind and version: also those in `underivable` and `externals`.
+    /// All kinds, ordered by group, kind and version; includes those in `underivable` and `externals`.
     pub declared: Vec<Declared>,
-    /// In order of group, kind and version.
+    /// Ordered by group, kind and version.
     pub apis: Vec<Api>,
-    /// What stands in the source, and has no place in `apis` because only a compiler knows its schema.
+    /// Declared in the source, but not in `apis` because only a compiler can determine the schema.
     pub underivable: Vec<Underivable>,
     /// In source order.
     pub rbac: Vec<RbacRule>,
@@ -62,26 +63,26 @@ pub struct Operator {
     pub webhooks: Vec<Webhook>,
     pub webhook_configurations: Vec<WebhookConfiguration>,
     pub conversions: Vec<Conversion>,
-    /// Who signs what the webhooks' server shows; `None`: the operator tells the API server itself, when it runs.
+    /// The CA of the webhook server's certificate. `None`: the running operator registers its CA with the API server.
     pub authority: Option<Authority>,
     /// In source order.
     pub allows: Vec<Allow>,
     /// In source order.
     pub ownerships: Vec<Ownership>,
-    /// Kinds of other projects: the code may use them, and their CRDs are not generated. By group and kind.
+    /// Kinds of other projects: the code may use them, and their CRDs are not generated. Ordered by group and kind.
     pub externals: Vec<External>,
     /// In source order.
     pub displayed: Vec<Displayed>,
-    /// What the code asks of the API server, in source order; only where it was looked for.
+    /// The requests that the code makes to the API server, in source order. Empty if they were not analyzed.
     pub requests: Vec<Request>,
     /// The code may make other requests, which opctl cannot determine.
     pub makes_more_requests: bool,
 }
 
 impl Operator {
-    /// Moves what the markers of another file specify behind the markers of this one.
+    /// Appends the markers of another file.
     pub fn append(&mut self, markers: &mut Self) {
-        // Each field is here, so that a new list cannot be forgotten.
+        // Lists every field, so that the compiler reports a new list that is forgotten here.
         let Self {
             rbac,
             webhooks,
@@ -90,7 +91,7 @@ impl Operator {
             allows,
             ownerships,
             displayed,
-            // No list of markers.
+            // Not lists of markers.
             declared: _,
             apis: _,
             underivable: _,
@@ -109,8 +110,8 @@ impl Operator {
     }
 }
 
-/// One version of a custom resource, as the arguments of its `#[kube(…)]` name it. They are the same in all releases of kube, and need no
-/// schema.
+/// One version of a custom resource, as far as the arguments of its `#[kube(…)]` define it. They are the same in all
+/// releases of kube, and need no schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Declared {
     pub group: String,
@@ -119,13 +120,13 @@ pub struct Declared {
     pub plural: String,
     pub scope: Scope,
     pub has_status: bool,
-    /// It is a kind of another project.
+    /// The kind belongs to another project.
     pub is_external: bool,
-    /// The type that kube's derive makes, from the root of its crate: `crd::Memcached`.
+    /// The type that kube's derive generates, from the root of its crate: `crd::Memcached`.
     pub path: String,
-    /// The name of the library crate that it is in; `None` in a binary.
+    /// The name of its library crate; `None` in a binary.
     pub library: Option<String>,
-    /// The folder of its package, from the root of the tree.
+    /// The folder of its package, relative to the root of the tree.
     pub folder: String,
     /// The name of the type with the attribute.
     pub span: Span,
@@ -141,18 +142,18 @@ impl Declared {
 /// One version of a custom resource that cannot be derived from source.
 #[derive(Clone, Debug)]
 pub struct Underivable {
-    /// Group and kind; `None` where a macro makes them, or they cannot be read.
+    /// Group and kind; `None` if a macro generates them, or they cannot be read.
     pub kind: Option<(String, String)>,
-    /// The name of its type; `None` where a macro makes it.
+    /// The name of its type; `None` if a macro generates it.
     pub span: Option<Span>,
-    /// The errors that stopped it; several kinds may share one.
+    /// The errors that prevent the derivation. Several kinds may share one.
     pub reasons: Vec<Diagnostic>,
 }
 
 /// One version of a custom resource: a type with `#[derive(CustomResource)]`.
 #[derive(Clone, Debug)]
 pub struct Api {
-    /// Whose derive makes the type.
+    /// The release of kube whose derive expands the type.
     pub kube: Kube,
     pub group: String,
     pub version: String,
@@ -164,23 +165,23 @@ pub struct Api {
     pub scope: Scope,
     pub served: bool,
     pub storage: bool,
-    /// `Some(None)`: deprecated without a warning of its own.
+    /// `Some(None)`: deprecated, with the default warning.
     pub deprecated: Option<Option<String>>,
     pub status_subresource: bool,
-    /// As it stands in the CRD: `specReplicasPath`, `statusReplicasPath`, `labelSelectorPath`.
+    /// In the format of the CRD: `specReplicasPath`, `statusReplicasPath`, `labelSelectorPath`.
     pub scale: Option<serde_json::Value>,
-    /// `additionalPrinterColumns` as they stand in the CRD.
+    /// `additionalPrinterColumns` in the format of the CRD.
     pub columns: Vec<serde_json::Value>,
     /// JSON paths.
     pub selectable_fields: Vec<String>,
     pub annotations: BTreeMap<String, String>,
     pub labels: BTreeMap<String, String>,
-    /// The root type's schema as schemars gives it before any transform; `None` with `schema = "disabled"`.
+    /// The schema of the root type as schemars generates it, before any transform; `None` with `schema = "disabled"`.
     pub schema: Option<serde_json::Value>,
-    /// All enums of the source that are part of some custom resource, inner ones first: to tell which it is that no CRD
-    /// can say.
+    /// All enums of the source that are part of some custom resource, inner ones first. They identify the enum behind a
+    /// schema that no CRD can express.
     pub enums: Arc<Vec<Enumeration>>,
-    /// The type's name, where it is declared.
+    /// The name in the type's declaration.
     pub span: Span,
 }
 
@@ -191,7 +192,7 @@ pub struct Enumeration {
     pub span: Span,
     /// `#[serde(tag = "…")]`
     pub tag: Option<String>,
-    /// Before any transform, and without what describes it.
+    /// The schema before any transform, without descriptions.
     pub schema: serde_json::Value,
 }
 
@@ -201,7 +202,7 @@ pub enum Scope {
     Cluster,
 }
 
-/// One `// +kubebuilder:rbac:…` marker, as written; lists are in source order, `core` is not yet `""`.
+/// One `// +kubebuilder:rbac:…` marker, as written. Lists are in source order; `core` is not yet replaced by `""`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RbacRule {
     /// A Role in this namespace instead of the default role.
@@ -212,19 +213,19 @@ pub struct RbacRule {
     pub resource_names: Vec<String>,
     pub verbs: Vec<String>,
     pub urls: Vec<String>,
-    /// It stands in `opctl-runtime` or in a generated file, and is not the user's to change.
+    /// From `opctl-runtime` or a generated file, so users cannot change it.
     pub is_of_runtime: bool,
     pub span: Span,
 }
 
-/// One `// +kubebuilder:webhook:…` marker: as it stands in `webhooks` of its configuration, its patch applied.
+/// One `// +kubebuilder:webhook:…` marker in the format of `webhooks` in its configuration, with its patch applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {
     pub admission: Admission,
     pub definition: Stated,
 }
 
-/// What an admission webhook may do.
+/// The type of an admission webhook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Admission {
     Mutating,
@@ -239,7 +240,7 @@ pub struct WebhookConfiguration {
     pub span: Span,
 }
 
-/// One `// +opctl:conversion:…` marker: as it stands in `spec.conversion` of the kind's CRD.
+/// One `// +opctl:conversion:…` marker in the format of `spec.conversion` in the CRD of the kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conversion {
     pub group: String,
@@ -247,7 +248,7 @@ pub struct Conversion {
     pub definition: Stated,
 }
 
-/// One `// +opctl:ca:…` marker: where the API server finds the certificate that signs those of webhooks.
+/// One `// +opctl:ca:…` marker: the source of the CA certificate with which the API server verifies webhooks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Authority {
     pub from: AuthorityFrom,
@@ -256,25 +257,25 @@ pub struct Authority {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AuthorityFrom {
-    /// cert-manager copies it from the Certificate of this namespace and name.
+    /// cert-manager injects it from the Certificate with this namespace and name.
     Certificate(String, String),
-    /// cert-manager copies it from the Secret of this namespace and name.
+    /// cert-manager injects it from the Secret with this namespace and name.
     Secret(String, String),
     /// It is in a file of the package.
     File {
-        /// From the package's folder.
+        /// Relative to the folder of the package.
         path: String,
         pem: String,
     },
 }
 
-/// A part of a manifest, and where in the source its fields are set.
+/// A part of a manifest, with the positions in the source that set its fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stated {
     pub value: serde_json::Value,
-    /// By path: `rules[0].operations[1]`. A field without a place of its own is reported at the field around it.
+    /// By path: `rules[0].operations[1]`. A field that is not listed has the position of the nearest field around it.
     pub places: BTreeMap<String, Span>,
-    /// The whole.
+    /// The position of the whole value.
     pub span: Span,
 }
 
@@ -303,18 +304,18 @@ pub struct Allow {
     pub reason: String,
     /// The marker itself.
     pub span: Span,
-    /// What begins in here is silenced: the marker's line, the markers that follow, and the item or statement below; the
-    /// line's own statement where the marker follows one.
+    /// The diagnostics that start in this range are allowed: the line of the marker, the markers after it, and the item
+    /// or statement below. A marker at the end of a statement covers that statement.
     pub covers: Span,
 }
 
-/// One `// +opctl:external` or `// +opctl:owned` marker: whether the CRD of a kind belongs to another project.
+/// One `// +opctl:external` or `// +opctl:owned` marker: the CRD of a kind belongs to another or to this project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ownership {
     pub is_external: bool,
     /// The marker itself.
     pub span: Span,
-    /// The marker's line, and the item below.
+    /// The line of the marker, and the item below.
     pub covers: Span,
 }
 
@@ -323,21 +324,21 @@ pub struct Ownership {
 pub struct External {
     pub group: String,
     pub kind: String,
-    /// Those that could be derived.
+    /// The versions whose schema could be derived.
     pub versions: Vec<Api>,
-    /// The evidence; `None` if a marker or PROJECT says so.
+    /// The warning with the evidence; `None` if a marker or PROJECT declares the kind external.
     pub warning: Option<Diagnostic>,
 }
 
-/// One `// +operator-sdk:csv:customresourcedefinitions:…` marker: how consoles show a kind or a field.
+/// One `// +operator-sdk:csv:customresourcedefinitions:…` marker: the display of a kind or a field in consoles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Displayed {
-    /// `spec` or `status` for a field; `None`: a kind.
+    /// `spec` or `status` for a field; `None` for a kind.
     pub part: Option<String>,
     pub display_name: Option<String>,
     pub order: Option<i64>,
     pub x_descriptors: Vec<String>,
-    /// Kind, version and name, which may be empty.
+    /// Kind, version and name; each may be empty.
     pub resources: Vec<[String; 3]>,
     /// The name of the type or field below the marker.
     pub target: Option<Span>,
@@ -345,18 +346,18 @@ pub struct Displayed {
     pub span: Span,
 }
 
-/// A location in a custom resource's definition, as the API server sees it, that has a counterpart in the source.
+/// A location in the definition of a custom resource that has a counterpart in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CrdLocation {
-    /// The kind as a whole.
+    /// The whole kind.
     Kind,
-    /// An argument of `#[kube(…)]`: its name, and which of several.
+    /// An argument of `#[kube(…)]`: its name, and its index if it is repeated.
     Argument(&'static str, usize),
-    /// From the root of the version's schema.
+    /// A path from the root of the version's schema.
     Schema(Vec<Step>),
 }
 
-/// From a schema to one inside it.
+/// A step from a schema to a nested one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
     Property(String),
@@ -365,39 +366,40 @@ pub enum Step {
     Values,
 }
 
-/// What the code asks of the API server, as authorisation sees it: one verb on one resource.
+/// A request of the code as authorization sees it: one verb on one resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     pub verb: &'static str,
-    /// `""` is the core group.
+    /// `""` for the core group.
     pub group: String,
     /// The plural, with its subresource: `deployments`, `deployments/status`.
     pub resource: String,
     pub reach: Reach,
-    /// Where it is asked, in the function that says which kind it is about.
+    /// The request in the source, in the function that determines the kind.
     pub span: Span,
-    /// Who asks, e.g. `Controller::owns`.
+    /// The API that makes the request, e.g. `Controller::owns`.
     pub by: String,
-    /// Where the call itself is, if a generic function at another place makes it.
+    /// The call itself, if it is in a generic function elsewhere.
     pub within: Option<Span>,
-    /// Asked only in some clusters or cases, e.g. by an admission plugin: granted or not, both are right.
+    /// Needed only in some clusters or cases, e.g. by an admission plugin: neither missing nor unused permissions are
+    /// reported.
     pub optional: bool,
 }
 
-/// Where the objects of a request are.
+/// The scope of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// The whole cluster, or a kind that is in no namespace.
+    /// The whole cluster, or a cluster-scoped kind.
     Cluster,
-    /// The namespace of that name.
+    /// The namespace of this name.
     Namespace(String),
-    /// One namespace that is known only at run time.
+    /// One namespace, known only at run time.
     SomeNamespace,
-    /// Either, known only at run time.
+    /// Cluster or namespace, known only at run time.
     Unknown,
 }
 
-/// A metric that the project registers, beside those of `opctl-runtime`.
+/// A metric that the project registers, in addition to those of `opctl-runtime`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metric {
     pub name: String,

@@ -1,13 +1,13 @@
 //! Names of domains, groups, versions, kinds and plurals: parsed once at the edge, trusted inside.
 //!
-//! Text comes in, a name or a [`NameError`] that says the rule goes out. The rules are the API server's, tightened
-//! where a legal name would make Rust that does not compile.
+//! Text comes in, a name or a [`NameError`] with the violated rule goes out. The rules are the API server's, and
+//! stricter if a valid name would generate Rust code that does not compile.
 
 use std::fmt;
 
 use heck::{ToKebabCase, ToPascalCase, ToSnakeCase};
 
-/// What is wrong with a name: what it names, the text, and the rule it breaks.
+/// An invalid name: its type, the text, and the violated rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid {what} `{text}`: {rule}")]
 pub struct NameError {
@@ -67,19 +67,19 @@ macro_rules! name {
 }
 
 name!(
-    /// The name of a project: an RFC 1035 label short enough that every name built on it stays legal.
+    /// The name of a project: an RFC 1035 label, short enough that all names derived from it are valid.
     ProjectName
 );
 name!(
-    /// The domain that API groups end in, e.g. `example.com`.
+    /// The domain in which API groups end, e.g. `example.com`.
     Domain
 );
 name!(
-    /// The group as the user says it, without the domain: `cache`, `metrics-server`, or `apps` of Kubernetes itself.
+    /// A group as written on the command line, without the domain: `cache`, `metrics-server`, or `apps` of Kubernetes.
     Group
 );
 name!(
-    /// An API version in Kubernetes' own form: `v1`, `v1beta2`, `v2alpha1`.
+    /// An API version in Kubernetes' format: `v1`, `v1beta2`, `v2alpha1`.
     Version
 );
 name!(
@@ -87,15 +87,15 @@ name!(
     Kind
 );
 name!(
-    /// The name of a controller beside the first one of a kind: an RFC 1035 label.
+    /// The name of a controller, except for the first one of a kind: an RFC 1035 label.
     ControllerName
 );
 name!(
-    /// A Rust type by its path from the crate's root or from another crate: `cert_manager::Certificate`.
+    /// The path of a Rust type from the root of the crate or from another crate: `cert_manager::Certificate`.
     TypePath
 );
 name!(
-    /// The lowercase plural of a kind, as it stands in URLs and in the CRD's name.
+    /// The lowercase plural of a kind, as in URLs and in the name of the CRD.
     Plural
 );
 name!(
@@ -115,7 +115,8 @@ impl Namespace {
 }
 
 impl ProjectName {
-    /// The longest suffix that the scaffold appends is `-controller-manager-metrics-service` (35); it must fit a label.
+    /// The longest suffix in the scaffold is `-controller-manager-metrics-service` (35 characters); the result must be
+    /// a label.
     pub const MAX: usize = 63 - 35;
 
     pub fn parse(text: &str) -> Result<Self, NameError> {
@@ -139,7 +140,7 @@ impl ProjectName {
         Ok(Self(text.into()))
     }
 
-    /// A legal name close to this text, where there is one: `My Operator` → `my-operator`.
+    /// A valid name similar to this text, if there is one: `My Operator` → `my-operator`.
     pub fn near(text: &str) -> Option<Self> {
         let kebab = text.to_kebab_case().to_ascii_lowercase();
         let legal: String = kebab.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
@@ -168,8 +169,8 @@ impl Group {
         Ok(Self(text.into()))
     }
 
-    /// The Rust module: `-` and `.` become `_`; a leading digit gets `_` before it, a keyword and the name of a crate that the files
-    /// which declare the module use get one after it.
+    /// The Rust module: `-` and `.` become `_`, a leading digit gets the prefix `_`. Keywords, and names of crates that
+    /// files next to the module use, get the suffix `_`.
     pub fn module(&self) -> String {
         let name = self.0.replace(['-', '.'], "_");
         match name {
@@ -188,7 +189,7 @@ impl Version {
         }
     }
 
-    /// Sorts by maturity as Kubernetes does: `v1alpha1 < v1alpha2 < v1beta1 < v1 < v2`, but `v2alpha1 < v1`.
+    /// The sort key for Kubernetes' order of versions: `v1alpha1 < v1alpha2 < v1beta1 < v1 < v2`, but `v2alpha1 < v1`.
     pub fn priority(&self) -> impl Ord + use<> {
         VersionParts::of(&self.0).expect("checked by parse")
     }
@@ -247,12 +248,12 @@ impl Kind {
         as_identifier(self.0.to_snake_case())
     }
 
-    /// The module of the conversion of a version.
+    /// The module with the conversion of a version.
     pub fn conversion_module(&self) -> String {
         format!("{}_conversion", self.0.to_snake_case())
     }
 
-    /// The Rust type: the kind, or `ResultObject` if the files of a kind use its name for something else.
+    /// The Rust type: the kind, or with the suffix `Object` if the files of a kind use its name for something else.
     pub fn type_name(&self) -> String {
         match USED_TYPES.contains(&self.as_str()) {
             true => format!("{self}Object"),
@@ -260,12 +261,12 @@ impl Kind {
         }
     }
 
-    /// The singular name: the kind in lower case.
+    /// The singular: the kind in lowercase.
     pub fn singular(&self) -> String {
         self.0.to_ascii_lowercase()
     }
 
-    /// The plural that kube-derive gives when none is said.
+    /// The plural that kube-derive uses by default.
     pub fn plural(&self) -> Plural {
         Plural(default_plural(&self.singular()))
     }
@@ -284,7 +285,7 @@ impl ControllerName {
         as_identifier(self.0.replace('-', "_"))
     }
 
-    /// The condition that tells how far this controller is: `captain-backup` → `CaptainBackupReady`.
+    /// The condition in which this controller reports its progress: `captain-backup` → `CaptainBackupReady`.
     pub fn condition(&self) -> String {
         format!("{}Ready", self.0.to_pascal_case())
     }
@@ -305,14 +306,14 @@ impl TypePath {
         refuse("type", text, "use its path, e.g. `cert_manager::Certificate` or `crate::types::Certificate`")
     }
 
-    /// The crate that it is of; `None`: this one.
+    /// The crate of the type; `None` for this crate.
     pub fn krate(&self) -> Option<&str> {
         self.0.split("::").next().filter(|first| *first != "crate")
     }
 }
 
 impl Plural {
-    /// As a Rust function or variable of several objects: `my-things` → `my_things`.
+    /// A Rust function or variable for several objects: `my-things` → `my_things`.
     pub fn variable(&self) -> String {
         as_identifier(self.0.replace('-', "_"))
     }
@@ -323,7 +324,7 @@ impl Plural {
 }
 
 impl Image {
-    /// Source: `reference.go` and `regexp.go` of github.com/distribution/reference, whose grammar runtimes parse by.
+    /// Source: `reference.go` and `regexp.go` of github.com/distribution/reference, the grammar of container runtimes.
     pub fn parse(text: &str) -> Result<Self, NameError> {
         match Self::wrong(text) {
             None => Ok(Self(text.into())),
@@ -337,17 +338,17 @@ impl Image {
 
     pub fn tag(&self) -> Option<&str> {
         let name = self.0.split('@').next().unwrap_or_default();
-        // A colon before the last slash is that of the registry's port.
+        // A colon before the last slash belongs to the port of the registry.
         name.rsplit('/').next().and_then(|last| last.split_once(':')).map(|(_, tag)| tag)
     }
 
-    /// The rule that the reference breaks.
+    /// The rule that the reference violates.
     fn wrong(text: &str) -> Option<&'static str> {
         let (rest, digest) = text.split_once('@').map_or((text, None), |(rest, digest)| (rest, Some(digest)));
         if digest.is_some_and(|digest| !Self::is_digest(digest)) {
             return Some("a digest is an algorithm and at least 32 hexadecimal digits, e.g. `@sha256:…`");
         }
-        // A colon before the last slash is that of the registry's port.
+        // A colon before the last slash belongs to the port of the registry.
         let start = rest.rfind('/').map_or(0, |slash| slash + 1);
         let (name, tag) = match rest[start..].split_once(':') {
             Some((last, tag)) => (&rest[..start + last.len()], Some(tag)),
@@ -375,7 +376,7 @@ impl Image {
         (!is_sound).then_some("use `[REGISTRY/]PATH[:TAG][@DIGEST]`, e.g. `memcached:1.6.39-alpine`, the path in lowercase letters, digits, and `.`, `_`, `-` between them")
     }
 
-    /// Letters and digits, and between them `.`, `_`, `__` or dashes.
+    /// Letters and digits, separated by `.`, `_`, `__` or dashes.
     fn is_path_component(text: &str) -> bool {
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
         let mut separators = text.split(is_plain).filter(|separator| !separator.is_empty());
@@ -400,14 +401,14 @@ impl Image {
     }
 }
 
-/// Checks a short name or category, which the API server wants to be RFC 1035 labels.
+/// Checks a short name or category, which must be an RFC 1035 label.
 pub fn parse_label(what: &'static str, text: &str) -> Result<String, NameError> {
     if is_dns_1035_label(text) { Ok(text.into()) } else { refuse(what, text, LABEL_1035_RULE) }
 }
 
-/// The plural of a lowercase word by kube-derive's rules, which know no irregular nouns.
+/// The plural of a lowercase word by kube-derive's rules, which have no irregular nouns.
 ///
-/// Source: `to_plural` in kube-derive 5, which panics on `y` alone; that one becomes `ys`.
+/// Source: `to_plural` in kube-derive 5, which panics on `y` alone; here it becomes `ys`.
 pub fn default_plural(word: &str) -> String {
     let ends = |suffixes: &[&str]| suffixes.iter().any(|suffix| word.ends_with(suffix));
     if word.is_empty() {
@@ -423,7 +424,7 @@ pub fn default_plural(word: &str) -> String {
     }
 }
 
-/// The resource that is meant where its kind stands: `Deployment/status` → `deployments/status`.
+/// Corrects a kind in place of a resource: `Deployment/status` → `deployments/status`.
 pub fn resource_of_kind(text: &str) -> Option<String> {
     let (kind, subresource) = text.split_at(text.find('/').unwrap_or(text.len()));
     if !kind.starts_with(char::is_uppercase) {
@@ -434,8 +435,8 @@ pub fn resource_of_kind(text: &str) -> Option<String> {
     Some(format!("{plural}{subresource}"))
 }
 
-/// The nearest of `words`, if it is near enough to be a slip of the fingers: one edit, or two in a word of five
-/// characters or more. Case does not count.
+/// The closest of `words` within an edit distance of 1, or 2 for a text of five characters or more, as for typos.
+/// Ignores case.
 pub fn nearest<'a>(text: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let text = text.to_lowercase();
     let limit = if text.chars().count() < 5 { 1 } else { 2 };
@@ -447,7 +448,7 @@ pub fn nearest<'a>(text: &str, words: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, word)| word)
 }
 
-/// Whether `text` is a keyword of Rust 2024, strict or reserved.
+/// `true` for keywords of Rust 2024, strict or reserved.
 pub fn is_rust_keyword(text: &str) -> bool {
     const KEYWORDS: &[&str] = &[
         "Self", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do",
@@ -459,12 +460,12 @@ pub fn is_rust_keyword(text: &str) -> bool {
     KEYWORDS.contains(&text)
 }
 
-/// A name in snake case as an identifier: a keyword gets `_` after it.
+/// Makes a snake-case name an identifier: a keyword gets the suffix `_`.
 fn as_identifier(name: String) -> String {
     if is_rust_keyword(&name) { format!("{name}_") } else { name }
 }
 
-/// Names that the type of a kind would shadow: `Self`, the prelude, and what the generated files import.
+/// Names that the type of a kind must not shadow: `Self`, the prelude, and imports of the generated files.
 const USED_TYPES: &[&str] = &[
     "Action",
     "Arc",
@@ -528,10 +529,10 @@ const USED_TYPES: &[&str] = &[
     "Vec",
 ];
 
-/// Crates that `src/api/mod.rs`, `src/controller/mod.rs` and `src/webhook/mod.rs` use beside the modules of groups.
+/// Crates that `src/api/mod.rs`, `src/controller/mod.rs` and `src/webhook/mod.rs` use next to the modules of groups.
 const CRATES_BESIDE_GROUPS: &[&str] = &["k8s_openapi", "kube", "opctl_runtime"];
 
-/// A crate of this name would shadow a dependency of the generated operator.
+/// Crate names that would shadow a dependency of the generated operator.
 const RESERVED_CRATES: &[&str] = &[
     "alloc",
     "anyhow",
@@ -680,7 +681,7 @@ mod tests {
             ("kube", "kube_"),
             ("k8s-openapi", "k8s_openapi_"),
             ("opctl-runtime", "opctl_runtime_"),
-            // Only files that use them by other paths are beside these modules.
+            // The files next to these modules use these crates by other paths only.
             ("serde", "serde"),
             ("std", "std"),
             ("core", "core"),

@@ -1,34 +1,35 @@
-//! What serde reads into the Rust type of a custom resource. A value that it refuses makes the whole object undecodable.
+//! The values that serde accepts for the Rust type of a custom resource. A rejected value makes the whole object
+//! undecodable.
 
 use serde_json::{Map, Value};
 
 use crate::diagnostic::Span;
 
-/// What a type's `Deserialize` reads from JSON.
+/// The JSON values that the `Deserialize` of a type accepts.
 #[derive(Clone, Debug)]
 pub enum Reads {
-    /// Every value, such as `serde_json::Value`.
+    /// Every value, as for `serde_json::Value`.
     Anything,
-    /// Nothing is known, and nothing is to be reported: the types of Kubernetes.
+    /// Unknown and not reported: the types of Kubernetes.
     Unknown,
-    /// Code reads the value, such as `#[serde(deserialize_with = "…")]`.
+    /// A function reads the value, such as `#[serde(deserialize_with = "…")]`.
     Code(Box<Code>),
     Null,
     Bool,
     Text,
-    /// A text of at most so many bytes.
+    /// A string with a maximum length, in bytes.
     ShortText(usize),
     Char,
     Float,
     Integer(Integer),
-    /// A text or an integer: the `Quantity` or `IntOrString` of Kubernetes. The latter has 32 bits in Go, too, so larger integers
-    /// are not reported.
+    /// A string or an integer: the `Quantity` or `IntOrString` of Kubernetes. The latter has 32 bits in Go as well, so
+    /// larger integers are not reported.
     IntOrText(&'static str),
     Parsed(&'static Parsed),
     Optional(Box<Reads>),
     List {
         items: Box<Reads>,
-        /// The length of an array.
+        /// The length of an array; `None` for any length.
         length: Option<usize>,
     },
     Tuple(Vec<Reads>),
@@ -36,68 +37,68 @@ pub enum Reads {
         keys: Box<Reads>,
         values: Box<Reads>,
     },
-    /// A text that is parsed as the inner type, as the keys of maps are.
+    /// A string that is parsed as the inner type, as for keys of maps.
     FromText(Box<Reads>),
     Struct(Vec<Part>),
     Enum {
         tag: Tag,
         variants: Vec<Variant>,
     },
-    /// The field of a tuple struct or variant of the source: an attribute can be added to it.
+    /// The field of a tuple struct or variant in the source, to which an attribute can be added.
     At(Span, Box<Reads>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Integer {
-    /// The type's name: `u32`.
+    /// The name of the type: `u32`.
     pub name: String,
     pub min: i128,
     pub max: i128,
     pub zero: bool,
 }
 
-/// Code that deserializes a value, or converts one that was deserialized.
+/// A function that deserializes a value, or converts a deserialized one.
 #[derive(Clone, Debug)]
 pub struct Code {
-    /// As users write it: `parse_schedule`, `cron::Schedule`.
+    /// As written in source: `parse_schedule`, `cron::Schedule`.
     pub name: String,
-    /// Its declaration in the source of the package.
+    /// Its declaration, if it is in the package.
     pub span: Option<Span>,
-    /// What the code deserializes first; it refuses at least what this refuses.
+    /// The type that the function deserializes first. Everything that this type rejects is rejected.
     pub from: Reads,
-    /// Values that the code refuses.
+    /// Values that the function rejects.
     pub refused: Vec<Value>,
     pub knowledge: Knowledge,
 }
 
-/// Knowledge of the values that code refuses.
+/// Completeness of `refused`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Knowledge {
-    /// The code cannot fail.
+    /// The function cannot fail.
     All,
-    /// The code was evaluated for many values.
+    /// The function was evaluated for many values.
     Tried,
     None,
 }
 
-/// A type that parses a text.
+/// A type that is parsed from a string.
 #[derive(Debug)]
 pub struct Parsed {
-    /// As users write it: `chrono::DateTime`.
+    /// As written in source: `chrono::DateTime`.
     pub name: &'static str,
-    /// Texts that it refuses, the most telling first.
+    /// Strings that it rejects, the clearest example first.
     pub refused: &'static [&'static str],
     pub remedy: Remedy,
 }
 
-/// What lets a schema admit only what a type reads.
+/// A restriction of the schema to the values that a type accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum Remedy {
     /// A `pattern`.
     Pattern(&'static str),
-    /// A CEL expression on `self`, for texts of at most so many characters.
+    /// A CEL expression on `self`, for strings of at most this many characters.
     Rule(&'static str, usize),
-    /// No schema can.
+    /// No schema can express it.
     None,
 }
 
@@ -114,18 +115,18 @@ pub enum Part {
 #[derive(Clone, Debug)]
 pub struct Field {
     pub name: String,
-    /// Other names that are read as well.
+    /// Further names that are accepted.
     pub aliases: Vec<String>,
-    /// Where the source of the package declares it, if it does.
+    /// Its declaration, if it is in the package.
     pub span: Option<Span>,
-    /// An object without the field is refused.
+    /// An object without the field is rejected.
     pub required: bool,
-    /// A function reads it, so serde requires even an `Option`.
+    /// A function reads the field, so serde requires it even for an `Option`.
     pub by_function: bool,
     pub reads: Reads,
 }
 
-/// How an enum names its variant.
+/// The representation of an enum.
 #[derive(Clone, Debug)]
 pub enum Tag {
     External,
@@ -136,18 +137,18 @@ pub enum Tag {
 
 #[derive(Clone, Debug)]
 pub struct Variant {
-    /// The first is its own, then come the aliases.
+    /// The name of the variant, then its aliases.
     pub names: Vec<String>,
     /// `#[serde(other)]`
     pub other: bool,
     /// `#[serde(untagged)]`, in an enum with a tag.
     pub untagged: bool,
-    /// `None`: it is a name only.
+    /// `None`: a unit variant.
     pub content: Option<Reads>,
 }
 
 impl Reads {
-    /// Whether the value is read; `None`: only a run tells.
+    /// `true` if the value is accepted; `None` if only running the code would show it.
     pub fn reads(&self, value: &Value) -> Option<bool> {
         match self {
             Self::Anything => Some(true),
@@ -193,7 +194,7 @@ impl Reads {
             Self::FromText(inner) => value.as_str().map_or(Some(false), |text| inner.reads_key(text)),
             Self::Struct(parts) => match value {
                 Value::Object(map) => read_struct(parts, map),
-                // The fields in order, which nobody writes.
+                // A list of the fields in order is accepted, but nobody writes one.
                 Value::Array(_) => None,
                 _ => Some(false),
             },
@@ -202,7 +203,7 @@ impl Reads {
         }
     }
 
-    /// Returns true if the value is read as a key of a map, which serde_json parses.
+    /// Like [`reads`](Self::reads), for a key of a map, which serde_json parses.
     pub fn reads_key(&self, key: &str) -> Option<bool> {
         match self {
             Self::Integer(integer) => Some(key.parse().is_ok_and(|number| integer.has(number))),
@@ -214,7 +215,7 @@ impl Reads {
         }
     }
 
-    /// The type itself, without what may be around it.
+    /// The type without wrappers.
     pub fn innermost(&self) -> &Self {
         match self {
             Self::At(_, inner) | Self::Optional(inner) => inner.innermost(),
@@ -223,7 +224,7 @@ impl Reads {
         }
     }
 
-    /// Returns true if serde reads a missing field of this type; `None` if only running the code would show it.
+    /// `true` if serde accepts a missing field of this type; `None` if only running the code would show it.
     pub fn reads_missing(&self) -> Option<bool> {
         match self {
             Self::Optional(_) => Some(true),
@@ -236,7 +237,7 @@ impl Reads {
 }
 
 impl Code {
-    /// `read`: whether the code deserializes the value.
+    /// Combines the result for the deserialized type (`read`) with the knowledge about the function.
     fn verdict(&self, value: &Value, read: Option<bool>) -> Option<bool> {
         match read {
             Some(false) => Some(false),
@@ -257,7 +258,7 @@ impl Integer {
     }
 }
 
-/// All of them are read.
+/// `true` if all answers are, `false` if one is.
 fn all(answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let mut all = Some(true);
     for answer in answers {
@@ -270,7 +271,7 @@ fn all(answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     all
 }
 
-/// One of them is read.
+/// `true` if one answer is, `false` if all are.
 fn any(answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     all(answers.map(|answer| answer.map(|reads| !reads))).map(|refuses| !refuses)
 }
@@ -285,7 +286,7 @@ fn read_struct(parts: &[Part], map: &Map<String, Value>) -> Option<bool> {
         answers.push(match found.as_slice() {
             [] => Some(!field.required),
             [value] => field.reads.reads(value),
-            // serde refuses a field that is given twice.
+            // serde rejects a duplicate field.
             _ => Some(false),
         });
     }
@@ -295,10 +296,10 @@ fn read_struct(parts: &[Part], map: &Map<String, Value>) -> Option<bool> {
     let rest = Value::Object(rest);
     for part in parts {
         match part {
-            // What does not fit is `None`.
+            // A flattened option that does not match is `None`.
             Part::Field(_) | Part::NoOthers | Part::Flattened(Reads::Optional(_)) => {}
             Part::Flattened(reads) => answers.push(match reads.reads(&rest) {
-                // Which fields it is given depends on the other flattened ones.
+                // Its fields depend on the other flattened parts.
                 Some(false) if matches!(reads, Reads::Map { .. }) => None,
                 answer => answer,
             }),
@@ -307,7 +308,7 @@ fn read_struct(parts: &[Part], map: &Map<String, Value>) -> Option<bool> {
     all(answers.into_iter())
 }
 
-/// Returns true if a struct has a field of this name.
+/// `true` if a struct has a field of this name.
 pub fn takes(parts: &[Part], name: &str) -> bool {
     parts.iter().any(|part| match part {
         Part::Field(field) => field.name == name || field.aliases.iter().any(|alias| alias == name),
@@ -372,7 +373,7 @@ fn read_tagged(tag: &Tag, variants: &[&Variant], value: &Value) -> Option<bool> 
                 },
             }
         }
-        // The tag and the content in order, which nobody writes.
+        // A list of tag and content is accepted, but nobody writes one.
         (Tag::Internal(_) | Tag::Adjacent { .. }, Value::Array(_)) => None,
         _ => Some(false),
     }

@@ -1,10 +1,11 @@
-//! Label selectors of Kubernetes: text (`suite=basic,test in (a, b),!slow`) or JSON goes in; they match labels, and are printed.
+//! Kubernetes' label selectors: parsed from text (`suite=basic,test in (a, b),!slow`) or JSON, matched against labels,
+//! and printed.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// All of its requirements have to hold.
+/// Requirements that must all hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabelSelector(pub Vec<Requirement>);
 
@@ -20,17 +21,17 @@ enum Test {
     DoesNotExist,
     Equals(String),
     In(Vec<String>),
-    /// Also without the label.
+    /// Also matches if the label is missing.
     NotIn(Vec<String>),
 }
 
 impl LabelSelector {
-    /// An empty text selects everything.
+    /// Parses a selector. An empty text matches everything.
     pub fn parse(text: &str) -> Result<Self, String> {
         split(text)?.into_iter().map(|part| requirement(part.trim())).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Reads `matchLabels` and `matchExpressions`; an expression that an API server rejects is left out.
+    /// Reads `matchLabels` and `matchExpressions`. Skips expressions that an API server rejects.
     pub fn of(selector: &Value) -> Self {
         let labels = selector["matchLabels"].as_object().into_iter().flatten();
         let labels = labels.map(|(key, value)| Requirement::equals(key, &text(value)));
@@ -45,12 +46,12 @@ impl LabelSelector {
         self.0.is_empty()
     }
 
-    /// `labels`: those of an object, in JSON.
+    /// Matches the labels of an object, given as JSON.
     pub fn selects_labels(&self, labels: &Value) -> bool {
         self.selects(|key| labels.get(key).map(text))
     }
 
-    /// `label`: the value of a label of the object.
+    /// Matches an object; `label` returns the value of one of its labels.
     pub fn selects<L: AsRef<str>>(&self, label: impl Fn(&str) -> Option<L>) -> bool {
         self.0.iter().all(|Requirement { key, test }| {
             let value = label(key);
@@ -72,7 +73,8 @@ impl Requirement {
         Self { key: key.to_owned(), test: Test::Equals(value.to_owned()) }
     }
 
-    /// An item of `matchExpressions`. `None`: an API server rejects it, since the operator is unknown or has not the values that it needs.
+    /// An item of `matchExpressions`. `None` if an API server rejects it, because the operator is unknown or its values
+    /// are missing.
     pub fn new(key: &str, operator: &str, values: Vec<String>) -> Option<Self> {
         let test = match (operator, values.is_empty()) {
             ("Exists", true) => Test::Exists,
@@ -105,7 +107,7 @@ impl fmt::Display for Requirement {
     }
 }
 
-/// Returns true if a text can be the value of a label.
+/// `true` for valid values of labels.
 pub fn is_label_value(text: &str) -> bool {
     let outer = |c: char| c.is_ascii_alphanumeric();
     text.len() <= 63
@@ -113,12 +115,12 @@ pub fn is_label_value(text: &str) -> bool {
         && (text.is_empty() || text.starts_with(outer) && text.ends_with(outer))
 }
 
-/// A label that is no text is invalid, but no reason to ignore the requirement.
+/// A label that is not a string is invalid, but the requirement must not be ignored.
 fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// At commas outside of parentheses.
+/// Splits at commas outside of parentheses.
 fn split(text: &str) -> Result<Vec<&str>, String> {
     let mut parts = Vec::new();
     let (mut start, mut is_open) = (0, false);

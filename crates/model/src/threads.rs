@@ -1,5 +1,5 @@
-//! Parts of a command that run at the same time, each on a stack that is as large as that of the main thread: the same limits on
-//! nesting hold in all of them.
+//! Runs parts of a command in parallel, each with a stack as large as that of the main thread, so that the same limits
+//! on nesting apply in all of them.
 
 use std::panic::resume_unwind;
 use std::sync::LazyLock;
@@ -7,12 +7,12 @@ use std::thread::{Builder, Scope, ScopedJoinHandle, available_parallelism, scope
 
 const STACK: usize = 32 << 20;
 
-/// Linux reads several files to tell.
+/// The number of cores. Cached, because Linux reads several files to determine it.
 pub static CORES: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(1, usize::from));
 
-/// The results of many items, in their order, by as many threads as the machine has cores.
+/// Maps items in parallel, with one thread per core. The results are in the order of the items.
 pub fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    // Starting a thread takes as long as a small CRD.
+    // Starting a thread takes as long as processing a small CRD.
     if items.len() < 4 {
         return items.iter().map(work).collect();
     }
@@ -25,7 +25,7 @@ pub fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<
     })
 }
 
-/// Runs both; a panic goes on here.
+/// Runs both in parallel. Panics are propagated.
 pub fn both<A: Send, B>(other: impl FnOnce() -> A + Send, own: impl FnOnce() -> B) -> (A, B) {
     scope(|scope| {
         let other = spawn(scope, other);

@@ -1,5 +1,5 @@
-//! The releases of kube, k8s-openapi and schemars that opctl knows, and what differs between them. No other file of `src`
-//! has their numbers.
+//! The releases of kube, k8s-openapi and schemars that opctl knows, and the differences between them. No other file
+//! contains their numbers.
 
 use std::fmt;
 
@@ -10,18 +10,18 @@ use semver::{Comparator, Op, Version, VersionReq};
 pub struct Release(pub u64, pub u64, pub u64);
 
 impl Release {
-    /// `4.2.0`, with less or more of it: `4`, `4.2.0-rc.1`.
+    /// Parses `4.2.0`, also in a shorter or longer form: `4`, `4.2.0-rc.1`.
     pub fn parse(text: &str) -> Option<Self> {
         let version = Comparator::parse(text).ok().filter(|it| it.op == Op::Caret)?;
         Some(Self::of(&version))
     }
 
-    /// Numbers that are missing are 0.
+    /// Missing numbers are 0.
     fn of(it: &Comparator) -> Self {
         Self(it.major, it.minor.unwrap_or(0), it.patch.unwrap_or(0))
     }
 
-    /// The releases that cargo takes for compatible with this one, as a requirement: `5`, `0.29`.
+    /// The requirement for all releases that are compatible with this one: `5`, `0.29`.
     pub fn compatible(self) -> String {
         match self {
             Self(0, minor, _) => format!("0.{minor}"),
@@ -36,7 +36,7 @@ impl fmt::Display for Release {
     }
 }
 
-/// The releases of kube that differ in what `crd()` gives, oldest first, each by the last one that gives the same.
+/// The releases of kube with different output of `crd()`, oldest first. Of releases with equal output, the last one.
 pub const KUBE: &[Release] = &[
     Release(2, 0, 1),
     Release(3, 0, 0),
@@ -47,11 +47,11 @@ pub const KUBE: &[Release] = &[
     Release(5, 0, 0),
 ];
 
-/// The releases of schemars that differ in the schemas that they make.
+/// The releases of schemars that generate different schemas.
 pub const SCHEMARS: &[Release] = &[Release(1, 0, 5), Release(1, 1, 0), Release(1, 2, 0), Release(1, 2, 3)];
 
-/// The releases of k8s-openapi that differ in their types, each with the earliest and the latest minor version of
-/// Kubernetes 1 that it has types of. kube 2 goes with 0.26, kube 3 with 0.27, and so on.
+/// The releases of k8s-openapi with different types, each with the range of minor versions of Kubernetes 1 that it
+/// supports. kube 2 requires 0.26, kube 3 requires 0.27, and so on.
 pub const K8S_OPENAPI: &[(Release, (u8, u8))] = &[
     (Release(0, 26, 0), (30, 34)),
     (Release(0, 26, 1), (30, 34)),
@@ -61,7 +61,7 @@ pub const K8S_OPENAPI: &[(Release, (u8, u8))] = &[
     (Release(0, 29, 0), (33, 37)),
 ];
 
-/// The other releases, which give what the next one in the lists above gives. Cargo may choose them, too.
+/// Further releases that cargo may choose. Each behaves like the next one in the lists above.
 const OTHERS: &[(&str, Release)] = &[
     ("kube", Release(2, 0, 0)),
     ("schemars", Release(1, 0, 0)),
@@ -73,7 +73,7 @@ const OTHERS: &[(&str, Release)] = &[
     ("schemars", Release(1, 2, 2)),
 ];
 
-/// The crates whose output opctl generates, and their latest release that the tests compare it with.
+/// The crates whose output opctl generates, each with the latest tested release.
 pub const CRATES: &[(&str, Release)] = &[
     ("kube", KUBE[KUBE.len() - 1]),
     ("k8s-openapi", K8S_OPENAPI[K8S_OPENAPI.len() - 1].0),
@@ -94,24 +94,24 @@ pub fn latest(name: &str) -> String {
     known(name).last().map(|release| release.compatible()).unwrap_or_default()
 }
 
-/// What opctl knows of one of [`CRATES`], for messages: `2 to 5`, `1`.
+/// The known releases of one of [`CRATES`], for messages: `2 to 5`, `1`.
 pub fn range(name: &str) -> String {
     let first = known(name).first().map(|release| release.compatible()).unwrap_or_default();
     let last = latest(name);
     if first == last { last } else { format!("{first} to {last}") }
 }
 
-/// Whether opctl knows a release of one of [`CRATES`]: later ones count that are compatible with one in the list.
+/// `true` for known releases of one of [`CRATES`], and for later ones that are compatible with a known one.
 pub fn is_known(name: &str, release: Release) -> bool {
     known(name).iter().any(|known| known.compatible() == release.compatible())
 }
 
-/// A version requirement of Cargo.toml, as cargo reads it: `5`, `~5.0`, `5.*`, `>=5, <6`.
+/// A version requirement in Cargo.toml: `5`, `~5.0`, `5.*`, `>=5, <6`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requirement(VersionReq);
 
 impl Requirement {
-    /// `None`: cargo does not read it, either.
+    /// `None` for a requirement that cargo rejects, too.
     pub fn parse(text: &str) -> Option<Self> {
         VersionReq::parse(text).ok().map(Self)
     }
@@ -120,14 +120,14 @@ impl Requirement {
         Version::parse(version).is_ok_and(|version| self.0.matches(&version))
     }
 
-    /// The latest release of one of [`CRATES`] that it allows: the one that cargo chooses without Cargo.lock, of those that opctl
-    /// knows.
+    /// The latest known release of one of [`CRATES`] that the requirement allows, which cargo chooses without
+    /// Cargo.lock.
     pub fn latest(&self, name: &str) -> Option<Release> {
         let others = OTHERS.iter().filter(|(of, _)| *of == name).map(|(_, release)| *release);
         known(name).into_iter().chain(others).filter(|release| self.allows(&release.to_string())).max()
     }
 
-    /// The version that it names, as written: `5.0` of `~5.0`. `None`: it allows versions that are not compatible with each other.
+    /// The version in the requirement, as written: `5.0` of `~5.0`. `None` if it allows incompatible versions.
     pub fn version(&self) -> Option<String> {
         let [Comparator { op, major, minor, patch, .. }] = &self.0.comparators[..] else { return None };
         let is_one = matches!(op, Op::Exact | Op::Caret | Op::Tilde | Op::Wildcard) && (*major > 0 || minor.is_some());
@@ -135,12 +135,12 @@ impl Requirement {
         is_one.then(|| numbers.collect::<Vec<_>>().join("."))
     }
 
-    /// This version, with 0 for the numbers that are missing.
+    /// The version as a release. Missing numbers are 0.
     pub fn release(&self) -> Option<Release> {
         self.version().and_then(|_| self.bound())
     }
 
-    /// The highest version in it, whether it is allowed or the first that is not; `None` for `*`.
+    /// The highest version in the requirement, allowed or not; `None` for `*`.
     pub fn bound(&self) -> Option<Release> {
         self.0.comparators.iter().map(Release::of).max()
     }
@@ -151,19 +151,19 @@ impl Requirement {
 pub struct Kube(Release);
 
 impl Kube {
-    /// `None`: opctl does not know it.
+    /// `None` for an unknown release.
     pub fn new(release: Release) -> Option<Self> {
         is_known("kube", release).then_some(Self(release))
     }
 
-    /// The latest release of the k8s-openapi that goes with it.
+    /// The latest k8s-openapi for this release.
     pub fn k8s_openapi(self) -> Release {
         let minor = self.0.0 + 24;
         let releases = K8S_OPENAPI.iter().map(|(release, _)| *release);
         releases.rev().find(|release| release.1 == minor).unwrap_or(Release(0, minor, 0))
     }
 
-    /// `#[kube(…)]` takes this argument.
+    /// `#[kube(…)]` supports this argument.
     pub fn has_argument(self, name: &str) -> bool {
         let since = match name {
             "attr" => Release(3, 0, 0),
@@ -174,42 +174,42 @@ impl Kube {
         self.0 >= since
     }
 
-    /// `printcolumn(name = "…", …)`; before, only JSON.
+    /// Supports `printcolumn(name = "…", …)`; earlier releases only JSON.
     pub fn has_lists_of_columns(self) -> bool {
         self.0 >= Release(3, 1, 0)
     }
 
-    /// `schema(derived)`; before, only `schema = "derived"`.
+    /// Supports `schema(derived)`; earlier releases only `schema = "derived"`.
     pub fn has_lists_of_modes(self) -> bool {
         self.0 >= Release(5, 0, 0)
     }
 
-    /// `Rule::optional_old_self`
+    /// Supports `Rule::optional_old_self`.
     pub fn has_optional_old_self(self) -> bool {
         self.0 >= Release(3, 1, 0)
     }
 
-    /// `crd()` has neither categories, short names, columns nor subresources where there are none; before, empty ones.
+    /// `crd()` omits empty categories, short names, columns and subresources; earlier releases include them.
     pub fn leaves_out_empty(self) -> bool {
         self.0 >= Release(4, 1, 0)
     }
 
-    /// A type with `KubeSchema` goes by its own name; before, by that name and `Validated`.
+    /// A type with `KubeSchema` keeps its name in the schema; earlier releases append `Validated`.
     pub fn keeps_names(self) -> bool {
         self.0 >= Release(4, 0, 0)
     }
 
-    /// The rewriter of schemas of this release and later ones.
+    /// Uses the current rewriter of schemas.
     pub fn has_late_rewriter(self) -> bool {
         self.0 >= Release(3, 1, 0)
     }
 
-    /// The rewriter opens objects with properties that deny others.
+    /// The rewriter removes `additionalProperties: false` from objects with properties.
     pub fn opens_objects(self) -> bool {
         self.0 >= Release(3, 0, 1)
     }
 
-    /// An option is the type and `nullable`, instead of two alternatives.
+    /// Options that become a type with `nullable`, instead of two alternatives.
     pub fn joins_options(self) -> Joins {
         match self.0 {
             release if release < Release(3, 0, 0) => Joins::None,
@@ -233,11 +233,11 @@ impl fmt::Display for Kube {
     }
 }
 
-/// Which options a release of kube joins.
+/// The options that a release of kube simplifies to a type with `nullable`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Joins {
     None,
-    /// Those of enums whose field says nothing else, such as a description.
+    /// Options of enums whose field has no other keywords, such as a description.
     BareEnums,
     Enums,
     All,
@@ -248,22 +248,22 @@ pub enum Joins {
 pub struct Schemars(Release);
 
 impl Schemars {
-    /// `None`: opctl does not know it.
+    /// `None` for an unknown release.
     pub fn new(release: Release) -> Option<Self> {
         is_known("schemars", release).then_some(Self(release))
     }
 
-    /// The unit variants and the absence of an enum are objects where the enum is flattened.
+    /// Unit variants, and the absence of the enum, are objects if the enum is flattened.
     pub fn flattens_enums(self) -> bool {
         self.0 >= Release(1, 1, 0)
     }
 
-    /// The keys of a map that are an enum are its properties.
+    /// A map with an enum as keys lists them as properties.
     pub fn lists_keys(self) -> bool {
         self.0 >= Release(1, 2, 0)
     }
 
-    /// `extend` comes after all other attributes.
+    /// `extend` is applied after all other attributes.
     pub fn extends_last(self) -> bool {
         self.0 >= Release(1, 2, 1)
     }
@@ -293,7 +293,7 @@ mod tests {
         assert!(is_known("kube", Release(5, 7, 0)) && !is_known("kube", Release(1, 1, 0)));
     }
 
-    /// Each of these is what `cargo generate-lockfile` chooses.
+    /// Each expected release is the choice of `cargo generate-lockfile`.
     #[test]
     fn cargo_chooses_the_latest_release_that_a_requirement_allows() {
         for (name, asked, chosen) in [

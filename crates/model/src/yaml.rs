@@ -1,11 +1,12 @@
-//! YAML text ↔ values. The only file that knows the YAML crate; `opctl-kustomize` reads YAML with the positions of its nodes,
-//! by the parser that this crate uses.
+//! YAML text ↔ values. The only file that knows the YAML crate; `opctl-kustomize` parses YAML with positions, using the
+//! parser behind this crate.
 //!
-//! Writing: alphabetical, in the look of controller-gen. Tried on 480 documents of awkward strings and numbers as value, item
-//! and key (`yes`, `0o7`, `~`, `2024-01-15`, `- a`, tabs, trailing blanks and lines, U+2028, 255.0, i64::MIN), read back by
-//! serde-saphyr, yaml_serde, PyYAML (YAML 1.1) and Kubernetes' Go library. serde-saphyr 2 lost none; yaml_serde 0.10 lost 70,
-//! for it writes `yes`, `on`, `1_000`, `12:30:45` and `2024-01-15` plain. Two styles are chosen here: serde-saphyr would
-//! write `"*"` for controller-gen's `'*'`, and blocks that begin with a tab, which libyaml rejects.
+//! Writing: keys are sorted, in the style of controller-gen. Tested with 480 documents of awkward strings and numbers
+//! as value, item and key (`yes`, `0o7`, `~`, `2024-01-15`, `- a`, tabs, trailing whitespace and lines, U+2028, 255.0,
+//! i64::MIN), read back by serde-saphyr, yaml_serde, PyYAML (YAML 1.1) and Kubernetes' Go library. serde-saphyr 2 lost
+//! none; yaml_serde 0.10 lost 70, because it does not quote `yes`, `on`, `1_000`, `12:30:45` and `2024-01-15`. Two
+//! styles are chosen here: serde-saphyr would write `"*"` for controller-gen's `'*'`, and blocks that begin with a tab,
+//! which libyaml rejects.
 
 use std::fmt;
 
@@ -15,10 +16,10 @@ use serde::ser::{SerializeMap, SerializeSeq, Serializer};
 use serde_json::Value;
 use serde_saphyr::{DoubleQuoted, Options, SerializerOptions, SingleQuoted};
 
-/// Why a text cannot be read.
+/// Error of parsing YAML.
 #[derive(Debug)]
 pub struct Error {
-    /// Without its place.
+    /// The message, without the position.
     pub reason: String,
     /// In bytes.
     pub offset: usize,
@@ -60,7 +61,7 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     serde_saphyr::from_str_with_options(text, reading()).map_err(|error| Error::new(text, &error))
 }
 
-/// Reads all documents of a text except for empty ones.
+/// Reads all documents of a text, skipping empty ones.
 ///
 /// # Errors
 ///
@@ -69,7 +70,8 @@ pub fn read_all<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, Error> {
     serde_saphyr::from_multiple_with_options(text, reading()).map_err(|error| Error::new(text, &error))
 }
 
-/// Reads all objects of a text: YAML documents, JSON values behind each other, and the items of lists, of Kubernetes' own as well.
+/// Reads all objects of a text: YAML documents, concatenated JSON values, and the items of lists, including Kubernetes'
+/// lists.
 ///
 /// # Errors
 ///
@@ -106,10 +108,10 @@ fn is_list(object: &serde_json::Map<String, Value>) -> bool {
     kind.ends_with("List") && object.get("items").is_some_and(Value::is_array)
 }
 
-/// The most values in a text, those of aliases included. Each takes some hundred bytes.
+/// Maximum number of values in a text, after expanding aliases. Each takes some hundred bytes.
 const MOST_VALUES: usize = 500_000;
 
-/// Only the number of values is limited, and callers show where an error is.
+/// Limits only the number of values. Error messages have no snippet, because callers show the position.
 fn reading() -> Options {
     let budget = serde_saphyr::budget! {
         max_events: usize::MAX,
@@ -125,7 +127,7 @@ fn reading() -> Options {
     serde_saphyr::options! { budget: budget, with_snippet: false }
 }
 
-/// One file: the header (comment lines), then each value as a document of its own.
+/// A file: the header (comment lines), then each value as a document.
 pub fn documents(header: &str, values: &[impl Serialize]) -> String {
     let mut text = format!("{header}\n");
     for value in values {
@@ -145,7 +147,7 @@ pub fn document(value: &Value) -> String {
     text
 }
 
-/// A number, a boolean, null or a string of one line, as it is written in a block: plain if every reader then reads the same.
+/// A number, boolean, null or single-line string in block style: plain if all readers agree on its value.
 pub fn scalar(value: &Value) -> String {
     document(value).trim_end_matches('\n').to_owned()
 }
@@ -154,14 +156,14 @@ fn writing() -> SerializerOptions {
     serde_saphyr::ser_options! {
         indent_step: 2,
         compact_list_indent: true,
-        // Never `>`: a folded line is hard to compare and to search.
+        // Never `>`: folded lines are hard to diff and to search.
         folded_wrap_chars: usize::MAX,
         prefer_block_scalars: true,
     }
 }
 
-/// A value whose strings are quoted as Go's YAML does: `'…'` where the text would be syntax, `"…"` where it would be
-/// another type or needs an escape.
+/// A value whose strings are quoted as in Go's YAML: `'…'` if the text would be syntax, `"…"` if it would be another
+/// type or needs an escape.
 struct Styled<'a>(&'a Value);
 
 impl Serialize for Styled<'_> {
@@ -188,7 +190,7 @@ impl Serialize for Styled<'_> {
     }
 }
 
-/// Printable text that YAML would not take for a plain string because of a sign in it.
+/// `true` for printable text that YAML would not read as a plain string because it contains an indicator.
 fn looks_like_syntax(text: &str) -> bool {
     let is_printable = || !text.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}'));
     let has_sign = text.starts_with(['#', ',', '[', ']', '{', '}', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`'])
@@ -198,7 +200,7 @@ fn looks_like_syntax(text: &str) -> bool {
     has_sign && is_printable()
 }
 
-/// Text that as a block would begin with a tab, where libyaml and its ports expect blanks.
+/// `true` for text that would start with a tab as a block, where libyaml and its ports expect spaces.
 fn looks_like_indentation(text: &str) -> bool {
     text.trim_start_matches([' ', '\n']).starts_with('\t')
 }
@@ -249,7 +251,7 @@ mod tests {
         "##);
     }
 
-    /// What people write into specs and docs, and what YAML 1.1 or 1.2 would take for something else.
+    /// Strings that people write into specs and docs, and strings that YAML 1.1 or 1.2 would read as another type.
     const AWKWARD: &[&str] = &[
         "",
         " ",

@@ -1,5 +1,5 @@
-//! The codes of diagnostics. Each is an item beside the check that reports it; `opctl explain` and
-//! `docs/reference/diagnostics.md` are made from these items.
+//! The codes of diagnostics. Each is an item near the check that reports it; `opctl explain` and
+//! `docs/reference/diagnostics.md` are generated from these items.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::{Diagnostic, Severity};
 /// A problem that opctl can report, declared with [`diagnostics!`](macro@crate::diagnostics).
 #[derive(Debug, PartialEq, Eq)]
 pub struct Code {
-    /// `OP` and three digits. It is stable, so that users can search for it.
+    /// `OP` and three digits. Stable, so that users can search for it.
     pub name: &'static str,
     pub chapter: Chapter,
     pub class: Class,
@@ -43,10 +43,10 @@ pub enum Class {
     Warning,
 }
 
-/// The command that reports the diagnostics of a chapter: it alone knows whether a marker silences something.
+/// The command that reports the diagnostics of a chapter. Only this command knows whether a marker allows a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportedBy {
-    /// `opctl check`: these may be errors, and still be allowed, because they may be intended.
+    /// `opctl check`: even errors can be allowed, since they may be intended.
     Check,
     /// `opctl manifests --against`: a breaking change may be intended.
     Against,
@@ -75,13 +75,13 @@ impl Code {
         Diagnostic { severity: Severity::Warning, ..self.error(message) }
     }
 
-    /// The entry in the reference.
+    /// The URL of the code in the reference.
     pub fn url(&self) -> String {
         let anchor = self.name.to_lowercase();
         format!("{}/blob/main/docs/reference/diagnostics.md#{anchor}", env!("CARGO_PKG_REPOSITORY"))
     }
 
-    /// The cause, the fix, and often an example, as Markdown. The first sentence is complete without the others.
+    /// The cause, the fix, and often an example, as Markdown. The first sentence is complete on its own.
     pub fn explanation(&self) -> String {
         let mut text = if self.class == Class::Warning { "Warning: ".to_owned() } else { String::new() };
         for line in self.comment.lines() {
@@ -98,9 +98,10 @@ impl fmt::Display for Code {
     }
 }
 
-/// Declares diagnostics: the explanation of each as a doc comment, its code, [`Chapter`] and [`Class`]. `CODES` lists them.
+/// Declares diagnostics: the explanation of each as a doc comment, its code, [`Chapter`] and [`Class`]. `CODES` lists
+/// them.
 ///
-/// The explanation of a warning follows `Warning: `, so it begins in lowercase.
+/// The explanation of a warning begins in lowercase, because it is printed after `Warning: `.
 ///
 /// ```
 /// opctl_model::diagnostics! {
@@ -119,7 +120,7 @@ impl fmt::Display for Code {
 macro_rules! diagnostics {
     ($($(#[doc = $line:literal])+ $name:ident: $chapter:ident, $class:ident;)+) => {
         $(
-            // Its comment is not its documentation: rustdoc would compile the examples as tests.
+            // The explanation is not the rustdoc comment, because rustdoc would compile its examples as tests.
             #[doc = concat!("`opctl explain ", stringify!($name), "` explains it.")]
             pub const $name: &$crate::diagnostic::Code = &$crate::diagnostic::Code {
                 name: stringify!($name),
@@ -129,7 +130,7 @@ macro_rules! diagnostics {
             };
         )+
 
-        /// The diagnostics that are declared here.
+        /// The diagnostics declared in this module.
         pub const CODES: &[&$crate::diagnostic::Code] = &[$($name),+];
     };
 }

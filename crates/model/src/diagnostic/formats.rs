@@ -1,4 +1,4 @@
-//! Diagnostics as text for other programs: one line each, cargo's JSON, annotations of GitHub Actions, SARIF.
+//! Diagnostics for other programs: one line each, cargo's JSON, annotations of GitHub Actions, SARIF.
 //!
 //! Sources: [cargo's messages](https://doc.rust-lang.org/cargo/reference/external-tools.html#json-messages),
 //! [rustc's diagnostics](https://doc.rust-lang.org/rustc/json.html),
@@ -30,7 +30,7 @@ impl Diagnostic {
     }
 }
 
-/// Lines and columns from 1, columns in characters; the end is behind the last character.
+/// Lines and columns are 1-based, columns in characters; the end is exclusive.
 struct Region {
     start: (usize, usize),
     end: (usize, usize),
@@ -43,7 +43,7 @@ impl Region {
     }
 }
 
-/// `src/main.rs:1:5: error[OP014]: message`. `path` gives the path of a file as it is printed.
+/// `src/main.rs:1:5: error[OP014]: message`. `path` maps the path of a file to the printed one.
 pub fn short(diagnostics: &[Diagnostic], path: impl Fn(&str) -> String) -> String {
     let line = |diagnostic: &Diagnostic| {
         let place = diagnostic.span.as_ref().map(|(span, _)| {
@@ -56,8 +56,8 @@ pub fn short(diagnostics: &[Diagnostic], path: impl Fn(&str) -> String) -> Strin
     diagnostics.iter().map(line).collect()
 }
 
-/// The lines that `cargo check --message-format json` prints: a message for each diagnostic, and whether all went well.
-/// `package` is `NAME@VERSION` of the crate in the absolute folder `root`.
+/// The lines of `cargo check --message-format json`: a message for each diagnostic, then `build-finished` with
+/// `success`. `package` is `NAME@VERSION` of the crate in the absolute folder `root`.
 pub fn json(diagnostics: &[Diagnostic], root: &Path, package: &str, success: bool) -> String {
     let target = json!({
         "kind": ["bin"], "crate_types": ["bin"], "name": package.split('@').next(), "src_path": root.join("src/main.rs"),
@@ -107,7 +107,8 @@ fn rustc_span(span: &Span, label: &str, root: &Path) -> Value {
     })
 }
 
-/// Workflow commands, which GitHub shows at the lines of a pull request. `path` gives the path of a file in the repository.
+/// Workflow commands, which GitHub shows at the lines of a pull request. `path` maps the path of a file to that in the
+/// repository.
 pub fn github(diagnostics: &[Diagnostic], path: impl Fn(&str) -> String) -> String {
     let text = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     let property = |value: &str| text(value).replace(':', "%3A").replace(',', "%2C");
@@ -124,8 +125,8 @@ pub fn github(diagnostics: &[Diagnostic], path: impl Fn(&str) -> String) -> Stri
     diagnostics.iter().map(command).collect()
 }
 
-/// A log for code scanning. `path` gives the path of a file in the repository. A diagnostic without a place is at the manifest of
-/// the crate, because GitHub drops results without one.
+/// A log for code scanning. `path` maps the path of a file to that in the repository. Diagnostics without a span are
+/// reported at the manifest of the crate, because GitHub drops results without a location.
 pub fn sarif(diagnostics: &[Diagnostic], path: impl Fn(&str) -> String) -> String {
     let codes: BTreeMap<&str, Value> = diagnostics
         .iter()
@@ -202,7 +203,7 @@ mod tests {
         use cargo_metadata::Message;
 
         let lines = json(&diagnostics(), Path::new("/p"), "shop@0.1.0", false);
-        // As rust-analyzer reads them.
+        // Parsed as rust-analyzer does.
         let messages: Vec<Message> = Message::parse_stream(lines.as_bytes()).map(Result::unwrap).collect();
         let is_read = |message: &Message| matches!(message, Message::CompilerMessage(_) | Message::BuildFinished(_));
         assert!(messages.iter().all(is_read), "{messages:#?}");

@@ -1,5 +1,5 @@
-//! A problem in a file of the user: what, where and the way out. Diagnostics accumulate, so that all are shown at once;
-//! they are rendered in one place and know nothing of Kubernetes.
+//! A problem in a file of the user: message, location and help. Diagnostics are collected, so that all are shown at
+//! once; they are rendered in one place and know nothing of Kubernetes.
 
 mod code;
 pub mod formats;
@@ -12,10 +12,10 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 
 pub use code::{Chapter, Class, Code, ReportedBy};
 
-/// A text file as it was read, shared by all the spans into it.
+/// A text file as it was read, shared by all spans in it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SourceFile {
-    /// As shown to the user: relative to the project root, with `/`.
+    /// Displayed path: relative to the project root, with `/`.
     pub path: String,
     pub text: String,
 }
@@ -26,7 +26,7 @@ impl SourceFile {
     }
 }
 
-/// A place in a file: a range of bytes.
+/// A range of bytes in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     pub file: Arc<SourceFile>,
@@ -34,7 +34,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Whether another one begins in this one.
+    /// `true` if the other span starts in this one.
     pub fn contains(&self, other: &Self) -> bool {
         self.file.path == other.file.path && self.range.contains(&other.range.start)
     }
@@ -49,7 +49,7 @@ impl Span {
 }
 
 impl Span {
-    /// The lines that it is in: only these are shown, however large the file.
+    /// The range of the lines of the span. Only these are rendered, so large files cost nothing.
     fn lines(&self) -> Range<usize> {
         let Range { start, end } = self.range;
         let text = &self.file.text;
@@ -67,20 +67,20 @@ impl fmt::Display for Span {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// Nothing is written while one of these stands.
+    /// Prevents all writing.
     Error,
     Warning,
 }
 
 /// One problem.
 ///
-/// `message` is lowercase, without a final period; `help` says the next step, one way out an entry.
+/// `message` is lowercase, without a final period; each entry of `help` is one way to fix the problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     pub severity: Severity,
     pub code: &'static Code,
     pub message: String,
-    /// The place, and what is to be said right at it (may be empty).
+    /// The location and its label, which may be empty.
     pub span: Option<(Span, String)>,
     pub help: Vec<String>,
 }
@@ -102,16 +102,17 @@ impl Diagnostic {
         self.severity == Severity::Error
     }
 
-    /// Returns true if only a compiler can tell whether it is a mistake.
+    /// `true` if only a compiler can determine whether it is a mistake.
     pub fn needs_compiler(&self) -> bool {
         self.code.class == Class::CompilerOnly
     }
 }
 
-/// Of longer ones, only the place is shown: nobody reads them, and there may be a diagnostic for every few of their bytes.
+/// Longer lines are not quoted, only their location is shown: they are unreadable, and may have a diagnostic every few
+/// bytes.
 const LONGEST_LINE: usize = 2000;
 
-/// Renders all of them as rustc does, with carets under the source; `color` adds ANSI colours.
+/// Renders diagnostics in the style of rustc, with carets under the source. `color` adds ANSI colors.
 pub fn render(diagnostics: &[Diagnostic], color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     let mut text = String::new();

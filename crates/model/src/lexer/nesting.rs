@@ -1,17 +1,18 @@
-//! Texts that no parser should read. It needs stack for each level of nesting, and time for each pair of digits in a number, so both are
-//! counted before it starts.
+//! Rejects texts that a parser cannot handle. A parser needs stack for each level of nesting, and syn needs time for
+//! each pair of digits in a number, so both are counted before parsing.
 
 use std::ops::Range;
 
 use super::{Lexer, Token};
 
-/// The most that brackets and operators within each other may cost. Eight megabytes of stack are enough for it, also in a debug build.
+/// The maximum cost of nested brackets and operators; an operator costs 1. A stack of 8 MiB suffices, also in a debug
+/// build.
 const LIMIT: usize = 1024;
 
-/// The longest number, in bytes. syn multiplies each of its digits by all before.
+/// The maximum length of a number, in bytes. syn's time is quadratic in it.
 const LONGEST_NUMBER: usize = 1000;
 
-/// The first token that is too much.
+/// The first token that exceeds a limit.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Excess {
     pub range: Range<usize>,
@@ -31,31 +32,31 @@ impl Excess {
     }
 }
 
-/// Words after which an expression goes on, within the one that they begin.
+/// Keywords that nest the expression after them.
 const PREFIXES: &[&str] = &["as", "break", "else", "if", "in", "let", "match", "return", "unsafe", "while", "yield"];
 
-/// The first token that is nested too deeply, or a number that is too long. Comparisons in one expression, which Rust does not nest, may be
-/// counted as nested; everything that is nested is counted.
+/// The first token that is nested too deeply, or a number that is too long. Comparisons in one expression may be
+/// counted as nested, although Rust does not nest them; everything that is nested is counted.
 pub fn excess(text: &str) -> Option<Excess> {
     Nesting::default().check(text, Lexer::new(text))
 }
 
 #[derive(Default)]
 struct Nesting {
-    /// The open brackets, `<` among them, each with the operators that stand before it.
+    /// The open brackets including `<`, each with the number of operators before it.
     open: Vec<(u8, usize)>,
-    /// What `open` costs.
+    /// The total cost of `open`.
     around: usize,
-    /// Since the innermost bracket was opened, or since what is next to each other was last separated.
+    /// The number of operators since the innermost bracket was opened, or since the last separator.
     operators: usize,
-    /// How many strings of attributes the text is in.
+    /// The number of attribute strings around the text.
     strings: usize,
 }
 
 impl Nesting {
     fn check(&mut self, text: &str, lexer: Lexer) -> Option<Excess> {
         let mut tokens = lexer.code().peekable();
-        // The signs before, and where the last token ends.
+        // The last two signs, and the end of the last token.
         let (mut before, mut last, mut end) = (b' ', b' ', 0);
         while let Some((token, range)) = tokens.next() {
             let joint = if end == range.start { last } else { b' ' };
@@ -73,12 +74,12 @@ impl Nesting {
                         _ => false,
                     };
                     if bracket == b'}' && !goes_on {
-                        // No generic argument goes on like that.
+                        // Generic arguments cannot continue after the brace.
                         self.close_angles();
                         self.operators = 0;
                     }
                 }
-                // `1 << 0`
+                // A shift such as `1 << 0`.
                 Token::Sign(b'<') if joint == b'<' && is_number(text, next) => self.close_angle(),
                 Token::Sign(b'<') if adjacent != Some(b'=') => self.open(b'<'),
                 Token::Sign(b'>') if !matches!(joint, b'-' | b'=') => self.close_angle(),
@@ -128,7 +129,7 @@ impl Nesting {
     fn close(&mut self) {
         let Some((bracket, before)) = self.open.pop() else { return };
         self.around -= before + weight(bracket);
-        // An attribute is before its item, other brackets may be called, indexed, or operands.
+        // An attribute precedes its item. After other brackets, a call, an index or an operator may follow.
         self.operators = before + usize::from(bracket != b'#');
     }
 
@@ -139,7 +140,7 @@ impl Nesting {
         }
     }
 
-    /// Those that were comparisons.
+    /// Closes those `<` that were comparisons.
     fn close_angles(&mut self) {
         while let Some((b'<', _)) = self.open.last() {
             self.close();
@@ -151,7 +152,8 @@ impl Nesting {
         self.close();
     }
 
-    /// `#[kube(attr = "serde(default = \"path\")")]` has code in a string, and in a string of that.
+    /// `true` if strings may contain code: `#[kube(attr = "serde(default = \"path\")")]` has code in a string within a
+    /// string.
     fn has_code_in_strings(&self) -> bool {
         match self.strings {
             0 => self.open.iter().any(|(bracket, _)| *bracket == b'#'),
@@ -160,12 +162,12 @@ impl Nesting {
     }
 }
 
-/// What a bracket costs: this many operators need as much stack.
+/// The cost of a bracket: the number of operators that need as much stack.
 fn weight(bracket: u8) -> usize {
     if bracket == b'<' { 4 } else { 8 }
 }
 
-/// What is between the quotes of a string; nothing of a character or a lifetime.
+/// The text between the quotes of a string; empty for a character or a lifetime.
 fn content(literal: &str) -> &str {
     let content = if literal.starts_with('\'') { None } else { literal.split_once('"') };
     content.map_or("", |(_, content)| content.trim_end_matches(['"', '#']))

@@ -1,14 +1,14 @@
-//! The kinds of Kubernetes itself that a controller can watch, read off the linked k8s-openapi.
+//! Kubernetes' built-in kinds that a controller can watch, from the linked k8s-openapi.
 //!
-//! Stable versions only: whether a cluster serves an alpha or beta one is not opctl's to say. Left out is what is no
-//! stored object (reviews, bindings) and `Event`, which controllers write and do not reconcile.
+//! Only stable versions, because opctl does not know whether a cluster serves an alpha or beta version. Without kinds
+//! that are not stored (reviews, bindings), and without `Event`, which controllers write but do not reconcile.
 
 use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope, Resource};
 
-/// One kind of Kubernetes in one version.
+/// A built-in kind in one version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Builtin {
-    /// As in `apiVersion`; `""` is the core group.
+    /// The group in `apiVersion`; `""` is the core group.
     pub api_group: &'static str,
     pub version: &'static str,
     pub kind: &'static str,
@@ -19,7 +19,7 @@ pub struct Builtin {
 }
 
 impl Builtin {
-    /// The group as the user says it: `core` for the core group.
+    /// The group as written on the command line: `core` for the core group.
     pub fn group(&self) -> &'static str {
         if self.api_group.is_empty() { "core" } else { self.api_group }
     }
@@ -29,17 +29,17 @@ impl Builtin {
     }
 }
 
-/// All of them, by group.
+/// All kinds, sorted by group.
 pub fn all() -> impl Iterator<Item = &'static Builtin> {
     BUILTINS.iter()
 }
 
-/// Everything in a group of Kubernetes, named as the user does; empty when it is no such group.
+/// The kinds in a built-in group, as written on the command line; empty for other groups.
 pub fn in_group(group: &str) -> impl Iterator<Item = &'static Builtin> {
     BUILTINS.iter().filter(move |builtin| builtin.group() == group)
 }
 
-/// Everything in these groups, as markers name them (`""` is the core group, too); `None` if one is no group of Kubernetes.
+/// The kinds in these groups, as written in markers (`""` is the core group, too); `None` if one is not built-in.
 pub fn in_groups(groups: &[impl AsRef<str>]) -> Option<Vec<&'static Builtin>> {
     let mut all = Vec::new();
     for group in groups {
@@ -53,7 +53,7 @@ pub fn in_groups(groups: &[impl AsRef<str>]) -> Option<Vec<&'static Builtin>> {
     Some(all)
 }
 
-/// Whether a resource is one of Kubernetes that is in no namespace, stored or not; a subresource is where its resource is.
+/// `true` for built-in cluster-scoped resources, stored or not. A subresource has the scope of its resource.
 pub fn is_in_no_namespace(group: &str, resource: &str) -> bool {
     let group = if group == "core" { "" } else { group };
     let plural = resource.split('/').next().unwrap_or(resource);
@@ -61,7 +61,7 @@ pub fn is_in_no_namespace(group: &str, resource: &str) -> bool {
     stored.any(|builtin| !builtin.namespaced) || OTHERS_IN_NO_NAMESPACE.contains(&(group, plural))
 }
 
-/// What is in no namespace, and nothing that controllers reconcile, by group and plural.
+/// Cluster-scoped resources that controllers do not reconcile, by group and plural.
 const OTHERS_IN_NO_NAMESPACE: [(&str, &str); 7] = [
     ("apiextensions.k8s.io", "customresourcedefinitions"),
     ("apiregistration.k8s.io", "apiservices"),
@@ -77,17 +77,17 @@ pub fn with_plural(plural: &str) -> impl Iterator<Item = &'static Builtin> {
     BUILTINS.iter().filter(move |builtin| builtin.plural == plural)
 }
 
-/// Whether this is a group of Kubernetes itself, or one that only Kubernetes may define.
+/// `true` for built-in groups, and for groups that only Kubernetes may define.
 pub fn is_reserved_group(group: &str) -> bool {
     group == "core" || group == "k8s.io" || group.ends_with(".k8s.io")
 }
 
-/// The full name of a group of Kubernetes that the user cut short: `networking` → `networking.k8s.io`.
+/// The full name of a built-in group given without its domain: `networking` → `networking.k8s.io`.
 pub fn full_group(short: &str) -> Option<&'static str> {
     groups().find(|group| group.split_once('.').is_some_and(|(first, _)| first == short))
 }
 
-/// The groups that have kinds here, as the user says them.
+/// The groups of the kinds in this list, as written on the command line.
 pub fn groups() -> impl Iterator<Item = &'static str> {
     BUILTINS.iter().map(Builtin::group)
 }

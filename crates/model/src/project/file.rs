@@ -1,7 +1,7 @@
-//! The PROJECT file: what was scaffolded, in kubebuilder's format, version "3".
+//! The PROJECT file: a record of the scaffold, in kubebuilder's format, version "3".
 //!
-//! Text comes in, a [`ProjectFile`] or diagnostics go out. It is written once, by `opctl init`; after that it is only
-//! ever edited entry by entry, so comments and fields that opctl does not know survive.
+//! Text comes in, a [`ProjectFile`] or diagnostics go out. `opctl init` writes the file once; afterwards only single
+//! entries are edited, so comments and unknown fields survive.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -18,16 +18,16 @@ use crate::diagnostics::{OP201, OP202, OP203, OP204, OP205, OP206};
 use crate::names::{ControllerName, Domain, Group, Kind, NameError, Namespace, Plural, ProjectName, Version, nearest};
 use crate::yaml;
 
-/// What opctl needs of a PROJECT file.
+/// The parts of a PROJECT file that opctl uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectFile {
-    /// A crate that opctl did not scaffold: it has its own main function, and its types and controllers are in any file.
+    /// A crate that opctl did not scaffold: it has a main function, and its types and controllers are in any file.
     pub adopted: bool,
     pub name: ProjectName,
     pub domain: Domain,
-    /// Watches and is granted one namespace instead of the cluster.
+    /// The operator watches, and has permissions in, namespaces instead of the cluster.
     pub namespaced: bool,
-    /// The namespaces that these are, where it is not the operator's own; sorted.
+    /// These namespaces, sorted; empty for the operator's namespace.
     pub namespaces: Vec<Namespace>,
     pub descriptions: Descriptions,
     /// The files and folders of the CRDs, in the order of PROJECT.
@@ -35,12 +35,12 @@ pub struct ProjectFile {
     pub resources: Vec<Resource>,
 }
 
-/// What CRDs say in words.
+/// Limits for the descriptions in CRDs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Descriptions {
-    /// In characters; 0: none at all.
+    /// Maximum length in characters; 0 removes descriptions, `None` keeps them whole.
     pub max: Option<usize>,
-    /// Those of Kubernetes' own types too.
+    /// Keep descriptions of Kubernetes' types, too.
     pub foreign: bool,
 }
 
@@ -56,43 +56,44 @@ pub struct Resource {
     pub group: Group,
     pub version: Version,
     pub kind: Kind,
-    /// What the group ends in; `None` for the types of Kubernetes itself.
+    /// The domain of the group; `None` for Kubernetes' built-in types.
     pub domain: Option<Domain>,
-    /// `None`: regular.
+    /// `None`: the regular plural.
     pub plural: Option<Plural>,
-    /// The Rust module of the type. Of an external or adopted one, the type itself, which need not have the kind's name.
+    /// The Rust module of the type. For an external or adopted type, the path of the type, which may differ from the
+    /// kind.
     pub path: String,
-    /// `None`: the type is not this project's.
+    /// `None`: the project does not define the type.
     pub api: Option<Api>,
-    /// Whether there is a controller that is called after the kind.
+    /// The kind has a controller named after it.
     pub controller: bool,
-    /// The other controllers, in the order of their creation.
+    /// Further controllers, in order of creation.
     pub controllers: Vec<Controller>,
     pub options: Options,
     pub webhooks: Webhooks,
     pub origin: Origin,
 }
 
-/// What the API server asks of the operator before it stores objects of a kind.
+/// The webhooks of a kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Webhooks {
     pub defaulting: bool,
-    /// `None`: the usual one.
+    /// `None`: the default path.
     pub defaulting_path: Option<String>,
     pub validation: bool,
-    /// `None`: the usual one.
+    /// `None`: the default path.
     pub validation_path: Option<String>,
-    /// The versions that are converted to this one, the hub; empty: it is none.
+    /// The versions that convert to this one, the hub; empty if it is not a hub.
     pub spokes: Vec<Version>,
 }
 
-/// Where a resource's type is defined.
+/// The location of a resource's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     Own,
     /// In k8s-openapi.
     Kubernetes,
-    /// In another crate, or here for a CRD of others.
+    /// In another crate, or in this one for an external CRD.
     External {
         namespaced: bool,
     },
@@ -113,13 +114,13 @@ pub enum ProjectError {
     Bad(Vec<Diagnostic>),
 }
 
-/// The file's name, at the root of a project.
+/// The name of the file in the root of a project.
 pub const PROJECT: &str = "PROJECT";
 
-/// The option that has those of named controllers.
+/// The option with the options of named controllers.
 const CONTROLLERS: &str = "controllers";
 
-/// The plugin key that tells opctl's projects from kubebuilder's own.
+/// The plugin key that distinguishes opctl's projects from kubebuilder's.
 const LAYOUT: &str = "opctl/v1";
 
 const HEAD: &str = "\
@@ -132,19 +133,19 @@ const HEAD_OF_ADOPTED: &str = "\
 # so you may edit it; the Rust source decides what the manifests say.
 ";
 
-/// The folder of the project around `start`: the nearest one, there or above, with a PROJECT file.
+/// The folder of the project around `start`: `start` or the nearest folder above it with a PROJECT file.
 pub fn root_above(start: &Path) -> Result<PathBuf, ProjectError> {
     let root = start.ancestors().find(|folder| has_project(folder));
     root.map(Path::to_owned).ok_or_else(|| ProjectError::Missing(start.to_owned()))
 }
 
-/// A folder has something called PROJECT, readable or not.
+/// `true` if the folder has an entry called PROJECT, readable or not.
 pub fn has_project(folder: &Path) -> bool {
     folder.join(PROJECT).symlink_metadata().is_ok()
 }
 
 impl ProjectFile {
-    /// Reads the PROJECT at the root of the tree.
+    /// Reads PROJECT from the root of the tree.
     pub fn read(tree: &Tree) -> Result<Self, ProjectError> {
         let text = tree.read(PROJECT)?.ok_or_else(|| ProjectError::Missing(tree.root().to_owned()))?;
         Self::parse(&text).map_err(ProjectError::Bad)
@@ -171,7 +172,7 @@ impl ProjectFile {
         }
     }
 
-    /// The text of a new project's file.
+    /// The text of the file of a new project.
     pub fn text(name: &ProjectName, domain: &Domain, namespaced: bool, namespaces: &[Namespace]) -> String {
         let mut manifests = String::new();
         if !namespaces.is_empty() {
@@ -198,7 +199,7 @@ impl ProjectFile {
         )
     }
 
-    /// The entry of the same version of the same kind. For an adopted kind, the group may also be its full name.
+    /// The entry of the same version and kind. For an adopted kind, the group may also be the full name.
     pub fn find(&self, id: &Resource) -> Option<&Resource> {
         let is_same = |resource: &&Resource| {
             let is_named = || (&resource.version, &resource.kind) == (&id.version, &id.kind);
@@ -208,13 +209,13 @@ impl ProjectFile {
     }
 }
 
-/// `n`, `on` and `1` are names, too, and YAML would read something else.
+/// Names such as `n`, `on` and `1` must be quoted, because YAML reads them as other types.
 fn scalar(name: impl fmt::Display) -> String {
     yaml::scalar(&name.to_string().into())
 }
 
 impl Resource {
-    /// Whether both are the same version of the same kind.
+    /// `true` for the same version of the same kind.
     pub fn is_same(&self, other: &Self) -> bool {
         self.is_same_kind(other) && self.version == other.version
     }
@@ -224,7 +225,7 @@ impl Resource {
             == (&other.group, &other.domain, &other.kind, other.origin == Origin::Kubernetes)
     }
 
-    /// With the controllers and webhooks that PROJECT has of it already, and how they were made.
+    /// Copies the controllers, webhooks and options of the existing entry.
     pub fn with_controllers_of(self, known: Option<&Self>) -> Self {
         match known.cloned() {
             Some(Self { controller, controllers, options, webhooks, .. }) => {
@@ -234,7 +235,7 @@ impl Resource {
         }
     }
 
-    /// The group as the API server knows it: `cache.example.com`.
+    /// The full group name: `cache.example.com`.
     pub fn full_group(&self) -> String {
         match &self.domain {
             Some(domain) => format!("{}.{domain}", self.group),
@@ -242,7 +243,7 @@ impl Resource {
         }
     }
 
-    /// The module of the group below `src/controller`: groups of others stand there whole.
+    /// The module of the group below `src/controller`. For external groups, it contains the full name.
     pub fn group_module(&self) -> String {
         match self.origin {
             Origin::External { .. } => {
@@ -256,13 +257,14 @@ impl Resource {
         self.plural.clone().unwrap_or_else(|| self.kind.plural())
     }
 
-    /// True for an own type that opctl did not scaffold: `path` is the type itself, such as `crate::crd::Memcached`.
+    /// `true` for a type of the project that opctl did not scaffold: `path` is that of the type, such as
+    /// `crate::crd::Memcached`.
     pub fn is_adopted(&self) -> bool {
         let name = self.path.rsplit("::").next().unwrap_or_default();
         self.origin == Origin::Own && name.starts_with(|c: char| c.is_ascii_uppercase())
     }
 
-    /// The Rust type.
+    /// The path of the Rust type.
     pub fn type_path(&self) -> String {
         match self.origin {
             Origin::Own if self.is_adopted() => self.path.clone(),
@@ -272,7 +274,7 @@ impl Resource {
         }
     }
 
-    /// Whether its objects live in a namespace.
+    /// `true` if the objects are namespaced.
     pub fn is_namespaced(&self) -> bool {
         match self.origin {
             Origin::Own => self.api.is_none_or(|api| api.namespaced),
@@ -282,7 +284,7 @@ impl Resource {
         }
     }
 
-    /// Whether its objects say what of an image runs, because `--image` made the type.
+    /// `true` if `--image` created the type, so objects have fields for their workload.
     pub fn has_image(&self) -> bool {
         self.options.workload.image.is_some()
     }
@@ -292,18 +294,18 @@ impl Resource {
         self.controllers.iter().find(|controller| controller.name == *name)
     }
 
-    /// The modules of its controllers, below that of the group.
+    /// The modules of the controllers, below that of the group.
     pub fn controller_modules(&self) -> Vec<String> {
         let first = self.controller.then(|| self.kind.module());
         first.into_iter().chain(self.controllers.iter().map(|controller| controller.name.module())).collect()
     }
 
-    /// The keys that tell one entry from another.
+    /// The keys that identify an entry.
     pub fn identity() -> Vec<String> {
         ["group", "domain", "kind", "version"].map(str::to_owned).into()
     }
 
-    /// The entry, keys in kubebuilder's order.
+    /// The entry, with keys in kubebuilder's order.
     pub fn fields(&self) -> Map<String, Value> {
         let mut fields = Map::new();
         let mut put = |key: &str, value: Value| _ = fields.insert(key.to_owned(), value);
@@ -349,7 +351,7 @@ impl Resource {
         fields
     }
 
-    /// `options` of the entry, with those of named controllers.
+    /// The `options` of the entry, including those of named controllers.
     fn option_fields(&self) -> Map<String, Value> {
         let mut options = self.options.fields();
         for Controller { name, options: own } in &self.controllers {
@@ -364,7 +366,7 @@ impl Resource {
 }
 
 impl Webhooks {
-    /// kubebuilder's names; empty where there are none.
+    /// The fields by kubebuilder's names; empty without webhooks.
     fn fields(&self) -> Map<String, Value> {
         let mut fields = Map::new();
         for (name, is_there, path) in [
@@ -389,7 +391,7 @@ impl Webhooks {
     }
 }
 
-/// The file as it is written; every field is optional, so that what is missing is told in opctl's own words.
+/// The file as written. Every field is optional, so that missing ones are reported in opctl's messages.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Raw {
@@ -464,7 +466,7 @@ struct RawApi {
     namespaced: bool,
 }
 
-/// Each once.
+/// Parses paths and removes duplicates.
 fn crd_paths(value: &Value) -> Result<Vec<CrdPath>, String> {
     let items = match value {
         Value::Array(items) => &items[..],
@@ -480,7 +482,7 @@ fn crd_paths(value: &Value) -> Result<Vec<CrdPath>, String> {
     Ok(paths)
 }
 
-/// Sorted, each once.
+/// Parses namespaces, sorts them and removes duplicates.
 fn listed(value: &Value) -> Result<Vec<Namespace>, String> {
     let items = value.as_array().ok_or("write e.g. `[team-a, team-b]`")?;
     let text = |item: &Value| item.as_str().map(str::to_owned).ok_or("one of them is not a text");
@@ -543,7 +545,7 @@ fn check_format(file: &Arc<SourceFile>, raw: &Raw) -> Result<(), Box<Diagnostic>
     }
 }
 
-/// The first line that has this text, from there to its end.
+/// The position of the first occurrence of the text.
 fn find(file: &Arc<SourceFile>, text: &str) -> Span {
     let start = file.text.find(text).unwrap_or(0);
     Span { file: file.clone(), range: start..(start + text.len()).min(file.text.len()) }
@@ -576,7 +578,7 @@ impl Reader {
         }
     }
 
-    /// The mapping `manifests`. A slip in it is an error: the manifests would silently be others.
+    /// Reads the mapping `manifests`. A wrong value is an error, because the manifests would silently differ.
     fn manifests(
         &mut self,
         manifests: &Value,
@@ -655,7 +657,7 @@ impl Reader {
             controllers.push(name.map(|name| Controller { name, options }));
         }
         if !named.is_empty() {
-            // Those of controllers that somebody removed.
+            // Options of removed controllers are kept.
             options.insert(CONTROLLERS.into(), named.into());
         }
         let spokes = raw.webhooks.spoke.into_iter();
@@ -691,7 +693,8 @@ impl Reader {
         })
     }
 
-    /// The options of a resource or of a controller. One of the wrong type is an error: the scaffold would silently be another.
+    /// Reads the options of a resource or controller. A value of the wrong type is an error, because the scaffold would
+    /// silently differ.
     fn options<T: Default + DeserializeOwned>(&mut self, options: Value) -> T {
         let wrong = match serde_json::from_value(options.clone()) {
             Ok(options) => return options,

@@ -1,5 +1,6 @@
-//! Files that others made: the folders, archives and images that opctl copies, unpacks or reads as a whole. One policy holds for all of
-//! them: a file is inside its root after its links are resolved, it is regular, and sizes and counts are within [`Limits`].
+//! Reads files of others: folders, archives and images that opctl copies, unpacks or reads as a whole. The same policy
+//! holds for all: a file is inside its root after its links are resolved, it is regular, and sizes and counts are
+//! within [`Limits`].
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,23 +14,23 @@ use walkdir::WalkDir;
 use super::tree::is_of_a_run;
 use super::unreadable::ReadError;
 
-/// Files by their paths from the root, with `/`.
+/// Files by path from the root, with `/`.
 pub type Contents = BTreeMap<String, Vec<u8>>;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bytes of one file.
+    /// Maximum size of one file, in bytes.
     pub file: u64,
-    /// Number of files and folders.
+    /// Maximum number of files and folders.
     pub entries: usize,
-    /// Bytes of all files.
+    /// Maximum size of all files together, in bytes.
     pub total: u64,
 }
 
-/// Several copies of `total` fit into a gigabyte.
+/// Several copies of `total` fit into 1 GiB.
 pub const LIMITS: Limits = Limits { file: 64 << 20, entries: 10_000, total: 128 << 20 };
 
-/// Reads folders and archives, and counts what it has read of all of them.
+/// Reads folders and archives, and counts the bytes and entries of all of them.
 pub struct Intake {
     limits: Limits,
     entries: usize,
@@ -47,8 +48,8 @@ impl Intake {
         Self { limits, entries: 0, total: 0 }
     }
 
-    /// The files of the folder `below` in `root`, by their paths from `root`, without `.git` and what a killed run of opctl left.
-    /// Links inside of `root` are followed. A folder that does not exist has no files.
+    /// The files of the folder `below` in `root`, by path from `root`, without `.git` and temporary files of a killed
+    /// opctl. Links within `root` are followed. A missing folder has no files.
     ///
     /// # Errors
     ///
@@ -87,11 +88,11 @@ impl Intake {
         Ok(contents)
     }
 
-    /// The regular files of a tar archive, which may be compressed by gzip. Links and devices are left out.
+    /// The regular files of a tar archive, which may be compressed by gzip. Links and devices are skipped.
     ///
     /// # Errors
     ///
-    /// If this is no archive, a path leads out of it, or its files exceed the limits.
+    /// If this is not an archive, a path leads out of it, or its files exceed the limits.
     pub fn archive(&mut self, archive: impl Read) -> io::Result<Contents> {
         let Limits { entries, total, .. } = self.limits;
         // Each entry has a header and padding; the end is padded to 10 KiB.
@@ -132,11 +133,11 @@ impl Intake {
     }
 }
 
-/// Reads the part of an archive that its limits allow: also what is skipped, and the headers.
+/// Limits the bytes read from an archive, including headers and skipped entries.
 struct Capped<R> {
     reader: R,
     left: u64,
-    /// For the message.
+    /// The limit in the error message.
     limit: u64,
 }
 
@@ -148,7 +149,7 @@ impl<R: Read> Read for Capped<R> {
     }
 }
 
-/// Reads to the end.
+/// Reads the source to its end.
 ///
 /// # Errors
 ///
@@ -162,11 +163,11 @@ pub fn read_within(source: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Reads one file: a device or a pipe would never end, or would never begin.
+/// Reads a regular file. Other files, such as devices and pipes, may block or have no end.
 ///
 /// # Errors
 ///
-/// If it is no regular file, or larger than [`LIMITS`].
+/// If it is not a regular file, or larger than [`LIMITS`].
 pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     open_regular(path, LIMITS.file).and_then(|file| read_within(file, LIMITS.file))
 }
@@ -190,9 +191,11 @@ pub fn outside(root: &Path) -> io::Error {
 }
 
 impl Limits {
+    /// Checks the totals.
+    ///
     /// # Errors
     ///
-    /// If there are more files and folders, or bytes in all files.
+    /// If there are too many files and folders, or too many bytes in all files.
     pub fn check(&self, entries: usize, total: u64) -> io::Result<()> {
         if entries > self.entries {
             return Err(too_large(format!("there are more than {} files and folders", self.entries)));
@@ -234,7 +237,7 @@ mod tests {
         let mut builder = Builder::new(GzEncoder::new(Vec::new(), Compression::best()));
         for (path, size) in files {
             let mut header = Header::new_gnu();
-            // `set_path` refuses `..`.
+            // `set_path` rejects `..`.
             header.as_gnu_mut().unwrap().name[..path.len()].copy_from_slice(path.as_bytes());
             header.set_size(*size as u64);
             header.set_cksum();

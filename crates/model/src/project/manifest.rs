@@ -8,16 +8,16 @@ use super::{ReadError, Tree, join};
 #[derive(Debug)]
 pub struct Manifest(DocumentMut);
 
-/// What `[dependencies]` says of a package.
+/// A dependency in `[dependencies]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Requirement {
     /// As written, e.g. `"5"`.
     pub version: Option<String>,
-    /// From the folder of the Cargo.toml.
+    /// Relative to the folder of the Cargo.toml.
     pub path: Option<String>,
 }
 
-/// What `[package]` says of a package to people. What a workspace says for it is not read.
+/// The metadata in `[package]` for people. Values inherited from a workspace are not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Package {
     pub version: Option<String>,
@@ -31,17 +31,17 @@ pub struct Package {
 }
 
 impl Manifest {
-    /// `None` where there is none, or none that cargo could read.
+    /// Reads the Cargo.toml in a folder; `None` if it is missing or invalid.
     pub fn read(tree: &Tree, folder: &str) -> Result<Option<Self>, ReadError> {
         Ok(tree.read(&join(folder, "Cargo.toml"))?.and_then(|text| Self::parse(&text)))
     }
 
-    /// `None` for what cargo could not read.
+    /// `None` for invalid TOML.
     pub fn parse(text: &str) -> Option<Self> {
         text.parse().ok().map(Self)
     }
 
-    /// True if it has no more than `cargo init` writes: a package, and an empty table of dependencies.
+    /// `true` if it contains no more than `cargo init` writes: a package, and an empty table of dependencies.
     pub fn is_bare(&self) -> bool {
         let package = self.0.get("package").and_then(|package| package.as_table());
         let is_usual = |key: &str| ["authors", "edition", "name", "rust-version", "version"].contains(&key);
@@ -82,8 +82,8 @@ impl Manifest {
         }
     }
 
-    /// The binary that `cargo run` runs: that of `default-run`, else the one in `src/main.rs`. That has the package's name unless `[[bin]]`
-    /// names it.
+    /// The binary that `cargo run` runs: `default-run`, else the one in `src/main.rs`. The latter has the name of the
+    /// package unless `[[bin]]` names it.
     pub fn default_run(&self) -> Option<&str> {
         let package = self.0.get("package")?;
         let text = |item: &'static str| package.get(item).and_then(|item| item.as_str());

@@ -1,4 +1,4 @@
-//! The PROJECT file and where things live in a project. The only module that reads the disk.
+//! The PROJECT file and the files of a project. The only module that reads the disk.
 
 pub mod builtin;
 mod crd_path;

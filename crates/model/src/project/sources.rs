@@ -1,6 +1,6 @@
-//! Locates the sources of other packages where cargo has put them: registry, git checkouts, vendored folders.
+//! Locates the sources of other packages on disk: cargo's registry, git checkouts, vendored folders.
 //!
-//! Nothing is fetched. Cargo's configuration is read for `[source]` replacements only.
+//! Nothing is downloaded. Only the `[source]` replacements of cargo's configuration are read.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,18 +10,18 @@ use walkdir::WalkDir;
 
 use super::Tree;
 
-/// The sources that a project can see.
+/// The sources that are visible to a project.
 #[derive(Debug, Default)]
 pub struct Sources {
     cargo_home: Option<PathBuf>,
-    /// `[source.NAME]` tables; what stands nearer to the project wins.
+    /// `[source.NAME]` tables. Those in the nearest folder win.
     replacements: BTreeMap<String, Source>,
 }
 
 /// A package on disk.
 #[derive(Debug)]
 pub struct Located {
-    /// The package's folder, or that of the checkout which holds it.
+    /// The package, or the git checkout that contains it.
     pub tree: Tree,
     /// The folder of the package's Cargo.toml in the tree.
     pub folder: String,
@@ -36,11 +36,11 @@ struct Source {
     directory: Option<PathBuf>,
 }
 
-/// How Cargo.lock names crates.io; a mirror goes by another address.
+/// The URL of crates.io in Cargo.lock. A mirror has another URL.
 const CRATES_IO: &str = "https://github.com/rust-lang/crates.io-index";
 
 impl Sources {
-    /// Reads cargo's configuration in the tree's root, the folders above, and cargo's home.
+    /// Reads cargo's configuration in the root of the tree, in the folders above, and in cargo's home.
     pub fn of(tree: &Tree) -> Self {
         let mut sources = Self { cargo_home: tree.cargo_home().map(Path::to_owned), ..Self::default() };
         let root = std::path::absolute(tree.root()).unwrap_or_else(|_| tree.root().to_owned());
@@ -49,7 +49,7 @@ impl Sources {
         for (base, folder) in folders.chain(home) {
             let text =
                 ["config.toml", "config"].iter().find_map(|name| std::fs::read_to_string(folder.join(name)).ok());
-            // A configuration that does not parse is cargo's to tell.
+            // Cargo reports an invalid configuration itself.
             let Some(config) = text.and_then(|text| text.parse::<DocumentMut>().ok()) else { continue };
             for (name, item) in config.get("source").and_then(Item::as_table_like).into_iter().flat_map(TableLike::iter)
             {
@@ -82,7 +82,7 @@ impl Sources {
             _ => source.registry.as_deref().is_some_and(|registry| registry.trim_start_matches("sparse+") == address),
         });
         let mut source = replaced.map(|(_, source)| source);
-        // A replacement may be replaced; a circle is cargo's to tell.
+        // A replacement may itself be replaced. Cargo reports cycles.
         for _ in 0..8 {
             let Some(next) = source.and_then(|source| source.replace_with.as_ref()) else { break };
             source = self.replacements.get(next);
@@ -99,7 +99,7 @@ impl Sources {
     }
 }
 
-/// `<host>-<hash>/<name>-<version>`; crates.io has gone by the hosts of its two protocols.
+/// `<host>-<hash>/<name>-<version>`. The host of crates.io depends on the protocol.
 fn unpacked(folder: &Path, address: &str, name: &str, version: &str) -> Option<Located> {
     let address = address.trim_start_matches("sparse+");
     let host = address.split_once("://").map_or(address, |(_, rest)| rest).split('/').next().unwrap_or_default();
@@ -115,7 +115,7 @@ fn unpacked(folder: &Path, address: &str, name: &str, version: &str) -> Option<L
         .map(whole)
 }
 
-/// `vendor/<name>`, or with the version behind it where several are needed.
+/// `vendor/<name>`, or `vendor/<name>-<version>` if several versions are vendored.
 fn vendored(folder: &Path, name: &str, version: &str) -> Option<Located> {
     let candidates = [format!("{name}-{version}"), name.to_string()];
     let is_asked = |folder: &PathBuf| {
@@ -126,7 +126,7 @@ fn vendored(folder: &Path, name: &str, version: &str) -> Option<Located> {
     candidates.iter().map(|candidate| folder.join(candidate)).find(is_asked).map(whole)
 }
 
-/// `<repository>-<hash>/<start of the commit>`, and in it the package, which may be anywhere.
+/// `<repository>-<hash>/<start of the commit>`. The package may be in any folder of the checkout.
 fn checked_out(folder: &Path, address: &str, commit: &str, name: &str) -> Option<Located> {
     let repository = address.trim_end_matches('/').rsplit('/').next()?.trim_end_matches(".git");
     let checkout = folders(folder)
@@ -147,14 +147,14 @@ fn checked_out(folder: &Path, address: &str, commit: &str, name: &str) -> Option
         .filter(|entry| entry.file_name() == "Cargo.toml")
         .map(walkdir::DirEntry::into_path)
         .collect();
-    // A copy among the tests of another package lies deeper.
+    // Copies within the tests of other packages are in deeper folders.
     manifests.sort_by_key(|path| (path.components().count(), path.clone()));
     let manifest = manifests.into_iter().find(|manifest| identity(manifest).is_some_and(|(found, _)| found == name))?;
     let folder = manifest.parent()?.strip_prefix(&checkout).ok()?.to_str()?.replace('\\', "/");
     Some(Located { tree: Tree::at(checkout), folder })
 }
 
-/// The name and, unless it is inherited, the version of a package.
+/// The name and, unless inherited, the version of a package.
 fn identity(manifest: &Path) -> Option<(String, Option<String>)> {
     let document: DocumentMut = std::fs::read_to_string(manifest).ok()?.parse().ok()?;
     let package = document.get("package")?;

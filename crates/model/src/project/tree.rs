@@ -11,14 +11,14 @@ use walkdir::{DirEntry, WalkDir};
 use super::intake::{LIMITS, outside, read_regular};
 use super::unreadable::{ReadError, decode};
 
-/// A folder on disk with an overlay of texts that are not written yet, so that manifests can be made from source that
-/// is only planned. Paths are relative to the root, with `/`.
+/// A folder on disk with an overlay of texts that are not written yet, so that manifests can be generated from planned
+/// source. Paths are relative to the root, with `/`.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     root: PathBuf,
     /// The policy of [`Intake`](super::Intake) applies to the files on disk.
     is_foreign: bool,
-    /// `None`: the file counts as absent.
+    /// `None` hides the file.
     overlay: BTreeMap<String, Option<String>>,
     cargo_home: Option<PathBuf>,
     runtime: Option<fn() -> Carried>,
@@ -26,7 +26,7 @@ pub struct Tree {
     is_code: Option<fn(&str) -> bool>,
 }
 
-/// The features that a project is compiled with, as cargo's options of the same names choose them.
+/// The enabled features, as selected by cargo's options of the same names.
 #[derive(Clone, Debug, Default)]
 pub struct Features {
     pub features: Vec<String>,
@@ -34,11 +34,11 @@ pub struct Features {
     pub no_default_features: bool,
 }
 
-/// A package that opctl has in itself.
+/// A package that is embedded in opctl.
 #[derive(Debug)]
 pub struct Carried {
     pub version: String,
-    /// Its files, in the root.
+    /// Its files; the package is in the root.
     pub tree: Tree,
 }
 
@@ -47,18 +47,18 @@ impl Tree {
         Self { root: root.into(), ..Self::default() }
     }
 
-    /// A folder that others made: nothing outside of it is read, and only as much as [`LIMITS`] allow.
+    /// A folder of others: nothing outside of it is read, and no more than [`LIMITS`] allow.
     pub fn of_others(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), is_foreign: true, ..Self::default() }
     }
 
-    /// Without a folder on disk: only what is laid over it.
+    /// A tree with an overlay only, without a folder on disk.
     pub fn empty() -> Self {
-        // Nothing is below a device.
+        // A device has no entries.
         Self::at("/dev/null")
     }
 
-    /// Where cargo keeps the sources of other packages (`CARGO_HOME`); without it there are none.
+    /// Cargo's home (`CARGO_HOME`), which contains the sources of other packages. Default: none.
     #[must_use]
     pub fn with_cargo_home(mut self, cargo_home: Option<PathBuf>) -> Self {
         self.cargo_home = cargo_home;
@@ -69,7 +69,7 @@ impl Tree {
         self.cargo_home.as_deref()
     }
 
-    /// The `opctl-runtime` of opctl itself, for a project whose own is not on disk yet.
+    /// The `opctl-runtime` embedded in opctl, for a project that does not have it on disk yet.
     #[must_use]
     pub fn with_runtime(mut self, runtime: fn() -> Carried) -> Self {
         self.runtime = Some(runtime);
@@ -80,7 +80,7 @@ impl Tree {
         self.runtime.map(|runtime| runtime())
     }
 
-    /// The features of the packages in the root; otherwise their default features.
+    /// The features of the packages in the root. Default: cargo's default features.
     #[must_use]
     pub fn with_features(mut self, features: Features) -> Self {
         self.features = features;
@@ -91,14 +91,14 @@ impl Tree {
         &self.features
     }
 
-    /// Decides which codes of diagnostics exist, so which ones a marker can allow; otherwise all do.
+    /// The predicate for existing codes of diagnostics, which markers can allow. Default: all codes exist.
     #[must_use]
     pub fn with_codes(mut self, is_code: fn(&str) -> bool) -> Self {
         self.is_code = Some(is_code);
         self
     }
 
-    /// Returns true if `name` is the code of a diagnostic.
+    /// `true` if `name` is the code of a diagnostic.
     pub fn is_code(&self, name: &str) -> bool {
         self.is_code.is_none_or(|is_code| is_code(name))
     }
@@ -107,16 +107,16 @@ impl Tree {
         &self.root
     }
 
-    /// The overlay of one file, if it has any: a text, or `None` if the file counts as absent.
+    /// The overlay of a file, if any: a text, or `None` if the file is hidden.
     pub fn laid_over(&self, path: &str) -> Option<&Option<String>> {
         self.overlay.get(path)
     }
 
-    /// The text of a file; `None` if nothing has this path.
+    /// The text of a file; `None` if the path does not exist.
     ///
     /// # Errors
     ///
-    /// If something has the path and it is not a readable file of UTF-8: a folder, a device, a link that leads nowhere.
+    /// If the path exists and is not a readable UTF-8 file: a folder, a device, a dangling link.
     pub fn read(&self, path: &str) -> Result<Option<String>, ReadError> {
         if let Some(text) = self.overlay.get(path) {
             return Ok(text.clone());
@@ -131,7 +131,7 @@ impl Tree {
         }
     }
 
-    /// `None` if an error means that nothing has this path, rather than that it cannot be read.
+    /// Returns `None` if the error means that the path does not exist.
     fn absent<T>(&self, path: &str, error: io::Error) -> io::Result<Option<T>> {
         if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
             return Err(error);
@@ -150,7 +150,7 @@ impl Tree {
         }
     }
 
-    /// Whether a file on disk is in the root, with every symlink followed.
+    /// `true` if a file on disk is in the root after all symbolic links are resolved.
     pub fn is_inside(&self, path: &str) -> bool {
         match (self.root.join(path).canonicalize(), self.root.canonicalize()) {
             (Ok(file), Ok(root)) => file.starts_with(root),
@@ -158,12 +158,12 @@ impl Tree {
         }
     }
 
-    /// The path on disk, with every symbolic link followed; `None` if nothing has this path.
+    /// The path on disk with all symbolic links resolved; `None` if it does not exist.
     pub fn real_path(&self, path: &str) -> Option<PathBuf> {
         self.root.join(path).canonicalize().ok()
     }
 
-    /// Something has this path: a file, or whatever [`read`](Self::read) reports.
+    /// `true` if the path exists, even if [`read`](Self::read) would fail.
     pub fn has(&self, path: &str) -> bool {
         let on_disk = || match self.root.join(path).metadata() {
             Ok(_) => true,
@@ -172,7 +172,7 @@ impl Tree {
         self.overlay.get(path).map_or_else(on_disk, Option::is_some)
     }
 
-    /// The same for paths that a folder may have instead.
+    /// `true` if the path exists and is not a folder.
     pub fn has_file(&self, path: &str) -> bool {
         self.has(path) && !self.root.join(path).is_dir()
     }
@@ -182,7 +182,7 @@ impl Tree {
         self.root.join(path).is_dir() || self.overlay.iter().any(|(file, text)| text.is_some() && below(file))
     }
 
-    /// The names in a folder, and whether each is a folder, too; symbolic links are followed.
+    /// The names in a folder, and whether each is a folder. Symbolic links are followed.
     ///
     /// # Errors
     ///
@@ -215,8 +215,8 @@ impl Tree {
         Ok(children)
     }
 
-    /// The files below a folder, at any depth, sorted; none if there is no such folder. A folder in the place of a manifest is listed,
-    /// too, so that reading it is an error.
+    /// The files below a folder, at any depth, sorted; empty if the folder does not exist. A folder with the name of a
+    /// manifest is listed, too, so that reading it is an error.
     ///
     /// # Errors
     ///
@@ -233,7 +233,8 @@ impl Tree {
         Ok(paths)
     }
 
-    /// The files of a project that people edit, sorted: all but those of version control, of builds, and of other tools' caches.
+    /// The files of a project that people edit, sorted: all except those of version control, builds, and caches of
+    /// other tools.
     ///
     /// # Errors
     ///
@@ -242,7 +243,7 @@ impl Tree {
         self.walk("", is_own, |entry| entry.file_type().is_file())
     }
 
-    /// Symbolic links among them, which are not followed.
+    /// The symbolic links among these files. They are not followed.
     ///
     /// # Errors
     ///
@@ -251,7 +252,7 @@ impl Tree {
         self.walk("", is_own, DirEntry::path_is_symlink)
     }
 
-    /// The limits on all files of a folder that others made.
+    /// Checks the limits for all files of a folder of others.
     fn check_limits(&self, folder: &str, paths: impl ExactSizeIterator<Item: AsRef<Path>>) -> Result<(), ReadError> {
         if !self.is_foreign {
             return Ok(());
@@ -261,12 +262,12 @@ impl Tree {
         LIMITS.check(count, sizes.sum()).map_err(|source| ReadError { path: self.shown(folder), source })
     }
 
-    /// The root for the root itself, which messages cannot name by an empty path.
+    /// The folder for messages: the path of the root instead of an empty path.
     fn shown(&self, folder: &str) -> String {
         if folder.is_empty() { self.root.display().to_string() } else { folder.to_owned() }
     }
 
-    /// The entries on disk that are wanted, sorted; none if there is no such folder.
+    /// The matching entries on disk, sorted; empty if the folder does not exist.
     fn walk(
         &self,
         folder: &str,
@@ -295,12 +296,12 @@ impl Tree {
         Ok(paths)
     }
 
-    /// Lays a text over the file on disk.
+    /// Overlays a text on the file on disk.
     pub fn lay_over(&mut self, path: impl Into<String>, text: impl Into<String>) {
         self.overlay.insert(path.into(), Some(text.into()));
     }
 
-    /// Hides the file on disk, as if it was removed.
+    /// Hides the file on disk, as if it were removed.
     pub fn hide(&mut self, path: impl Into<String>) {
         self.overlay.insert(path.into(), None);
     }
@@ -309,7 +310,7 @@ impl Tree {
 fn is_own(entry: &DirEntry) -> bool {
     match entry.file_name().to_str() {
         Some(".git" | "node_modules") => false,
-        // Further down, a kind or a group may be called so.
+        // Further down, a kind or group may have this name.
         Some(".opctl" | "target") => entry.depth() != 1,
         _ => true,
     }
@@ -319,19 +320,19 @@ fn is_manifest(entry: &DirEntry) -> bool {
     entry.depth() > 0 && entry.path().extension().is_some_and(|it| it == "yaml" || it == "yml")
 }
 
-/// Emacs marks a file that is being edited with a link to nowhere beside it: `.#lib.rs`.
+/// Emacs marks a file that is being edited with a dangling link next to it: `.#lib.rs`.
 fn is_lock_of_editor(entry: &DirEntry) -> bool {
     entry.path_is_symlink() && entry.file_name().to_str().is_some_and(|name| name.starts_with(".#"))
 }
 
-/// opctl has the file only while it writes, or was killed then: its journal, or a text beside the file that it replaces. It is not a
-/// file of the project.
+/// `true` for temporary files of opctl, which exist only while it writes or if it was killed: the journal, and texts
+/// next to the files that they replace.
 pub fn is_of_a_run(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     name == ".opctl-journal" || name.starts_with('.') && (name.ends_with(".opctl-new") || name.ends_with(".opctl-old"))
 }
 
-/// `a` + `b` → `a/b`; an empty part is no part.
+/// Joins `a` and `b` to `a/b`; ignores empty parts.
 pub fn join(folder: &str, path: &str) -> String {
     if folder.is_empty() || path.is_empty() { format!("{folder}{path}") } else { format!("{folder}/{path}") }
 }

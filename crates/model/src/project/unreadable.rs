@@ -1,5 +1,5 @@
-//! Files that exist and cannot be read: what is in them would be missing from the output, so they are errors, each with its cause
-//! and the way out.
+//! Files that exist but cannot be read. Their content would be missing from the output, so they are errors, each with
+//! its cause and a fix.
 
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -14,7 +14,7 @@ pub struct ReadError {
     pub source: io::Error,
 }
 
-/// The first byte of a file that is not UTF-8, at the character that stands for it in a lossy copy of the text.
+/// The first byte of a file that is not UTF-8, and the position of its replacement in the lossily decoded text.
 #[derive(Debug)]
 struct NotUtf8 {
     byte: u8,
@@ -32,8 +32,8 @@ impl fmt::Display for NotUtf8 {
 
 impl std::error::Error for NotUtf8 {}
 
-/// The text of a file. Errors show a line of it, unless a link leads out of the project: then the text may not be meant for those who
-/// read messages.
+/// Decodes the text of a file. Errors quote a line of it, unless a link leads out of the project: that text may not be
+/// meant for readers of the messages.
 pub fn decode(path: &str, bytes: Vec<u8>, is_inside: impl FnOnce() -> bool) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         if !is_inside() {
@@ -48,7 +48,7 @@ pub fn decode(path: &str, bytes: Vec<u8>, is_inside: impl FnOnce() -> bool) -> i
 }
 
 impl ReadError {
-    /// The file is not text, or too large for it, which is no error for files that may be anything.
+    /// `true` if the file is not text, or too large. This is no error for files of any type.
     pub fn is_binary(&self) -> bool {
         matches!(self.source.kind(), ErrorKind::InvalidData | ErrorKind::FileTooLarge)
     }
@@ -88,7 +88,7 @@ impl From<&ReadError> for Diagnostic {
     }
 }
 
-/// The code of a file that exists and cannot be read. What it declares is unknown, so nothing may be written or deleted.
+/// `true` for the codes of unreadable files. Their declarations are unknown, so nothing may be written or deleted.
 pub fn is_unreadable(diagnostic: &Diagnostic) -> bool {
     matches!(diagnostic.code, OP031 | OP032)
 }

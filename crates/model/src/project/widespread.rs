@@ -1,9 +1,9 @@
-//! The API groups of widespread projects, none of which an operator in Rust serves: a type for one of their kinds is for reading
-//! objects, and its CRD comes with that project.
+//! The API groups of widespread projects. No operator in Rust serves them: a type for one of their kinds only reads
+//! objects, and its CRD comes with the other project.
 
 use super::builtin;
 
-/// The name of the project that a group belongs to, if it is Kubernetes or a widespread one.
+/// The project that defines a group, if it is Kubernetes or a widespread one.
 pub fn project_of(group: &str) -> Option<&'static str> {
     if builtin::in_group(group).next().is_some() || KUBERNETES.contains(&group) {
         return Some("Kubernetes");
@@ -13,7 +13,7 @@ pub fn project_of(group: &str) -> Option<&'static str> {
     exact.or_else(|| DOMAINS.iter().find(|(domain, _)| is_in(domain))).map(|(_, name)| *name)
 }
 
-/// Groups of Kubernetes with no kind that a controller watches.
+/// Groups of Kubernetes without kinds that a controller watches.
 const KUBERNETES: &[&str] = &[
     "apiextensions.k8s.io",
     "apiregistration.k8s.io",
@@ -24,7 +24,7 @@ const KUBERNETES: &[&str] = &[
     "metrics.k8s.io",
 ];
 
-/// Groups below which, or beside which, other projects have theirs.
+/// Single groups. Other projects have groups below the same domain.
 const GROUPS: &[(&str, &str)] = &[
     ("agents.x-k8s.io", "Agent Sandbox"),
     ("autoscaling.k8s.io", "the Vertical Pod Autoscaler"),
@@ -49,7 +49,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("vpcresources.k8s.aws", "the Amazon VPC resource controller"),
 ];
 
-/// Domains that belong to a project with all groups below them.
+/// Domains of a single project, with all groups below them.
 const DOMAINS: &[(&str, &str)] = &[
     ("acid.zalan.do", "Zalando's postgres-operator"),
     ("argoproj.io", "Argo"),

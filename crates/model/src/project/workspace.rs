@@ -1,8 +1,8 @@
-//! The members of a cargo workspace, as cargo finds them: the folders that `members` lists or matches, the path dependencies of
-//! these, and the package at the root.
+//! The members of a cargo workspace, as cargo finds them: the folders that `members` lists or matches, their path
+//! dependencies, and the package at the root.
 //!
-//! Follows cargo's `workspace.rs` function by function. As there, paths are absolute and compared by component; files are read
-//! through the tree, so that planned ones count. A workspace that cargo refuses is an error here, too.
+//! Follows cargo's `workspace.rs` function by function. Paths are absolute and compared by component, as in cargo;
+//! files are read through the tree, so planned ones count. A workspace that cargo rejects is an error here, too.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ impl CargoToml {
         self.document.contains_key("package")
     }
 
-    /// Each dependency: the name of its table, the target that the table is for, its own name, and what is set for it.
+    /// Each dependency: the name of its table, the target of the table, its key, and its settings.
     pub fn dependencies(&self) -> impl Iterator<Item = (&'static str, Option<&str>, &str, &Item)> {
         let targets = self.document.get("target").and_then(Item::as_table_like).into_iter().flat_map(TableLike::iter);
         let places =
@@ -75,7 +75,7 @@ const DEPENDENCIES: [[&str; 2]; 3] = [
     ["dev-dependencies", "dev_dependencies"],
 ];
 
-/// Returns true if a dependency inherits its settings from the root of the workspace.
+/// `true` if a dependency inherits its settings from the root of the workspace.
 pub fn inherits(dependency: &Item) -> bool {
     dependency.get("workspace").and_then(Item::as_bool) == Some(true)
 }
@@ -84,7 +84,7 @@ pub fn inherits(dependency: &Item) -> bool {
 #[derive(Clone, Debug)]
 pub struct Workspace {
     pub root: Rc<CargoToml>,
-    /// By folder; the package at the root is one of them.
+    /// Sorted by folder; includes the package at the root.
     pub members: Vec<Rc<CargoToml>>,
     /// The members that `cargo build` at the root compiles.
     pub default_members: Vec<Rc<CargoToml>>,
@@ -97,7 +97,7 @@ pub struct Workspaces<'a> {
     read: RefCell<BTreeMap<PathBuf, Option<Rc<CargoToml>>>>,
 }
 
-/// What a Cargo.toml says about workspaces.
+/// The workspace settings of a Cargo.toml.
 enum Config {
     Root(RootConfig),
     /// `package.workspace`: the folder of the root.
@@ -112,7 +112,7 @@ struct RootConfig {
     default_members: Option<Vec<Listed>>,
 }
 
-/// One text of a list, and its place.
+/// An entry of a list, with its position.
 #[derive(Clone)]
 struct Listed {
     text: String,
@@ -129,18 +129,18 @@ impl<'a> Workspaces<'a> {
         self.tree
     }
 
-    /// The one name of a folder in the tree: `../op` may be the root.
+    /// The canonical name of a folder in the tree: `../op` may be the root.
     pub fn place(&self, folder: &str) -> String {
         self.folder(&self.absolute(folder))
     }
 
-    /// The Cargo.toml in a folder; `None` where there is none.
+    /// The Cargo.toml in a folder; `None` if it does not exist.
     pub fn manifest(&self, folder: &str) -> Result<Option<Rc<CargoToml>>, Diagnostic> {
         self.load(&self.absolute(folder))
     }
 
-    /// The root of the workspace that a package in `folder` belongs to, by its `package.workspace`, or because it is the nearest
-    /// one that does not exclude the folder. It may be the package itself; there may be no package in the folder yet.
+    /// The root of the workspace of a package in `folder`: its `package.workspace`, or the nearest root that does not
+    /// exclude the folder. It may be the package itself. The package need not exist yet.
     pub fn root_of(&self, folder: &str) -> Result<Option<Rc<CargoToml>>, Diagnostic> {
         match self.find_root(&self.absolute(folder))? {
             Some(root) => self.load(&root),
@@ -148,7 +148,7 @@ impl<'a> Workspaces<'a> {
         }
     }
 
-    /// The workspace whose root is in `folder`; `None` where no root is.
+    /// The workspace with the root in `folder`; `None` if the folder contains no root.
     pub fn rooted_in(&self, folder: &str) -> Result<Option<Workspace>, Diagnostic> {
         let folder = self.absolute(folder);
         let Some(root) = self.load(&folder)? else { return Ok(None) };
@@ -159,7 +159,7 @@ impl<'a> Workspaces<'a> {
         Members { workspaces: self, config: &config, root: &root, found: BTreeMap::new() }.find().map(Some)
     }
 
-    /// The members of the root in `root` include a package in `folder`, whether it is there or only planned.
+    /// `true` if the members of the root in `root` include a package in `folder`, existing or planned.
     pub fn lists(&self, root: &str, folder: &str) -> Result<bool, Diagnostic> {
         let (root, folder) = (self.absolute(root), self.absolute(folder));
         let Some(manifest) = self.load(&root)? else { return Ok(false) };
@@ -173,7 +173,7 @@ impl<'a> Workspaces<'a> {
         normalize(&self.base.join(folder))
     }
 
-    /// As the tree names it: relative to its root.
+    /// The path relative to the root of the tree.
     fn folder(&self, path: &Path) -> String {
         let (base, path) = (self.base.components(), path.components());
         let common = base.clone().zip(path.clone()).take_while(|(one, other)| one == other).count();
@@ -240,7 +240,7 @@ impl<'a> Workspaces<'a> {
                     Config::Root(_) | Config::Member(None) => {}
                 }
             }
-            // What cargo has downloaded belongs to no workspace around it.
+            // Packages that cargo downloaded do not belong to a workspace around its home.
             if candidate != folder && home == Some(candidate) {
                 break;
             }
@@ -248,7 +248,7 @@ impl<'a> Workspaces<'a> {
         Ok(None)
     }
 
-    /// The folder of `package.workspace`, if there is a root.
+    /// The folder in `package.workspace`, if it contains a root.
     fn pointed_at(&self, manifest: &CargoToml, root: PathBuf) -> Result<PathBuf, Diagnostic> {
         if self.load(&root)?.is_some_and(|root| root.document.contains_key("workspace")) {
             return Ok(root);
@@ -264,8 +264,8 @@ impl<'a> Workspaces<'a> {
         join(&self.folder(folder), "Cargo.toml")
     }
 
-    /// The folders that one entry of `members` or `default-members` means: the matches of its pattern that are folders, or the path
-    /// as it is if nothing matches.
+    /// The folders of one entry in `members` or `default-members`: the folders that match its pattern, or the literal
+    /// path if nothing matches.
     fn expand(&self, root: &CargoToml, folder: &Path, listed: &Listed) -> Result<Vec<PathBuf>, Diagnostic> {
         let refuse = |why: String| {
             OP048.error(format!("`{}` is not a pattern that cargo can match", listed.text))
@@ -274,7 +274,7 @@ impl<'a> Workspaces<'a> {
         };
         let pattern = |text: &str| Pattern::new(text).map_err(|error| refuse(error.msg.into()));
         pattern(&listed.text)?;
-        // `/` at the beginning replaces the folder.
+        // A leading `/` replaces the folder.
         let start = folder.join(if listed.text.starts_with('/') { "/" } else { "" });
         let segments = listed.text.split('/').filter(|segment| !segment.is_empty());
         let segments = segments.map(|segment| {
@@ -298,7 +298,8 @@ impl<'a> Workspaces<'a> {
 }
 
 impl RootConfig {
-    /// The package in `folder` is below a folder in `exclude`, and below none in `members`. Neither is a pattern here.
+    /// `true` if the package in `folder` is below a folder in `exclude`, and below none in `members`. Neither is used
+    /// as a pattern.
     fn excludes(&self, folder: &Path) -> bool {
         let manifest = folder.join("Cargo.toml");
         let is_below = |listed: &Listed| manifest.starts_with(self.folder.join(&listed.text));
@@ -306,14 +307,14 @@ impl RootConfig {
     }
 }
 
-/// A part of a pattern between slashes.
+/// A component of a pattern.
 enum Segment<'a> {
     Name(&'a str),
     Pattern(Pattern),
     Recursive,
 }
 
-/// Collects the paths that match a pattern, and whether each is a folder: what `glob::glob` does on the disk.
+/// Collects the paths that match a pattern, and whether each is a folder, as `glob::glob` does on disk.
 struct Walk<'a> {
     tree: &'a Tree,
     workspaces: &'a Workspaces<'a>,
@@ -349,7 +350,7 @@ impl Walk<'_> {
                     if is_folder {
                         self.descend(&path, segments)?;
                     }
-                    // It may also stand for no folder at all.
+                    // `**` also matches zero folders.
                     let next = rest.iter().position(|segment| !matches!(segment, Segment::Recursive));
                     match next.map(|next| (&rest[next], &rest[next + 1..])) {
                         None if is_folder => self.matches.push((path, true)),
@@ -385,7 +386,7 @@ struct Members<'a> {
     found: BTreeMap<PathBuf, Rc<CargoToml>>,
 }
 
-/// Where a member is named.
+/// The position that refers to a member.
 struct Reference<'a> {
     manifest: &'a CargoToml,
     range: Option<Range<usize>>,
@@ -516,7 +517,7 @@ impl Members<'_> {
         Ok(())
     }
 
-    /// `listed` is what `members` means, with what `exclude` takes away again.
+    /// `listed` are the folders in `members`, including those that `exclude` removes.
     fn default_members(&self, listed: &[PathBuf]) -> Result<Vec<Rc<CargoToml>>, Diagnostic> {
         let Some(entries) = &self.config.default_members else {
             let packages = self.found.values().filter(|member| member.has_package());
@@ -547,7 +548,7 @@ impl Members<'_> {
     }
 }
 
-/// The path without `.` and `..`, as cargo normalizes it: symbolic links are not followed.
+/// The path without `.` and `..`, normalized as in cargo: symbolic links are not followed.
 fn normalize(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -560,16 +561,16 @@ fn normalize(path: &Path) -> PathBuf {
     plain
 }
 
-/// The folder of the workspace that a package in `dir` would belong to, without its own; `None` where there is none.
+/// The workspace to which a package in `dir` would belong, other than `dir` itself; `None` if there is none.
 pub fn workspace_above(dir: &Path) -> Result<Option<PathBuf>, Diagnostic> {
-    // `dir` may be planned, and nothing can be read through a folder that does not exist.
+    // `dir` may be planned, and paths through a missing folder cannot be read.
     let Some(existing) = dir.ancestors().find(|folder| folder.is_dir()) else { return Ok(None) };
     let tree = Tree::at(existing);
     let root = Workspaces::of(&tree).find_root(&normalize(dir))?;
     Ok(root.filter(|root| dir.starts_with(root) && dir != root))
 }
 
-/// The root of the git repository around a folder, or else of its cargo workspace, or the folder itself.
+/// The root of the git repository around a folder; else that of its cargo workspace; else the folder itself.
 pub fn repository_above(dir: &Path) -> PathBuf {
     let repository = dir.ancestors().find(|above| above.join(".git").exists()).map(Path::to_owned);
     let workspace = || workspace_above(dir).ok().flatten();
