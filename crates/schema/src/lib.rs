@@ -1,7 +1,7 @@
-//! The rules of a Kubernetes API server for CustomResourceDefinitions, objects and webhook configurations ([`apiserver`]), and what a
-//! change of a CRD breaks ([`compat`]).
+//! The rules of a Kubernetes API server for CustomResourceDefinitions, objects and webhook configurations
+//! ([`apiserver`]), and the breaking changes of a CRD ([`compat`]).
 //!
-//! Values go in, findings come out. Nothing here reads files, connects to a cluster or knows where a CRD comes from.
+//! Values go in, findings come out. Nothing here reads files, connects to a cluster or knows the source of a CRD.
 //!
 //! ```
 //! use opctl_schema::apiserver::{CustomResourceDefinition, check};

@@ -1,8 +1,8 @@
-//! The CEL rules of a schema (`x-kubernetes-validations`) that the API server would refuse: they do not compile, or their
-//! estimated cost is over its limits.
+//! The CEL rules of a schema (`x-kubernetes-validations`) that the API server would reject: they do not compile, or
+//! their estimated cost exceeds its limits.
 //!
-//! The crate `opctl-cel` compiles each rule. What it cannot tell is left to the API server: no false alarms. [`rules`] evaluates
-//! them on an object.
+//! The crate `opctl-cel` compiles each rule. Rules that it cannot decide are not reported, to avoid false alarms.
+//! [`rules`] evaluates rules on an object.
 
 mod rules;
 
@@ -46,14 +46,14 @@ struct Walk<'a> {
     costs: Vec<(u64, CrdLocation)>,
 }
 
-/// What is known from the schemas around one.
+/// Facts about a schema that depend on the schemas around it.
 #[derive(Clone)]
 struct Inside {
-    /// Once there is a rule.
+    /// `None` until a rule needs it.
     declared: Option<Arc<Declaration>>,
-    /// How many values of the schema an object can have; `None`: nothing limits it.
+    /// Maximum number of values of the schema in an object; `None` if it is unlimited.
     cardinality: Option<u64>,
-    /// The API server cannot tell which old value belongs to a new one.
+    /// The API server cannot match a new value to its old value.
     unpaired: bool,
 }
 
@@ -158,7 +158,7 @@ impl Walk<'_> {
         }
     }
 
-    /// True: it is too much.
+    /// Returns `true` if the cost exceeds the limit.
     fn spend(&mut self, text: &str, what: &str, cost: u64, location: &CrdLocation) -> bool {
         self.costs.push((cost, location.clone()));
         if cost > RULE_COST_LIMIT {
@@ -170,14 +170,14 @@ impl Walk<'_> {
         cost > RULE_COST_LIMIT
     }
 
-    /// On the last finding.
+    /// Sets the help of the last finding.
     fn advise(&mut self, help: Vec<String>) {
         let finding = self.findings.last_mut().expect("there is one to be advised on");
         finding.help = if help.is_empty() { vec![BOUND.to_owned()] } else { help };
     }
 }
 
-/// Of what the expression names, that which counts as large as a request can be.
+/// The values used by the expression that have no maximum size, so they count as large as a request can be.
 fn missing_limits(expression: &Expression, schema: &JSONSchemaProps) -> Vec<String> {
     let mut missing = Vec::new();
     for name in expression.fields() {
@@ -254,7 +254,7 @@ fn does_not_compile(text: &str, what: &str, range: Range<usize>, message: &str) 
     format!("this {what} does not compile{at}: {message}")
 }
 
-/// Why an expression is not CEL. Its names and types are left to the API server.
+/// The syntax error of an expression. Names and types are not checked.
 pub fn syntax_problem(text: &str) -> Option<String> {
     match check_syntax(text) {
         Err(CompileError::Syntax { range, message }) => Some(does_not_compile(text, "expression", range, &message)),
@@ -262,7 +262,7 @@ pub fn syntax_problem(text: &str) -> Option<String> {
     }
 }
 
-/// What CEL uses of a schema.
+/// The parts of a schema that CEL uses.
 fn of(schema: &JSONSchemaProps) -> Schema {
     let inner = |schema: Option<&JSONSchemaProps>| schema.map(|schema| Box::new(of(schema)));
     let properties = |all: &BTreeMap<String, JSONSchemaProps>| {
@@ -289,7 +289,7 @@ fn of(schema: &JSONSchemaProps) -> Schema {
     }
 }
 
-/// What a rule states beside its expressions.
+/// Checks the fields of a rule other than its expressions.
 fn stated(schema: &JSONSchemaProps, rule: &ValidationRule, wrong: &mut impl FnMut(&str)) {
     let has_newlines = |text: &str| text.contains(['\n', '\r']);
     let is_blank =
@@ -318,7 +318,7 @@ fn stated(schema: &JSONSchemaProps, rule: &ValidationRule, wrong: &mut impl FnMu
     }
 }
 
-/// The names in `.spec.name` or `.spec['a.b']`, if these are properties and keys of maps.
+/// The names in `.spec.name` or `.spec['a.b']`, if they are properties or keys of maps.
 fn leads_to(mut schema: &JSONSchemaProps, path: &str) -> Option<Vec<String>> {
     let mut names = Vec::new();
     let mut rest = path;

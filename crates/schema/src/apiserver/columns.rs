@@ -1,8 +1,8 @@
-//! Paths into an object that a version names: printer columns, the scale subresource, selectable fields.
+//! JSON paths in a version: printer columns, the scale subresource, selectable fields.
 //!
 //! Source: `ValidateCustomResourceColumnDefinition`, `ValidateCustomResourceDefinitionSubresources`,
-//! `ValidateCustomResourceSelectableFields` of `pkg/apis/apiextensions/validation`. That a path leads nowhere is no error
-//! to the API server, but for selectable fields: the column stays empty.
+//! `ValidateCustomResourceSelectableFields` of `pkg/apis/apiextensions/validation`. The API server accepts a path to a
+//! missing field, except for selectable fields; the column then stays empty.
 
 use std::collections::BTreeSet;
 
@@ -92,7 +92,7 @@ fn leads_nowhere(what: &str, path: &str, location: CrdLocation, root: &JSONSchem
     });
 }
 
-/// Follows a JSONPath as far as it consists of plain names. `Err`: the name that is not there, and those that are.
+/// Follows a JSONPath as far as it consists of plain names. `Err` contains the missing name and the existing ones.
 fn follow<'a>(path: &str, root: &'a JSONSchemaProps) -> Result<(), (String, Vec<&'a str>)> {
     let Some(path) = path.strip_prefix('.') else { return Ok(()) };
     let mut schema = root;
@@ -115,7 +115,7 @@ fn follow<'a>(path: &str, root: &'a JSONSchemaProps) -> Result<(), (String, Vec<
         };
         match index {
             None => {}
-            // `[0]` and `[*]`; a filter says more than can be followed here.
+            // `[0]` and `[*]`. Filters are not supported.
             Some(index) if index.ends_with(']') && !index.contains(['?', '\'', '"']) => match items(schema) {
                 Some(items) => schema = items,
                 None => return Ok(()),

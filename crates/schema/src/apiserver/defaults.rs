@@ -1,4 +1,5 @@
-//! Defaults: each must fit the schema that it is in, have no fields that the API server would drop, and follow the CEL rules.
+//! Checks defaults: each must fit its schema, contain no fields that the API server would drop, and follow the CEL
+//! rules.
 //!
 //! Source: `pkg/apiserver/schema/defaulting/validation.go` and `pkg/apiserver/schema/pruning`.
 
@@ -42,7 +43,7 @@ pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
     });
 }
 
-/// All rules of the schema compile.
+/// Requires that all rules of the schema compile.
 pub fn check_rules(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
     each(root, &mut Vec::new(), &mut |schema, path| {
         let Some(default) = &schema.default else { return };
@@ -61,12 +62,12 @@ pub fn check_rules(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
     });
 }
 
-/// The API server does not look into the values of maps; it sets such a default, and then refuses the object.
+/// The API server does not check values of maps. It sets such a default, and then rejects the object.
 fn severity(path: &[Step]) -> Severity {
     if path.contains(&Step::Values) { Severity::Warning } else { Severity::Error }
 }
 
-/// The first field of a value that is not in the schema, as `a.b`.
+/// The first field of a value that is missing in the schema, as `a.b`.
 fn dropped(value: &Value, schema: Option<&JSONSchemaProps>, at: &str) -> Option<String> {
     let preserves = schema.is_some_and(|schema| schema.x_kubernetes_preserve_unknown_fields == Some(true));
     let is_embedded = schema.is_some_and(|schema| schema.x_kubernetes_embedded_resource == Some(true));

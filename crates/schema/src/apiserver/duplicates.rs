@@ -1,7 +1,8 @@
-//! Rules and values of an enum that a schema lists twice.
+//! Reports duplicate rules, and duplicate values of an enum, in a schema.
 //!
-//! `x-kubernetes-validations` is a list whose key is `rule`, in `k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1/types_jsonschema.go`:
-//! server-side apply rejects the same key twice, while a CRD that is created or updated in another way may have it.
+//! `x-kubernetes-validations` is a list with the key `rule`, as declared in
+//! `k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1/types_jsonschema.go`: server-side apply rejects duplicate
+//! keys, while creating or updating a CRD in another way accepts them.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Formats that the API server does not know. It warns of them since Kubernetes 1.34, and has never checked them.
+//! Formats unknown to the API server. It does not check them, and warns about them since Kubernetes 1.34.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,8 @@ use super::{Finding, inside, junctors, shown, text};
 use crate::apiserver::diagnostics::OP329;
 use opctl_model::{CrdLocation, Step};
 
-/// Source: `supportedVersionedFormats` of `pkg/apiserver/validation/formats.go`, without hyphens, which do not count.
+/// Source: `supportedVersionedFormats` of `pkg/apiserver/validation/formats.go`. Hyphens are removed, as they are
+/// ignored.
 const OF_STRINGS: &[&str] = &[
     "bsonobjectid",
     "byte",
@@ -42,7 +43,7 @@ pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
     walk(root, &mut Vec::new(), &mut BTreeSet::new(), findings);
 }
 
-/// Several branches of an `anyOf` may give the same finding for a location; `reported` has those that were given.
+/// `reported` contains the previous findings, since branches of an `anyOf` may cause the same finding for a location.
 fn walk(
     schema: &JSONSchemaProps,
     path: &mut Vec<Step>,
@@ -78,7 +79,7 @@ pub fn is_known(type_: &str, format: &str) -> bool {
     }
 }
 
-/// What stands for the same values with a format that is known.
+/// Help: a known format, with limits, for the same values.
 fn way_out(schema: &JSONSchemaProps, format: &str, step: Option<&Step>) -> String {
     let (format, max) = match format {
         "int8" | "int16" | "uint8" | "uint16" => ("int32", None),

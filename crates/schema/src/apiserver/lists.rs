@@ -1,4 +1,4 @@
-//! How lists and maps are merged: `x-kubernetes-list-type`, its keys, and `x-kubernetes-map-type`.
+//! Checks `x-kubernetes-list-type` with its keys, and `x-kubernetes-map-type`.
 //!
 //! Source: `ValidateCustomResourceDefinitionOpenAPISchema` and `validateMapListKeysMapSet` of
 //! `pkg/apis/apiextensions/validation`.
@@ -59,7 +59,7 @@ fn list(schema: &JSONSchemaProps, path: &[Step], findings: &mut Vec<Finding>) {
     if strategy != "map" && !keys.is_empty() {
         return refuse(format!("{at} has keys, and only lists of the type `map` are merged by keys"), "");
     }
-    // A list without one schema for its items is refused as such.
+    // A list without a single schema for its items is reported elsewhere.
     let Some(item) = items(schema) else { return };
     if strategy != "atomic" && item.nullable == Some(true) {
         refuse(

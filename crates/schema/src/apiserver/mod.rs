@@ -1,5 +1,5 @@
-//! Checks CRDs and webhooks as an API server does: reports what it would reject, warn about, or accept but ignore. Pure;
-//! no cluster is asked.
+//! Checks CRDs and webhooks as an API server does: reports what it would reject, warn about, or accept but ignore. Pure
+//! functions, without a cluster.
 //!
 //! Follows Kubernetes 1.36 and 1.37, `k8s.io/apiextensions-apiserver`: `pkg/apis/apiextensions/validation`,
 //! `pkg/apiserver/schema` and `pkg/registry/customresourcedefinition`. Each file here is a topic of it.
@@ -40,13 +40,13 @@ use crate::apiserver::diagnostics::OP306;
 use opctl_model::diagnostic::{Code, Severity};
 use opctl_model::{CrdLocation, Step};
 
-/// Something that the API server says to a CRD. An error: it refuses it.
+/// A finding about a CRD. For an error, the API server rejects the CRD.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     pub severity: Severity,
     pub code: &'static Code,
     pub message: String,
-    /// The version that it is about; `None`: all of them.
+    /// The affected version; `None` for all versions.
     pub version: Option<String>,
     pub location: CrdLocation,
     pub help: Vec<String>,
@@ -67,7 +67,7 @@ impl Finding {
     }
 }
 
-/// Everything that there is to say: first about the whole, then by version.
+/// All findings: about the whole CRD first, then by version.
 pub fn check(crd: &CustomResourceDefinition) -> Vec<Finding> {
     let mut findings = names::check(crd);
     findings.extend(size::check(crd));
@@ -94,7 +94,7 @@ fn of_version(version: &CustomResourceDefinitionVersion) -> Vec<Finding> {
     duplicates::check(root, &mut findings);
     formats::check(root, &mut findings);
     columns::check(version, root, &mut findings);
-    // The API server looks at these only where the schema itself is sound.
+    // The API server checks these only if the schema is valid.
     if !findings.iter().any(|finding| finding.severity == Severity::Error) {
         defaults::check(root, &mut findings);
     }
@@ -107,8 +107,8 @@ fn of_version(version: &CustomResourceDefinitionVersion) -> Vec<Finding> {
     findings
 }
 
-/// Calls `visit` with every schema that a value can be at, from the outside in. What stands in `anyOf`, `allOf`, `oneOf`
-/// and `not` is not among them.
+/// Calls `visit` with every schema that describes a value, from the outside in; excludes those in `anyOf`, `allOf`,
+/// `oneOf` and `not`.
 fn each<'a>(schema: &'a JSONSchemaProps, path: &mut Vec<Step>, visit: &mut impl FnMut(&'a JSONSchemaProps, &[Step])) {
     visit(schema, path);
     for (step, inner) in inside(schema) {
@@ -118,7 +118,7 @@ fn each<'a>(schema: &'a JSONSchemaProps, path: &mut Vec<Step>, visit: &mut impl 
     }
 }
 
-/// The schemas one step further in.
+/// The schemas of the direct children of a value.
 fn inside(schema: &JSONSchemaProps) -> impl Iterator<Item = (Step, &JSONSchemaProps)> {
     let properties = schema.properties.iter().flatten();
     let properties = properties.map(|(name, property)| (Step::Property(name.clone()), property));
@@ -127,7 +127,7 @@ fn inside(schema: &JSONSchemaProps) -> impl Iterator<Item = (Step, &JSONSchemaPr
     items.into_iter().chain(properties).chain(values)
 }
 
-/// The schemas that restrict a value further, by the word that they stand under.
+/// The schemas that restrict a value further, with their keyword.
 fn junctors(schema: &JSONSchemaProps) -> impl Iterator<Item = (&'static str, &JSONSchemaProps)> {
     let lists = [("allOf", &schema.all_of), ("anyOf", &schema.any_of), ("oneOf", &schema.one_of)];
     let lists = lists.into_iter().flat_map(|(word, list)| list.iter().flatten().map(move |schema| (word, schema)));
@@ -152,13 +152,13 @@ fn property<'a>(schema: &'a JSONSchemaProps, name: &str) -> Option<&'a JSONSchem
     schema.properties.as_ref()?.get(name)
 }
 
-/// The schema of what the API server keeps though no schema describes it.
+/// The schema for values that the API server keeps although no schema describes them.
 static ANYTHING: LazyLock<JSONSchemaProps> = LazyLock::new(|| JSONSchemaProps {
     x_kubernetes_preserve_unknown_fields: Some(true),
     ..JSONSchemaProps::default()
 });
 
-/// The schema of the values one step further in that are stored.
+/// The schema for stored values one step further in.
 fn stored_at<'a>(schema: &'a JSONSchemaProps, step: &Step) -> Option<&'a JSONSchemaProps> {
     let described = match step {
         Step::Property(name) => property(schema, name).or_else(|| values(schema)),
@@ -178,7 +178,7 @@ fn is_empty<T>(list: &Option<Vec<T>>) -> bool {
     list.as_ref().is_none_or(Vec::is_empty)
 }
 
-/// `spec.list[].name`, `spec.map.*`
+/// A path for messages: `spec.list[].name`, `spec.map.*`.
 fn shown(path: &[Step]) -> String {
     let mut shown = String::new();
     for step in path {

@@ -1,4 +1,4 @@
-//! Names, the group, labels and annotations, and what versions say about themselves.
+//! Names, the group, labels and annotations, and the metadata of versions.
 //!
 //! Source: `ValidateCustomResourceDefinition`, `ValidateCustomResourceDefinitionNames`, `validateAPIApproval` and
 //! `validateDeprecationWarning` of `pkg/apis/apiextensions/validation`.
@@ -29,7 +29,7 @@ pub fn check(crd: &CustomResourceDefinition) -> Vec<Finding> {
         }
     };
     label("plural", "plural", 0, &names.plural);
-    // An empty one is filled in.
+    // The API server sets an empty name to the default.
     if let Some(singular) = names.singular.as_ref().filter(|singular| !singular.is_empty()) {
         label("singular", "singular", 0, singular);
     }
@@ -39,13 +39,13 @@ pub fn check(crd: &CustomResourceDefinition) -> Vec<Finding> {
     for (nth, category) in names.categories.iter().flatten().enumerate() {
         label("category", "category", nth, category);
     }
-    // The name of the list is the kind's with four letters more.
+    // The name of the list kind is four letters longer.
     if !is_dns_1035_label(&names.kind.to_lowercase()) || names.kind.len() > 59 {
         let message = format!("the API server does not take the kind `{}`", names.kind);
         let help = "use letters, digits and `-`, start with a letter, at most 59 characters";
         findings.push(Finding::error(OP301, CrdLocation::Argument("kind", 0), message).help(help));
     }
-    // An empty one is filled in.
+    // The API server sets an empty name to the default.
     if let Some(list) = names.list_kind.as_ref().filter(|list| !list.is_empty())
         && (!is_dns_1035_label(&list.to_lowercase()) || *list == names.kind)
     {
@@ -91,7 +91,7 @@ fn is_kubernetes_own(group: &str) -> bool {
         .any(|own| group.strip_suffix(own).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
 }
 
-/// Has a scheme and a host.
+/// `true` if the text has a scheme and a host.
 fn is_url(text: &str) -> bool {
     text.split_once("://").is_some_and(|(scheme, rest)| {
         !scheme.is_empty()
@@ -114,7 +114,7 @@ fn metadata(crd: &CustomResourceDefinition, findings: &mut Vec<Finding>) {
         }
     }
     for (nth, key) in crd.metadata.annotations.iter().flatten().map(|(key, _)| key).enumerate() {
-        // Upper case is let through in the prefix of an annotation.
+        // Uppercase is accepted in the prefix of an annotation.
         if !is_qualified_name(&key.to_lowercase()) {
             findings.push(wrong_key("annotation", key, CrdLocation::Argument("annotation", nth)));
         }

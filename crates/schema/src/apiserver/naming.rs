@@ -1,8 +1,8 @@
-//! The names of CRDs that compete with each other: in a group, a plural, singular or short name belongs to one CRD, and so
-//! does a kind or list kind.
+//! The names of CRDs that conflict with each other: in a group, a plural, singular or short name belongs to one CRD,
+//! and so does a kind or list kind.
 //!
-//! Source: `calculateNamesAndConditions` of `pkg/controller/status/naming_controller.go`. Names in different groups never
-//! compete.
+//! Source: `calculateNamesAndConditions` of `pkg/controller/status/naming_controller.go`. Names in different groups
+//! never conflict.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,10 +13,10 @@ use crate::apiserver::diagnostics::{OP332, OP333, OP334};
 use opctl_model::CrdLocation;
 use opctl_model::project::builtin;
 
-/// The part that a name has in a CRD.
+/// The role of a name in a CRD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// By its position in the list.
+    /// Contains the index in the list.
     ShortName(usize),
     Singular,
     Plural,
@@ -25,7 +25,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Kinds and list kinds do not compete with the names of resources.
+    /// Kinds and list kinds do not conflict with the names of resources.
     fn is_kind(self) -> bool {
         matches!(self, Self::Kind | Self::ListKind)
     }
@@ -49,7 +49,7 @@ impl Role {
         }
     }
 
-    /// The disruption by a change: removing a short name breaks no client, while another plural makes another CRD.
+    /// The impact of changing a name: removing a short name breaks no client, while a new plural creates another CRD.
     fn cost(self) -> u8 {
         match self {
             Self::ShortName(_) => 0,
@@ -78,7 +78,7 @@ struct Names {
 }
 
 impl Names {
-    /// The requested names, with what the API server fills in.
+    /// The requested names, including the API server's defaults.
     fn requested(crd: &CustomResourceDefinition) -> Self {
         let names = &crd.spec.names;
         let or = |name: &Option<String>, default: String| name.clone().filter(|it| !it.is_empty()).unwrap_or(default);
@@ -98,8 +98,8 @@ impl Names {
 }
 
 /// Reports each name that two CRDs of a group request, at the one that is easier to change; each short name that is the
-/// singular or plural of its own CRD; and each category that is the name of another kind. A finding comes with the position
-/// of its CRD.
+/// singular or plural of its CRD; and each category that is the name of another kind. Findings are returned with the
+/// index of their CRD.
 pub fn check_together(crds: &[CustomResourceDefinition]) -> Vec<(usize, Finding)> {
     let names: Vec<Names> = crds.iter().map(Names::requested).collect();
     let mut findings = shared(crds, &names);
@@ -132,7 +132,7 @@ fn shared(crds: &[CustomResourceDefinition], names: &[Names]) -> BTreeMap<(usize
     findings
 }
 
-/// The categories that are names of other kinds, in any group: kubectl looks for a category first.
+/// The categories that are names of other kinds, in any group. kubectl prefers a category to a kind.
 fn categories(crds: &[CustomResourceDefinition], names: &[Names]) -> Vec<(usize, Finding)> {
     let mut findings = Vec::new();
     for (index, crd) in crds.iter().enumerate() {
@@ -155,14 +155,14 @@ fn categories(crds: &[CustomResourceDefinition], names: &[Names]) -> Vec<(usize,
     findings
 }
 
-/// The kind of Kubernetes that has a name for kubectl.
+/// The built-in kind with this name in kubectl.
 fn kind_of_kubernetes(name: &str) -> Option<&'static str> {
     let short = SHORT_NAMES.iter().find(|(short, _)| *short == name).map(|(_, plural)| *plural);
     let is_name = |it: &&builtin::Builtin| it.plural == short.unwrap_or(name) || it.kind.eq_ignore_ascii_case(name);
     builtin::all().find(is_name).map(|builtin| builtin.kind)
 }
 
-/// The short names of Kubernetes' own kinds, and their plurals. `tests/cluster/naming.rs` compares them with an API server.
+/// The short names of built-in kinds, and their plurals. `tests/cluster/naming.rs` compares them with an API server.
 pub const SHORT_NAMES: &[(&str, &str)] = &[
     ("cj", "cronjobs"),
     ("cm", "configmaps"),
@@ -222,7 +222,7 @@ fn own_name(crd: &CustomResourceDefinition, name: &str, role: Role, own: Role) -
         .help("a cluster that has the CRD without this short name does not accept it: the CRD gets NamesAccepted=False, and `helm --wait` times out")
 }
 
-/// A CRD while the API server decides about its names.
+/// The requested and accepted names of a CRD in the API server.
 #[derive(Clone, Debug)]
 pub struct Claim {
     requested: Names,
@@ -242,13 +242,13 @@ impl Claim {
         Self { requested: Names::requested(crd), accepted: Names::default() }
     }
 
-    /// The CRD is applied with other names.
+    /// Applies the CRD with other names.
     pub fn update(&mut self, crd: &CustomResourceDefinition) {
         self.requested = Names::requested(crd);
     }
 
-    /// Accepts names that no CRD of the group has, not even this one under another role. The API server sets the reason of the
-    /// last conflict.
+    /// Accepts names that no CRD of the group has, not even this one in another role. As in the API server, the last
+    /// conflict determines the reason.
     fn decide(&mut self, used: &BTreeSet<(bool, String)>) -> Vec<NameConflict> {
         let mut conflicts = Vec::new();
         conflicts.extend(self.decide_single(Role::Plural, used));
@@ -295,8 +295,8 @@ pub fn settle<'a>(claims: impl IntoIterator<Item = &'a mut Claim>) -> Vec<Vec<Na
     }
 }
 
-/// The names of the new CRDs that the API server does not accept where the old ones are applied: each with the position of its
-/// CRD.
+/// The names of the new CRDs that the API server does not accept after the old ones are applied, each with the index of
+/// its CRD.
 pub fn refused_names(old: &[CustomResourceDefinition], new: &[CustomResourceDefinition]) -> Vec<(usize, NameConflict)> {
     let groups: BTreeSet<&str> = new.iter().map(|crd| crd.spec.group.as_str()).collect();
     let mut refused = Vec::new();

@@ -1,10 +1,10 @@
-//! CustomResourceDefinition + object → what an API server says to the object's creation with strict validation of fields,
-//! which is what kubectl asks for.
+//! CustomResourceDefinition + object → the response of an API server to creating the object with strict field
+//! validation, as kubectl requests it.
 //!
 //! Source: `pkg/registry/customresource` (`strategy.go`, `validator.go`) and `customresource_handler.go` of
-//! k8s.io/apiextensions-apiserver. The steps are its own, in its order: [`decode`], [`metadata`], the schema
-//! ([`super::value`]), [`embedded`], [`lists`], CEL rules. Where it stops at the first step that fails, this goes on, as far
-//! as one mistake does not follow from another.
+//! k8s.io/apiextensions-apiserver. The steps are those of the API server, in its order: [`decode`], [`metadata`], the
+//! schema ([`super::value`]), [`embedded`], [`lists`], CEL rules. The API server stops at the first step that fails;
+//! this code continues, as long as one error does not cause the next.
 
 mod decode;
 mod embedded;
@@ -22,13 +22,13 @@ use crate::apiserver::diagnostics::{OP450, OP451, OP453, OP454, OP455, OP458, OP
 use opctl_model::diagnostic::{Code, Severity};
 use opctl_model::names::nearest;
 
-/// Something that the API server says to an object. An error: it refuses it.
+/// A finding about an object. For an error, the API server rejects the object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectFinding {
     pub severity: Severity,
     pub code: &'static Code,
     pub message: String,
-    /// Into the object as it was given. Of a field that is missing, too: then its beginning is there.
+    /// The path in the object as given. The path of a missing field is included; then only its parents exist.
     pub path: Vec<ObjectStep>,
     pub help: Vec<String>,
 }
@@ -54,7 +54,7 @@ impl ObjectFinding {
     }
 }
 
-/// `object` is of the kind that `crd` defines, or means to be.
+/// `object` is meant to be of the kind that `crd` defines.
 pub fn check_object(crd: &CustomResourceDefinition, object: &Value) -> Vec<ObjectFinding> {
     let mut findings = Vec::new();
     let Value::Object(fields) = object else {
@@ -72,14 +72,14 @@ pub fn check_object(crd: &CustomResourceDefinition, object: &Value) -> Vec<Objec
     findings
 }
 
-/// The metadata of an object of any kind; whether it may have a namespace is not known here.
+/// Checks the metadata of an object of any kind, except that namespaces are not checked.
 pub fn check_metadata(object: &Value) -> Vec<ObjectFinding> {
     let mut findings = Vec::new();
     metadata::check(object.get("metadata"), metadata::Of::Embedded, &mut Vec::new(), &mut findings);
     findings
 }
 
-/// What the API server stores of an object whose metadata is sound, and what it says to its fields.
+/// The object as the API server stores it, given valid metadata. Reports findings about its fields.
 fn store(
     version: &CustomResourceDefinitionVersion,
     root: &JSONSchemaProps,
@@ -115,15 +115,15 @@ fn store(
     object
 }
 
-/// Why the API server refuses an object, or may refuse it.
+/// The reason why the API server rejects, or may reject, an object.
 #[derive(Debug, PartialEq)]
 pub struct Rejection {
     pub path: Vec<ObjectStep>,
     pub message: String,
 }
 
-/// What the API server stores of an object whose metadata is sound, from a client that lets it drop unknown fields, and who
-/// may write the status.
+/// The object as the API server stores it, given valid metadata, for a client without strict field validation that may
+/// write the status.
 pub fn stored(
     version: &CustomResourceDefinitionVersion,
     root: &JSONSchemaProps,
@@ -131,7 +131,7 @@ pub fn stored(
 ) -> (Value, Vec<Rejection>) {
     let mut findings = Vec::new();
     let stored = store(version, root, object.clone(), false, &mut findings);
-    // Unknown fields.
+    // Unknown fields are dropped.
     findings.retain(|finding| finding.code != OP451);
     (stored, findings.into_iter().map(|ObjectFinding { path, message, .. }| Rejection { path, message }).collect())
 }
@@ -157,7 +157,7 @@ fn of_rule(broken: cel::Broken) -> ObjectFinding {
     }
 }
 
-/// The version that the object is of, if it is served.
+/// The version in `apiVersion`, if it is served.
 fn version<'a>(
     crd: &'a CustomResourceDefinition,
     fields: &Map<String, Value>,
@@ -211,7 +211,7 @@ fn replicas(object: &Value, path: &str, findings: &mut Vec<ObjectFinding>) {
     }
 }
 
-/// `spec.list[0].labels["a.b"]`, quoted; or the object as a whole.
+/// A path for messages: `spec.list[0].labels["a.b"]` in backticks, or a phrase for the whole object.
 pub fn shown(path: &[ObjectStep]) -> String {
     let mut shown = String::new();
     for step in path {

@@ -6,18 +6,18 @@ use serde_json::{Map, Value, json};
 use super::{items, junctors, property, stored_at, text, value, values};
 use opctl_model::Step;
 
-/// The key that is set where a map can have any.
+/// The key to use in a map with arbitrary keys.
 pub const KEY: &str = "key";
 
-/// A field that has a given value, such as the tag of an enum.
+/// A field with a fixed value, such as the tag of an enum.
 pub struct Pin {
-    /// The object that has the field.
+    /// The path of the object that contains the field.
     pub path: Vec<Step>,
     pub name: String,
     pub value: Value,
 }
 
-/// What fits the schema, as far as that is easily found, and has `wanted` where the steps lead.
+/// A value for the schema, on a best-effort basis, with `wanted` at the end of `steps`.
 pub fn sample(schema: &JSONSchemaProps, steps: &[Step], wanted: &Value, pins: &[Pin]) -> Value {
     within(schema, steps, 0, wanted, pins)
 }
@@ -38,7 +38,7 @@ fn within(schema: &JSONSchemaProps, steps: &[Step], depth: usize, wanted: &Value
     object(schema, &fields)
 }
 
-/// What fits the schema, as far as that is easily found.
+/// A value for the schema, on a best-effort basis.
 pub fn any(schema: &JSONSchemaProps) -> Value {
     if let Some(default) = &schema.default {
         return default.0.clone();
@@ -57,7 +57,7 @@ pub fn any(schema: &JSONSchemaProps) -> Value {
     }
 }
 
-/// The fields that must be there, and these. Which variant is meant depends on the fields that are there.
+/// An object with the required and the given fields. The fields determine the variant of an enum.
 fn object(schema: &JSONSchemaProps, wanted: &[(&str, Value)]) -> Value {
     let mut fields = Map::new();
     require(schema, schema, &mut fields);
@@ -82,7 +82,7 @@ fn object(schema: &JSONSchemaProps, wanted: &[(&str, Value)]) -> Value {
     }
     let fits = |fields: &Map<String, Value>| {
         let misfits = value::check(&Value::Object(fields.clone()), schema);
-        // A value further in may be meant not to fit.
+        // A value further in may violate the schema on purpose.
         !misfits.iter().any(|misfit| misfit.path.is_empty() || misfit.rule == value::Rule::Required)
     };
     let first = tried.iter().position(fits).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Checks the size of a CRD against the limits of `kubectl apply`, which keeps a copy in an annotation, and of etcd.
+//! Checks the size of a CRD against the limits of `kubectl apply`, which stores a copy in an annotation, and of etcd.
 
 use std::io::{self, Write};
 
@@ -11,10 +11,10 @@ use super::Finding;
 use crate::apiserver::diagnostics::{OP330, OP331};
 use opctl_model::CrdLocation;
 
-/// Bytes of all annotations together. Source: `TotalAnnotationSizeLimitB` of apimachinery.
+/// Maximum size of all annotations, in bytes. Source: `TotalAnnotationSizeLimitB` of apimachinery.
 const OF_ANNOTATIONS: usize = 256 << 10;
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
-/// Bytes of a request to etcd, by its default.
+/// Default maximum size of a request to etcd, in bytes.
 const OF_ETCD: usize = 1536 << 10;
 
 pub fn check(crd: &CustomResourceDefinition) -> Option<Finding> {
@@ -23,7 +23,7 @@ pub fn check(crd: &CustomResourceDefinition) -> Option<Finding> {
     let Count(size) = json.into_inner();
     let annotations = crd.metadata.annotations.iter().flatten();
     let others: usize = annotations.map(|(key, value)| key.len() + value.len()).sum();
-    // kubectl writes `"annotations":{},` where there are none, and ends with a line break.
+    // kubectl adds `"annotations":{},` if there are none, and a trailing newline.
     let applied = size + 1 + if others == 0 { 17 } else { 0 };
     if size > OF_ETCD {
         let message = format!("the CRD has {size} bytes as JSON, more than the 1.5 MiB that etcd takes");
@@ -43,7 +43,7 @@ fn smaller(finding: Finding) -> Finding {
     finding.help("make it smaller with `opctl manifests --no-foreign-descriptions` or `--max-description N`")
 }
 
-/// Counts what Go's JSON has: `<`, `>` and `&` escaped, no point in whole numbers.
+/// Counts the bytes of Go's JSON: `<`, `>` and `&` are escaped, whole numbers have no decimal point.
 #[derive(Default)]
 struct Count(usize);
 

@@ -1,4 +1,4 @@
-//! Structural schemas: every value has exactly one type, known without looking at `anyOf` and the like.
+//! Structural schemas: every value has exactly one type, which does not depend on `anyOf` and similar keywords.
 //!
 //! Source: `pkg/apiserver/schema/validation.go`, `complete.go` and `convert.go`.
 
@@ -20,7 +20,7 @@ pub fn check(root: &JSONSchemaProps, has_status: bool, findings: &mut Vec<Findin
     walk.schema(root, Meta::Resource);
 }
 
-/// Whether a schema is that of a resource (the root, or embedded), of its `metadata`, or neither.
+/// The object that a schema describes: a resource (the root, or embedded), its `metadata`, or neither.
 #[derive(Clone, Copy, PartialEq)]
 enum Meta {
     Resource,
@@ -30,7 +30,7 @@ enum Meta {
 
 struct Walk<'a> {
     path: Vec<Step>,
-    /// Where the `anyOf` stands that is being looked into.
+    /// The path of the value whose `anyOf` or similar keyword is being checked.
     validated_at: Vec<Step>,
     patterns: HashMap<String, Result<(), String>>,
     findings: &'a mut Vec<Finding>,
@@ -91,7 +91,7 @@ impl Walk<'_> {
         self.path.pop();
     }
 
-    /// A schema that a value is at.
+    /// Checks the schema of a value.
     fn schema(&mut self, schema: &JSONSchemaProps, meta: Meta) {
         let is_embedded = schema.x_kubernetes_embedded_resource == Some(true);
         let is_int_or_string = schema.x_kubernetes_int_or_string == Some(true);
@@ -183,7 +183,7 @@ impl Walk<'_> {
         );
     }
 
-    /// What no schema may have, wherever it stands.
+    /// Checks keywords that are not allowed in any schema.
     fn keywords(&mut self, schema: &JSONSchemaProps) {
         if matches!(schema.items, Some(JSONSchemaPropsOrArray::Schemas(_))) {
             self.refuse(OP314, |at| {
@@ -230,7 +230,7 @@ impl Walk<'_> {
                 .push("write the schema out with `properties`, `items` and `additionalProperties`".into());
         }
         let Some(pattern) = &schema.pattern else { return };
-        // The same few patterns stand in many places, that of quantities above all.
+        // A few patterns occur often, above all that of quantities.
         let compiled = self.patterns.entry(pattern.clone());
         let compiled = compiled.or_insert_with(|| pattern::check(pattern));
         if let Err(reason) = compiled.clone() {
@@ -251,13 +251,14 @@ impl Walk<'_> {
             format!("{at} appears only inside `{word}`: without a type outside of it, the API server drops the field")
         });
         finding.help.push("add it to the schema outside as well".into());
-        // The API server looks for this at the top of the schema only.
+        // The API server checks this only at the root of the schema.
         if !is_at_root {
             finding.severity = Severity::Warning;
         }
     }
 
-    /// What stands under `anyOf` and the like. An integer or a string is said there by its types, in two ways.
+    /// Checks the schemas in `anyOf` and similar keywords. The two ways to declare the types of an int-or-string there
+    /// are accepted.
     fn validations(&mut self, schema: &JSONSchemaProps) {
         self.validated_at.clone_from(&self.path);
         for (nth, (word, inner)) in junctors(schema).enumerate() {
@@ -319,7 +320,7 @@ impl Walk<'_> {
     }
 }
 
-/// Exactly what stands for an integer or a string.
+/// `true` for the exact `anyOf` of an int-or-string.
 fn is_int_or_string(any_of: &Option<Vec<JSONSchemaProps>>) -> bool {
     let of_type = |type_: &str| JSONSchemaProps { type_: Some(type_.into()), ..JSONSchemaProps::default() };
     any_of.as_ref().is_some_and(|list| *list == [of_type("integer"), of_type("string")])

@@ -1,20 +1,20 @@
-//! JSON → types of Kubernetes: whether the API server could decode it. Unknown and missing fields are not reported.
+//! Decodes JSON into types of Kubernetes, as the API server would. Unknown and missing fields are not reported.
 
 use k8s_openapi::api::{apps, core, networking, policy, rbac, scheduling};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Why a value is no `spec` of a Deployment.
+/// The reason why a value is not the `spec` of a Deployment.
 pub fn deployment_spec(value: &Value) -> Result<(), String> {
     decode::<apps::v1::DeploymentSpec>(value)
 }
 
-/// Why a value is no rule of a role.
+/// The reason why a value is not a rule of a role.
 pub fn policy_rule(value: &Value) -> Result<(), String> {
     decode::<rbac::v1::PolicyRule>(value)
 }
 
-/// Why a value is no object of a kind of Kubernetes; kinds that are not in bundles are not decoded.
+/// The reason why a value is not an object of a built-in kind. Checks only kinds that bundles may contain.
 pub fn object(value: &Value) -> Result<(), String> {
     let [version, kind] = ["apiVersion", "kind"].map(|key| value[key].as_str().unwrap_or_default());
     match (version, kind) {
@@ -37,12 +37,12 @@ fn decode<T: DeserializeOwned>(value: &Value) -> Result<(), String> {
     serde_json::from_value::<T>(value.clone()).map(drop).map_err(|error| error.to_string())
 }
 
-/// Why a text is no expression of CEL; variables and functions are not checked.
+/// The reason why a text is not a CEL expression. Variables and functions are not checked.
 pub fn cel_syntax(text: &str) -> Result<(), String> {
     opctl_cel::check_syntax(text).map_err(|error| error.to_string())
 }
 
-/// Two rules in CEL that differ in blanks and comments only.
+/// `true` if two CEL rules differ only in whitespace and comments.
 pub fn is_same_rule(one: &str, other: &str) -> bool {
     one == other || opctl_cel::has_same_tokens(one, other)
 }

@@ -1,7 +1,7 @@
 //! Validates a value against a schema as the API server does, and reports every mismatch with its path.
 //!
-//! Source: `pkg/validation/validate` of `k8s.io/kube-openapi`, oddities included. Rules of CEL are not looked at, nor
-//! what is unknown to the schema.
+//! Source: `pkg/validation/validate` of `k8s.io/kube-openapi`, including its oddities. Does not check CEL rules and
+//! unknown fields.
 
 use std::cmp::Ordering;
 
@@ -16,25 +16,25 @@ use super::{formats, items, property, text, values};
 pub struct Misfit {
     pub path: Vec<ObjectStep>,
     pub rule: Rule,
-    /// What is wrong, without the place.
+    /// The problem, without the location.
     pub problem: String,
 }
 
-/// What a value does not keep to.
+/// The violated rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
     Type,
     Required,
     Enum,
-    /// It has too many characters, items or fields.
+    /// Too many characters, items or fields.
     TooLong,
     Other,
-    /// Whether it does is not known here.
+    /// Undecided: opctl cannot check the rule.
     Unknown,
 }
 
 impl Rule {
-    /// Where one of these is broken, the API server looks at no rule of CEL. Source: `hasBlockingErr` of
+    /// `true` if the API server skips CEL rules after a violation. Source: `hasBlockingErr` of
     /// `pkg/registry/customresource/strategy.go`.
     pub fn hides_cel(self) -> bool {
         matches!(self, Rule::Type | Rule::Required | Rule::Enum | Rule::TooLong)
@@ -50,7 +50,7 @@ impl Field {
         serde_json::from_value(schema.clone()).ok().map(Self)
     }
 
-    /// The API server accepts the value, apart from rules in CEL. `None` if opctl cannot tell.
+    /// `true` if the API server accepts the value, apart from CEL rules. `None` if opctl cannot determine it.
     pub fn accepts(&self, value: &Value) -> Option<bool> {
         let misfits = check(value, &self.0);
         match misfits.iter().any(|misfit| misfit.rule != Rule::Unknown) {
@@ -67,7 +67,7 @@ pub fn check(value: &Value, schema: &JSONSchemaProps) -> Vec<Misfit> {
 #[derive(Default)]
 struct Fit {
     misfits: Vec<Misfit>,
-    /// How many checks went well: the variant with the most is the one that was meant.
+    /// The number of successful checks. The variant with the most is considered the intended one.
     passed: usize,
 }
 
@@ -132,7 +132,7 @@ fn fit(value: &Value, schema: &JSONSchemaProps, path: &mut Vec<ObjectStep>) -> F
             fields(map, schema, path, &mut fit);
         }
     }
-    // The type, the variants twice, the enum and the whole.
+    // The type, the variants (twice), the enum, and the whole.
     fit.passed += 4 + usize::from(is_typed);
     variants(value, schema, path, &mut fit);
     fit
@@ -193,14 +193,14 @@ fn variants(value: &Value, schema: &JSONSchemaProps, path: &mut Vec<ObjectStep>,
     }
 }
 
-/// The variant that is nearest says what is missing.
+/// Reports that no variant matches, with the problems of the closest one.
 fn none_fits(value: &Value, variants: Vec<Fit>, path: &[ObjectStep], fit: &mut Fit) {
     fit.refuse(path, Rule::Other, format!("{} fits none of its variants", brief(value)));
-    // The first of those with the most.
+    // The first variant with the maximum.
     fit.add(variants.into_iter().rev().max_by_key(|variant| variant.passed).unwrap_or_default());
 }
 
-/// Enough of a value to know it by.
+/// The value as JSON, truncated for messages.
 pub fn brief(value: &Value) -> String {
     const LONGEST: usize = 60;
     let shown = value.to_string();
@@ -222,20 +222,20 @@ fn has_type(value: &Value, schema: &JSONSchemaProps) -> Result<(), String> {
     let type_ = if int_or_string { "integer or string" } else { text(&schema.type_) };
     let fits = match (type_, value) {
         (_, Value::Null) => schema.nullable == Some(true) || type_.is_empty(),
-        // A format without a type is one of texts.
+        // A format without a type is one of strings.
         ("", value) => !has_format || value.is_string() || value.is_array(),
         ("integer or string", value) => value.is_string() || is_integer(value),
         ("string", Value::String(_)) | ("boolean", Value::Bool(_)) => true,
         ("number", Value::Number(_)) | ("array", Value::Array(_)) | ("object", Value::Object(_)) => true,
         ("integer", value) => is_integer(value),
-        // The API server looks no further at a text or list where a format is said.
+        // The API server checks no further types for a string or list if a format is set.
         ("string" | "boolean" | "array" | "object", Value::String(_) | Value::Array(_)) => has_format,
         _ => false,
     };
     if fits { Ok(()) } else { Err(format!("{} is not of type `{type_}`", brief(value))) }
 }
 
-/// Whole numbers are equal to themselves with a point.
+/// Equality in which `1` and `1.0` are equal.
 pub fn same(allowed: &Value, value: &Value) -> bool {
     allowed == value || allowed.as_f64().is_some_and(|allowed| Some(allowed) == value.as_f64())
 }
@@ -265,7 +265,7 @@ fn number(number: &serde_json::Number, schema: &JSONSchemaProps) -> Result<(), S
     let in_type = |what: &str, value: f64| {
         let (min, max) = match (type_, format) {
             ("integer", "int32") => (f64::from(i32::MIN), f64::from(i32::MAX)),
-            // One more than the greatest, which a float cannot hold.
+            // Excludes the bound of 2^63, since the largest integer is not representable as a float.
             ("integer", _) => (i64::MIN as f64, (i64::MAX as f64).next_down()),
             ("number", "float") => (f64::from(f32::MIN), f64::from(f32::MAX)),
             _ => return Ok(()),
@@ -282,7 +282,7 @@ fn number(number: &serde_json::Number, schema: &JSONSchemaProps) -> Result<(), S
     if integer.is_none() || (type_, format) == ("integer", "int32") {
         in_type("the value", value)?;
     }
-    // The bound itself is checked too, and compared as an integer if the value is one.
+    // The bound is checked, too. It is compared as an integer if the value is one.
     let ordering = |bound: f64| match integer {
         Some(integer) => integer.cmp(&(bound as i64)),
         None => value.partial_cmp(&bound).unwrap_or(Ordering::Equal),
@@ -312,13 +312,13 @@ fn number(number: &serde_json::Number, schema: &JSONSchemaProps) -> Result<(), S
     Ok(())
 }
 
-/// Nearly, and within what JSON holds exactly. Source: `IsFloat64AJSONInteger` of go-openapi/swag.
+/// `true` for nearly whole numbers that JSON represents exactly. Source: `IsFloat64AJSONInteger` of go-openapi/swag.
 fn is_whole(number: f64) -> bool {
     let rest = (number - number.trunc()).abs();
     number.abs() < 9_007_199_254_740_992.0 && (rest == 0.0 || rest / (number.abs() + number.trunc().abs()) < 1e-9)
 }
 
-/// The first of its limits that a text breaks.
+/// Checks a string, up to the first violated limit.
 fn string(string: &str, schema: &JSONSchemaProps) -> Result<(), (Rule, String)> {
     within(string.chars().count(), "characters", schema.min_length, schema.max_length)?;
     let pattern = text(&schema.pattern);
@@ -334,7 +334,7 @@ fn string(string: &str, schema: &JSONSchemaProps) -> Result<(), (Rule, String)> 
 
 fn format(string: &str, schema: &JSONSchemaProps, path: &[ObjectStep], fit: &mut Fit) {
     let format = text(&schema.format);
-    // Those of numbers say nothing of texts.
+    // Formats of numbers do not apply to strings.
     if !has_known_format(schema) || matches!(text(&schema.type_), "integer" | "number") {
         return;
     }

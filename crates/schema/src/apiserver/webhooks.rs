@@ -1,7 +1,7 @@
 //! Checks webhook configurations and conversions as an API server does.
 //!
-//! Follows Kubernetes 1.36: `pkg/apis/admissionregistration/validation`, `apiserver/pkg/util/webhook` and, of conversions,
-//! `apiextensions-apiserver`. What it would take and never call is an error, too.
+//! Follows Kubernetes 1.36: `pkg/apis/admissionregistration/validation`, `apiserver/pkg/util/webhook` and, for
+//! conversions, `apiextensions-apiserver`. Rules that the API server accepts but never matches are errors, too.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +15,10 @@ use opctl_model::diagnostics::OP121;
 use opctl_model::names::{is_dns_1035_label, nearest, resource_of_kind};
 use opctl_model::selector::is_label_value;
 
-/// What is said of a field, and the field's path: `rules[0].operations[1]`.
+/// The path of a field, such as `rules[0].operations[1]`, and its diagnostic.
 pub type PathDiagnostic = (String, Diagnostic);
 
-/// One of the `webhooks` of a configuration.
+/// Checks one item of `webhooks` in a configuration.
 pub fn webhook(webhook: &Value) -> Vec<PathDiagnostic> {
     let mut checker = Checker(Vec::new());
     checker.name(webhook);
@@ -53,7 +53,7 @@ pub fn webhook(webhook: &Value) -> Vec<PathDiagnostic> {
     checker.0
 }
 
-/// `spec.conversion` of a CRD, with the strategy `Webhook`.
+/// Checks `spec.conversion` of a CRD with the strategy `Webhook`.
 pub fn conversion(conversion: &Value) -> Vec<PathDiagnostic> {
     let mut checker = Checker(Vec::new());
     let webhook = &conversion["webhook"];
@@ -83,7 +83,7 @@ impl Checker {
         }
     }
 
-    /// One of a few words, or nothing.
+    /// Checks that a value is missing or one of `words`.
     fn word(&mut self, path: &str, value: &Value, words: &[&str]) {
         let Some(word) = value.as_str().filter(|word| !words.contains(word)) else { return };
         let field = path.rsplit('.').next().unwrap_or(path);
@@ -178,8 +178,8 @@ impl Checker {
         }
     }
 
-    /// `*`, and next to it what it covers: the API server refuses it, but for subresources next to `*`, which is all
-    /// resources and no subresources.
+    /// Reports `*` next to values that it covers, which the API server rejects. Subresources are accepted next to `*`,
+    /// which covers all resources but no subresources.
     fn all_and_more(&mut self, values: &Value, path: &str) {
         let values: Vec<&str> = list(values).iter().map(text).collect();
         for (index, value) in values.iter().enumerate() {
@@ -371,7 +371,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// RFC 1123 as Kubernetes has it: the parts between dots may be longer than the 63 characters of a label.
+/// RFC 1123 subdomain as in Kubernetes: labels may be longer than 63 characters.
 fn is_subdomain(text: &str) -> bool {
     let end = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let part = |part: &str| part.starts_with(end) && part.ends_with(end) && part.chars().all(|c| end(c) || c == '-');

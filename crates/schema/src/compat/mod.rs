@@ -1,7 +1,8 @@
-//! Compares the CRDs of two releases, and tells which changes break whom: stored objects, writers, readers, or the API server.
+//! Compares the CRDs of two releases, and determines who is broken by each change: stored objects, writers, readers, or
+//! the API server.
 //!
-//! JSON in, [`Change`]s out; nothing is read or run. The rules are those of an API server with ratcheting (Kubernetes 1.30 or newer):
-//! what it does not check again while it stays as it was is no problem for stored objects.
+//! JSON in, [`Change`]s out; nothing is read or run. The rules are those of an API server with ratcheting (Kubernetes
+//! 1.30 or newer): a value that it does not validate again while unchanged is no problem for stored objects.
 
 pub mod diagnostics;
 mod names;
@@ -20,16 +21,16 @@ use crate::compat::diagnostics::{OP601, OP603, OP606, OP607, OP609};
 use opctl_model::diagnostic::Code;
 use opctl_model::{CrdLocation, Step};
 
-/// Whom a change concerns.
+/// The parties that a change affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Victim {
-    /// Objects that are stored: they lose data, or cannot be updated.
+    /// Stored objects: they lose data, or cannot be updated.
     Stored,
-    /// Whoever creates or changes objects: what was accepted is refused, or means something else.
+    /// Clients that create or change objects: accepted values are rejected, or change their meaning.
     Writers,
-    /// Clients and operators of the other release, which may not decode an object.
+    /// Clients and operators of the other release, which may fail to decode an object.
     Readers,
-    /// The API server refuses the CRD.
+    /// The API server rejects the CRD.
     ApiServer,
 }
 
@@ -44,16 +45,17 @@ impl Victim {
     }
 }
 
-/// How bad a change is, whatever the maturity of its version.
+/// Severity of a change, independent of the maturity of its version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Impact {
-    /// Nobody is hurt, but people may want to know.
+    /// Harmless, but worth knowing.
     Note,
-    /// It may hurt somebody, in a way that releases usually can afford.
+    /// May break somebody, usually in an acceptable way.
     Warning,
-    /// What worked no longer works.
+    /// Working clients or objects break.
     Breaking,
-    /// Data of stored objects is lost, or the API server refuses the CRD: never acceptable, not even in an alpha version.
+    /// Data of stored objects is lost, or the API server rejects the CRD. Never acceptable, not even in an alpha
+    /// version.
     Loss,
 }
 
@@ -65,21 +67,21 @@ pub struct Change {
     pub victims: Vec<Victim>,
     /// `metadata.name` of the CRD.
     pub crd: String,
-    /// `None`: all of them.
+    /// The affected version; `None` for all versions.
     pub version: Option<String>,
-    /// In the new CRD: the field itself, or the one around a field that is gone.
+    /// Location in the new CRD: the field, or the nearest parent of a removed field.
     pub location: CrdLocation,
-    /// The JSON path in the CRD's schema, such as `spec.size`; empty for the whole.
+    /// The JSON path in the schema, such as `spec.size`; empty for the root.
     pub path: String,
-    /// What changed.
+    /// The change.
     pub message: String,
-    /// Why it matters, in a sentence.
+    /// The consequence, as a phrase.
     pub why: String,
-    /// How to do it safely.
+    /// A safe way to make the change.
     pub help: Option<String>,
 }
 
-/// The changes from the old CRDs to the new ones, in the order of names, versions and fields.
+/// The changes from the old to the new CRDs, ordered by name, version and field.
 pub fn compare(old: &[Value], new: &[Value]) -> Vec<Change> {
     let by_name = |crds: &[Value]| -> BTreeMap<String, Value> {
         crds.iter().map(|crd| (text(&crd["metadata"]["name"]).to_owned(), with_whole_numbers(crd))).collect()
@@ -183,7 +185,7 @@ impl Crd<'_> {
         });
     }
 
-    /// What the API server lets nobody change, and the names that people use.
+    /// Compares the fields that the API server does not let anyone change, and the names that people use.
     fn names(&mut self) {
         let fields = [("scope", ""), ("names", "kind"), ("names", "plural")];
         for (outer, inner) in fields {
@@ -322,10 +324,10 @@ impl Crd<'_> {
         }
     }
 
-    /// The version that objects are stored in.
+    /// Compares the storage versions.
     fn storage(&mut self) {
         let (old, new) = (storage(self.old), storage(self.new));
-        // That a version is gone is reported.
+        // A removed version is already reported.
         if old == new || old.is_empty() || new.is_empty() || !versions(self.new).contains_key(old) {
             return;
         }
@@ -383,8 +385,8 @@ impl Crd<'_> {
     }
 }
 
-/// The fields of served versions that the stored version of a CRD does not have, each with its version: without a conversion they
-/// are lost. The spec of a CRD in.
+/// The fields of served versions that the storage version lacks, each with its version. Without a conversion, they are
+/// lost. `spec` is that of a CRD.
 pub fn lost_fields(spec: &Value) -> Vec<(String, String)> {
     let versions = versions(spec);
     let others = versions.iter().filter(|(_, version)| version["served"] == true && version["storage"] != true);
@@ -394,7 +396,7 @@ pub fn lost_fields(spec: &Value) -> Vec<(String, String)> {
     lost.collect()
 }
 
-/// The fields of a version that the stored version of a CRD does not have. The spec of a CRD in.
+/// The fields of a version that the storage version lacks. `spec` is that of a CRD.
 pub fn pruned_fields(spec: &Value, version: &str) -> Vec<String> {
     let versions = versions(spec);
     let schema = |version: &Value| version["schema"]["openAPIV3Schema"].clone();
@@ -405,7 +407,8 @@ pub fn pruned_fields(spec: &Value, version: &str) -> Vec<String> {
     }
 }
 
-/// The versions, and the fields of common versions, that only the first of two CRDs has: `v2`, `` `spec.size` of v1 ``. Their specs in.
+/// The versions, and the fields of common versions, that only the first of two CRDs has: `v2`, `` `spec.size` of v1 ``.
+/// `spec` and `other` are those of the CRDs.
 pub fn only_in(spec: &Value, other: &Value) -> Vec<String> {
     let others = versions(other);
     let mut found = Vec::new();
@@ -423,7 +426,7 @@ pub fn only_in(spec: &Value, other: &Value) -> Vec<String> {
     found
 }
 
-/// Where a conversion webhook is called: its URL, or the port and path of its Service, whose name kustomize may change.
+/// The address of a conversion webhook: its URL, or the port and path of its Service, whose name kustomize may change.
 fn address(spec: &Value) -> String {
     let client = &spec["conversion"]["webhook"]["clientConfig"];
     let service = &client["service"];
@@ -447,7 +450,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// The same value with `4` for `4.0` and `4e0`, which the API server does not distinguish.
+/// The value with `4` for `4.0` and `4e0`, which are equal for the API server.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "only whole numbers that a double represents exactly are converted"
@@ -465,7 +468,7 @@ pub fn with_whole_numbers(value: &Value) -> Value {
     }
 }
 
-/// `spec.servers[].size`, `spec.labels{}`.
+/// A path for messages: `spec.servers[].size`, `spec.labels{}`.
 pub fn shown(path: &[Step]) -> String {
     let mut text = String::new();
     for step in path {

@@ -1,4 +1,4 @@
-//! New names that an API server refuses, because the old release of another CRD has them.
+//! New names that an API server rejects, because another CRD of the old release has them.
 
 use super::diagnostics::OP335;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Change, Impact, Victim};
 use crate::apiserver::{NameConflict, refused_names};
 
-/// The names in `new` that an API server with the old CRDs does not accept.
+/// The names in `new` that an API server with the old CRDs rejects.
 pub fn refused(old: &[Value], new: &[CustomResourceDefinition]) -> Vec<Change> {
     let old = old.iter().filter_map(|crd| serde_json::from_value(crd.clone()).ok());
     let to_change = |(index, NameConflict { role, name }): (usize, NameConflict)| Change {

@@ -1,5 +1,5 @@
-//! Values for which two schemas of a field differ: candidates near every limit and of every format, tried on [`Field`], which answers as
-//! an API server does.
+//! Values for which two schemas of a field differ: candidates near every limit and for every format, checked with
+//! [`Field`], which follows the API server.
 
 use serde_json::{Number, Value};
 
@@ -23,25 +23,25 @@ const KEYWORDS: [&str; 13] = [
     "x-kubernetes-int-or-string",
 ];
 
-/// What happens to values that were accepted.
+/// The effect on values that the old schema accepts.
 #[derive(Debug, PartialEq)]
 pub enum Narrowing {
-    /// All of them still are.
+    /// All are still accepted.
     Nothing,
-    /// This one is refused.
+    /// This value is rejected.
     Refuses(Value),
-    /// This one is refused, and Rust types of the old `format` could not decode it.
+    /// This value is rejected, but Rust types of the old `format` could not decode it anyway.
     RefusesUndecodable(Value),
-    /// None of the candidates is refused, but there are other values.
+    /// No candidate is rejected, but there are further values.
     Unknown,
 }
 
-/// The schemas of one field in two releases, and values to try.
+/// The schemas of one field in two releases, and values to check.
 pub struct Probe {
     old: Value,
     new: Value,
     candidates: Vec<Value>,
-    /// The candidates are all values that the old schema accepts.
+    /// The candidates include all values that the old schema accepts.
     is_complete: bool,
 }
 
@@ -55,7 +55,7 @@ impl Probe {
         Self { old, new, candidates, is_complete }
     }
 
-    /// The values that the old schema accepts and the same one with these keywords of the new one refuses.
+    /// The effect of replacing these keywords in the old schema by those of the new one.
     pub fn narrowing(&self, keys: &[&str]) -> Narrowing {
         let mut narrowed = self.old.clone();
         keys.iter().for_each(|key| narrowed[key] = self.new[key].clone());
@@ -76,7 +76,7 @@ impl Probe {
         }
     }
 
-    /// With the format of the new schema, values are accepted that types of the old format may not decode.
+    /// `true` if the new format accepts values that Rust types of the old format may not decode.
     pub fn widens_format(&self) -> bool {
         let mut new = self.new.clone();
         new["type"] = self.old["type"].clone();
@@ -97,7 +97,7 @@ fn scalar(schema: &Value) -> Value {
     KEYWORDS.iter().filter_map(|key| Some(((*key).to_owned(), schema.get(*key)?.clone()))).collect()
 }
 
-/// The range of the Rust type with this format; `None` if it is that of the type in JSON.
+/// The range of the Rust type for this format; `None` if it is that of the JSON type.
 fn decodable(schema: &Value) -> Option<(f64, f64)> {
     Some(match schema["format"].as_str()? {
         "int8" => (i8::MIN.into(), i8::MAX.into()),
@@ -116,7 +116,7 @@ fn is_in((min, max): (f64, f64), value: &Value) -> bool {
     value.as_f64().is_none_or(|number| (min..=max).contains(&number))
 }
 
-/// Every value that a schema may accept, if there are few.
+/// All values that a schema may accept, if there are few.
 fn all_values(schema: &Value) -> Option<Vec<Value>> {
     const FEW: i64 = 256;
     if let Some(values) = schema["enum"].as_array() {
@@ -133,7 +133,7 @@ fn all_values(schema: &Value) -> Option<Vec<Value>> {
     }
 }
 
-/// Values near all limits, and of all formats, as far as the type has such values.
+/// Values near all limits and for all formats, as far as the type has such values.
 fn candidates(old: &Value, new: &Value) -> Vec<Value> {
     let listed = [old, new].into_iter().flat_map(|schema| list(&schema["enum"]).iter().cloned());
     let mut candidates: Vec<Value> = listed.collect();
@@ -159,7 +159,7 @@ fn candidates(old: &Value, new: &Value) -> Vec<Value> {
     candidates
 }
 
-/// Whole numbers have no point.
+/// Writes whole numbers without a decimal point.
 #[expect(clippy::cast_possible_truncation, reason = "only whole numbers of this size are converted")]
 fn as_written(number: Number) -> Value {
     match number.as_f64() {
@@ -168,7 +168,7 @@ fn as_written(number: Number) -> Value {
     }
 }
 
-/// Texts that show between any two formats of the API server which of them accepts more; see `tests/compat/formats.txt`.
+/// Strings that differ between any two formats of the API server; see `tests/compat/formats.txt`.
 pub const TEXTS: [&str; 49] = [
     "",
     "x",

@@ -12,14 +12,14 @@ use opctl_model::diagnostic::Code;
 use opctl_model::without_texts;
 use opctl_model::{CrdLocation, Step};
 
-/// The changes of a schema and of all schemas in it; name and version of the CRD are left empty.
+/// The changes of a schema and of all nested schemas. The name and version of the CRD are left empty.
 pub fn compare(old: &Value, new: &Value) -> Vec<Change> {
     let mut comparison = Comparison::default();
     comparison.schema(old, new);
     comparison.changes
 }
 
-/// The fields of a schema that another one would prune.
+/// The fields of a schema that the API server would prune with the other schema.
 pub fn unknown_fields(schema: &Value, other: &Value) -> Vec<String> {
     let mut found = Vec::new();
     pruned(schema, other, &mut Vec::new(), &mut found);
@@ -31,7 +31,7 @@ fn pruned(schema: &Value, other: &Value, path: &mut Vec<Step>, found: &mut Vec<S
         return;
     }
     for (name, field) in properties(schema) {
-        // The API server gives these to every object.
+        // The API server adds these to every object.
         if path.is_empty() && matches!(name.as_str(), "apiVersion" | "kind" | "metadata") {
             continue;
         }
@@ -87,7 +87,7 @@ impl Comparison {
         });
     }
 
-    /// The field, for a message.
+    /// The name of the field for messages.
     fn name(&self) -> String {
         match shown(&self.path) {
             path if path.is_empty() => "the object".to_owned(),
@@ -110,7 +110,7 @@ impl Comparison {
             return;
         }
         if !self.r#type(old, new) {
-            // All else is about values of the type.
+            // All other keywords depend on the type.
             return;
         }
         self.nullable(old, new);
@@ -130,7 +130,7 @@ impl Comparison {
         self.others(old, new);
     }
 
-    /// Whether the types are comparable.
+    /// Compares the types. Returns `true` if the other keywords are comparable.
     fn r#type(&mut self, old: &Value, new: &Value) -> bool {
         let (was, is) = (type_of(old), type_of(new));
         if was == is {
@@ -205,7 +205,7 @@ impl Comparison {
         }
     }
 
-    /// Enumerations, limits, patterns and formats.
+    /// Compares enums, limits, patterns and formats.
     fn values(&mut self, old: &Value, new: &Value) {
         let name = self.name();
         let tightened = "writers of such values are refused; stored values stay valid until they are changed";
@@ -238,7 +238,7 @@ impl Comparison {
         }
     }
 
-    /// Rules in CEL.
+    /// Compares CEL rules.
     fn rules(&mut self, old: &Value, new: &Value) {
         let rules = |schema: &Value| list(&schema["x-kubernetes-validations"]).to_vec();
         let before = rules(old);
@@ -263,7 +263,7 @@ impl Comparison {
         }
     }
 
-    /// `allOf`, `anyOf`, `oneOf`, `not`.
+    /// Compares `allOf`, `anyOf`, `oneOf`, `not`.
     fn logic(&mut self, old: &Value, new: &Value) {
         let name = self.name();
         let frozen = "stored objects that break it cannot be changed, until they follow it";
@@ -292,7 +292,7 @@ impl Comparison {
                 list(schema).iter().all(|it| it.as_object().is_some_and(|it| it.keys().eq(["required"])))
             };
             match (key, added, removed) {
-                // In another order.
+                // The order changed.
                 ("allOf" | "anyOf" | "oneOf", 0, 0) => {}
                 ("allOf", 0, _) => {
                     self.add((Note, OP605), &[Readers], format!("`allOf` of {name} has fewer conditions"), "", None);
@@ -319,7 +319,7 @@ impl Comparison {
         }
     }
 
-    /// How server-side apply merges lists and maps.
+    /// Compares the merge strategies of server-side apply.
     fn merging(&mut self, old: &Value, new: &Value) {
         let name = self.name();
         let of = |schema: &Value, key: &str, default: &str| schema[key].as_str().unwrap_or(default).to_owned();
@@ -412,7 +412,7 @@ impl Comparison {
         }
     }
 
-    /// Whether the field was and is required, with its schemas.
+    /// Compares the required fields. Each pair is the old or new state: required or not, and the schema.
     fn required(&mut self, (was, old): (bool, &Value), (is, new): (bool, &Value)) {
         let name = self.name();
         let must_be_set = |required: bool, field: &Value| required && field.get("default").is_none();
@@ -434,7 +434,7 @@ impl Comparison {
         }
     }
 
-    /// The path is that of the object around it.
+    /// Reports a removed field at the path of its parent.
     fn removed_field(&mut self, name: &str, new: &Value) {
         let mut path = self.path.clone();
         path.push(Step::Property(name.to_owned()));
@@ -450,7 +450,7 @@ impl Comparison {
         self.add((Loss, OP601), &[Stored, Writers, Readers], format!("the field `{shown}` is gone"), why, Some(help));
     }
 
-    /// Whatever else differs.
+    /// Reports all other differences.
     fn others(&mut self, old: &Value, new: &Value) {
         let keys =
             |schema: &Value| schema.as_object().into_iter().flat_map(|it| it.keys().cloned()).collect::<BTreeSet<_>>();
@@ -465,7 +465,7 @@ impl Comparison {
     }
 }
 
-/// What is compared above, or changes nothing for an object.
+/// Keywords that are compared above, or have no effect on objects.
 const KNOWN: [&str; 22] = [
     "additionalProperties",
     "allOf",
@@ -510,15 +510,15 @@ fn preserves(schema: &Value) -> bool {
     schema["x-kubernetes-preserve-unknown-fields"] == true
 }
 
-/// Whether fields that it does not name are kept: also in an object of which it says nothing.
+/// `true` if the API server keeps undeclared fields of the value, as for an embedded resource without declared fields.
 fn keeps_unknown(schema: &Value) -> bool {
     preserves(schema)
         || schema["additionalProperties"] == true
         || schema["x-kubernetes-embedded-resource"] == true && properties(schema).is_empty()
 }
 
-/// Whether the API server may take a value that is the same for a changed one, and so hold a stored object to what is new. It compares
-/// field by field, those of items by their keys, and finds no old value for a field without a schema.
+/// `true` if the API server may consider an unchanged value as changed, and so apply new rules to a stored object. It
+/// compares values field by field, items by their keys, and finds no old value for a field without a schema.
 fn hides_sameness(schema: &Value) -> bool {
     let fields = properties(schema).into_iter().map(|(_, field)| field).chain(values_of(schema));
     let items = (schema["x-kubernetes-list-type"] == "map").then_some(&schema["items"]);

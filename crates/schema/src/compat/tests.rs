@@ -33,7 +33,7 @@ fn check(old: &Value, new: &Value, code: &str, impact: Impact) {
     assert_eq!((found[0].0, found[0].1), (code, impact), "{found:?}");
 }
 
-/// The same for a change of `spec.a`.
+/// Checks a change of `spec.a`.
 #[track_caller]
 fn field(old: Value, new: Value, code: &str, impact: Impact) {
     check(&crd(old.clone()), &crd(new.clone()), code, impact);
@@ -83,7 +83,7 @@ fn values() {
         field(of(keyword, json!(high)), of(keyword, json!(low)), "OP603", Breaking);
         field(of(keyword, json!(low)), of(keyword, json!(high)), "OP605", Note);
         field(of(keyword, none.clone()), of(keyword, json!(low)), "OP603", Breaking);
-        // That of an unsigned number.
+        // An unsigned number.
         let impact = if keyword == "minimum" { Warning } else { Note };
         field(of(keyword, json!(low)), of(keyword, none.clone()), "OP605", impact);
     }
@@ -107,11 +107,11 @@ fn values() {
     field(of("format", json!("uint8")), of("format", json!("uint16")), "OP605", Note);
     field(of("minimum", json!(0)), of("minimum", json!(-1)), "OP605", Warning);
     field(of("minimum", json!(-1)), of("minimum", json!(-2)), "OP605", Note);
-    // No value is below it.
+    // The minimum excludes no value.
     assert_eq!(found(&crd(of("minLength", none)), &crd(of("minLength", json!(0)))), []);
 }
 
-/// Keywords that are added without refusing any value.
+/// Adds keywords that reject no value.
 #[test]
 fn a_keyword_that_refuses_no_value_breaks_no_writer() {
     let nothing = |old: Value, new: Value| assert_eq!(found(&crd(old), &crd(new)), []);
@@ -137,7 +137,7 @@ fn a_keyword_that_refuses_no_value_breaks_no_writer() {
     nothing(tiers.clone(), tiers_with_pattern.clone());
     tiers_with_pattern["pattern"] = json!("^b");
     field(tiers, tiers_with_pattern, "OP603", Breaking);
-    // The formats that the API server does not check.
+    // Formats that the API server does not check.
     let port = |format: &str| json!({ "type": "integer", "format": format, "minimum": 0, "maximum": 65535 });
     note(port("uint16"), port("int32"));
     note(port("int32"), port("uint16"));
@@ -163,7 +163,7 @@ fn another_order_and_other_blanks_change_nothing() {
     }
 }
 
-/// The ways out that OP329 shows for Rust types.
+/// The fixes that OP329 suggests for Rust types.
 #[test]
 fn a_known_format_with_the_range_of_the_rust_type_is_no_breaking_change() {
     let unsigned = json!({ "type": "integer", "format": "uint32", "minimum": 0 });
@@ -233,7 +233,7 @@ fn fields() {
     let both = of(both, json!(["b"]));
     let changes: Vec<_> = found(&of(b_by_default, json!(["b"])), &both).into_iter().map(|it| it.0).collect();
     assert_eq!(changes, ["OP604", "OP602"]);
-    // A required field in an object that is new itself hurts nobody.
+    // A required field in an object that is itself new breaks nobody.
     let inner = json!({ "a": { "type": "string" }, "b": { "type": "object", "required": ["c"], "properties": { "c": { "type": "string" } } } });
     check(&of(a, json!([])), &of(inner, json!([])), "OP605", Note);
 }
@@ -257,7 +257,7 @@ fn maps_lists_and_unknown_fields() {
     field(json!({ "type": "object" }), atomic, "OP608", Warning);
 }
 
-/// Tried on an API server: it refuses a label for these, and accepts it for the others.
+/// Confirmed with an API server: it rejects a label for these, and accepts it for the others.
 #[test]
 fn a_value_with_fields_that_have_no_schema_is_held_to_a_new_limit() {
     let open = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
@@ -295,7 +295,7 @@ fn rules_and_logic() {
         }))
     };
     check(&parent(json!([])), &parent(json!([{ "rule": "has(self.a)" }])), "OP602", Breaking);
-    // Only the text of an answer changes.
+    // Only the message changes.
     let said = |message: &str| parent(json!([{ "rule": "has(self.a)", "message": message }]));
     assert_eq!(found(&said("one"), &said("other")), []);
     let choice = |names: &[&str]| {
@@ -344,7 +344,7 @@ fn names_scope_and_the_crd_itself() {
     assert!(change.help.as_ref().is_some_and(|help| help.contains("sites.example.com")), "{change:?}");
 }
 
-/// Versions by name, whether served, stored, and with which fields in the spec.
+/// Versions: name, served, storage, and the fields of the spec.
 fn versions(of: &[(&str, bool, bool, &[&str])]) -> Value {
     let version = |(name, served, storage, fields): &(&str, bool, bool, &[&str])| {
         let properties: serde_json::Map<_, _> =
@@ -369,7 +369,7 @@ fn versions_come_and_go() {
     deprecated["spec"]["versions"][1]["deprecated"] = json!(true);
     check(&two, &deprecated, "OP609", Note);
     check(&deprecated, &unserved, "OP603", Warning);
-    // The cluster knows better.
+    // `storedVersions` of the cluster takes precedence.
     let with_stored = |stored: Value| {
         let mut crd = unserved.clone();
         crd["status"] = json!({ "storedVersions": stored });
@@ -425,7 +425,7 @@ fn subresources_columns_and_selectable_fields() {
     check(&with(json!({ "additionalPrinterColumns": [{ "name": "A" }] })), &none, "OP607", Warning);
 }
 
-/// Every change says whom it breaks and why, unless it breaks nobody.
+/// Every change has victims and a consequence, unless it is a note.
 #[test]
 fn only_notes_have_no_reason() {
     let old = versions(&[("v1", true, true, &["a", "b"]), ("v2", true, false, &["a"])]);

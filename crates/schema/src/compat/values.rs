@@ -1,4 +1,4 @@
-//! What a schema says of single values: enumerations, limits, patterns, formats.
+//! Compares the keywords for single values: enums, limits, patterns, formats.
 
 use serde_json::Value;
 
@@ -12,19 +12,19 @@ pub struct Difference {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Values that were valid are refused.
+    /// Valid values become invalid.
     Tighter,
-    /// Values are refused that were valid, but that types of the old `format` could not decode.
+    /// Valid values become invalid that types of the old `format` could not decode.
     TighterThanTypes,
-    /// Values are valid that readers may not be able to decode.
+    /// Invalid values become valid that readers may fail to decode.
     Wider,
-    /// Values are valid that were refused, of the same kind.
+    /// Invalid values of the same kind become valid.
     Looser,
 }
 
 use Effect::{Looser, Tighter, TighterThanTypes, Wider};
 
-/// Whether this keyword is compared here.
+/// `true` if this module compares the keyword.
 pub fn knows(key: &str) -> bool {
     LIMITS.iter().any(|(name, _)| *name == key)
         || matches!(
@@ -33,7 +33,7 @@ pub fn knows(key: &str) -> bool {
         )
 }
 
-/// Limits, and whether they are upper ones.
+/// Limits; `true` for upper limits.
 const LIMITS: [(&str, bool); 8] = [
     ("maximum", true),
     ("maxLength", true),
@@ -45,7 +45,7 @@ const LIMITS: [(&str, bool); 8] = [
     ("minProperties", false),
 ];
 
-/// All differences between what two schemas of the same type say of a value.
+/// The differences between the keywords for single values, given schemas of the same type.
 pub fn compare(old: &Value, new: &Value) -> Vec<Difference> {
     let probe = Probe::of(old, new);
     let mut found = enumerations(old, new, &probe);
@@ -54,7 +54,7 @@ pub fn compare(old: &Value, new: &Value) -> Vec<Difference> {
         [("exclusiveMaximum", "maximum"), ("exclusiveMinimum", "minimum"), ("uniqueItems", "uniqueItems")]
     {
         match (old[key] == true, new[key] == true) {
-            // A limit that changes with it is reported for both.
+            // If the limit changes as well, the difference is reported for both keywords together.
             (false, true) if old[limit].as_f64() == new[limit].as_f64() => {
                 found.extend(tighter(&probe, &[key], format!("`{key}` is new")));
             }
@@ -79,7 +79,7 @@ pub fn compare(old: &Value, new: &Value) -> Vec<Difference> {
     found
 }
 
-/// A difference that refuses values, unless it refuses none that the old schema accepts.
+/// A difference that makes values invalid; `None` if it affects no value of the old schema.
 fn tighter(probe: &Probe, keys: &[&str], message: String) -> Option<Difference> {
     let effect = match probe.narrowing(keys) {
         Narrowing::Nothing => return None,
@@ -108,7 +108,7 @@ fn limits(old: &Value, new: &Value, probe: &Probe, found: &mut Vec<Difference>) 
             let keys: &[&str] = match key {
                 "maximum" => &["maximum", "exclusiveMaximum"],
                 "minimum" => &["minimum", "exclusiveMinimum"],
-                // No value is below it: that of a `Vec` or a text without a limit.
+                // A minimum of 0 excludes no value, such as that of a `Vec` or a string.
                 _ if is == Some(0.0) && !is_upper => continue,
                 key => &[key],
             };
@@ -157,7 +157,7 @@ fn formats(old: &Value, new: &Value, probe: &Probe) -> Option<Difference> {
     Some(Difference { message, effect })
 }
 
-/// The limits that Rust types have, which decode no other values: unsigned numbers, arrays and characters.
+/// Limits of Rust types that decode no other values: unsigned numbers, arrays and characters.
 fn narrow_types(schema: &Value) -> Vec<&'static str> {
     let mut narrow = Vec::new();
     if schema["minimum"].as_f64().is_some_and(|minimum| minimum >= 0.0) {
@@ -200,7 +200,7 @@ fn bare(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// `5`, as people write it, instead of `5.0`.
+/// `5` instead of `5.0`.
 fn number(value: &Value) -> String {
     match value.as_f64() {
         Some(number) if number.fract() == 0.0 => format!("{number:.0}"),

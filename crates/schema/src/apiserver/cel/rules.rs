@@ -1,7 +1,7 @@
 //! Evaluates the CEL rules of a schema on an object that is created, and on defaults.
 //!
-//! Source: `pkg/apiserver/schema/cel/validation.go` of k8s.io/apiextensions-apiserver. When an object is created, there is no old one,
-//! so rules that look at it are left out, unless it may be missing.
+//! Source: `pkg/apiserver/schema/cel/validation.go` of k8s.io/apiextensions-apiserver. A created object has no old one,
+//! so rules that use `oldSelf` are skipped, unless it is optional.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -15,12 +15,12 @@ use super::super::object::ObjectStep;
 use super::super::{items, property, values};
 use super::{leads_to, of, one_line};
 
-/// What came of a rule that did not hold.
+/// The reason why a rule does not hold.
 #[derive(Debug)]
 pub enum Verdict {
-    /// With the rule's message.
+    /// The rule is false; contains its message.
     Refused(String),
-    /// The API server refuses this, too: an error while it was evaluated.
+    /// The evaluation fails; the API server rejects the object, too.
     Failed(String),
     Unknown(String),
 }
@@ -32,12 +32,12 @@ pub struct Broken<'a> {
     pub verdict: Verdict,
 }
 
-/// `object` has its defaults, and fits the schema.
+/// Evaluates all rules. `object` has its defaults, and fits the schema.
 pub fn evaluate_all<'a>(root: &'a JSONSchemaProps, object: &Json) -> Vec<Broken<'a>> {
     Walk::default().all(root, object, true)
 }
 
-/// What the default of a schema breaks. It fits the schema in all else.
+/// Evaluates the rules on the default of a schema. The default fits the rest of the schema.
 pub fn evaluate_default<'a>(schema: &'a JSONSchemaProps, default: &Json) -> Vec<Broken<'a>> {
     Walk { is_default: true, ..Walk::default() }.all(schema, default, is_resource(schema))
 }
@@ -49,12 +49,12 @@ fn is_resource(schema: &JSONSchemaProps) -> bool {
 #[derive(Default)]
 struct Walk<'a> {
     path: Vec<ObjectStep>,
-    /// By the schema that states them: a schema of items is met for every item.
+    /// By the schema that contains the rules, since a schema of items is visited for every item.
     compiled: HashMap<*const JSONSchemaProps, Rc<(Schema, Vec<Compiled<'a>>)>>,
-    /// Once it is spent, nothing more is told.
+    /// Nothing more is reported after it is spent.
     budget: Budget,
     found: Vec<Broken<'a>>,
-    /// The API server evaluates rules on a default twice: as a new value, and as one that replaces the same old value.
+    /// The API server evaluates rules on a default twice: as a new value, and as an update of an equal old value.
     is_default: bool,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Walk<'a> {
         self.found
     }
 
-    /// `rules` states the rules, `schema` the types; these are two for what stands in `allOf`.
+    /// `rules` contains the rules, `schema` the types. They differ for rules in `allOf`.
     fn visit(&mut self, rules: &'a JSONSchemaProps, schema: &'a JSONSchemaProps, value: &Json, resource: bool) {
         if value.is_null() || self.budget.is_spent() {
             return;

@@ -1,5 +1,5 @@
-//! What becomes of an object when the API server reads it: defaults are set, unknown fields and nulls without a meaning
-//! removed. With strict validation, an unknown field is an error.
+//! Decoding of objects in the API server: sets defaults, and removes unknown fields and nulls that have no meaning.
+//! With strict validation, an unknown field is an error.
 //!
 //! Source: `defaulting/algorithm.go`, `defaulting/prunenulls.go` and `pruning/algorithm.go` of `pkg/apiserver/schema`.
 
@@ -13,7 +13,7 @@ use opctl_model::names::nearest;
 
 const OF_RESOURCES: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// What kubectl does before: of YAML's `1.0` it makes `1`, an integer.
+/// Converts YAML's `1.0` to the integer `1`, as kubectl does.
 #[expect(clippy::cast_possible_truncation, reason = "it is whole, and within the bounds")]
 pub fn whole_numbers(value: &mut Value) {
     match value {
@@ -66,7 +66,7 @@ fn is_meaningless(value: &Value, schema: &JSONSchemaProps) -> bool {
     value.is_null() && schema.nullable != Some(true)
 }
 
-/// Nulls where there must be none, and is no default; kept in lists.
+/// Removes nulls that are not allowed. Nulls in lists are kept.
 pub fn prune_nulls(value: &mut Value, schema: Option<&JSONSchemaProps>) {
     match value {
         Value::Object(map) => {
@@ -83,7 +83,7 @@ pub fn prune_nulls(value: &mut Value, schema: Option<&JSONSchemaProps>) {
     }
 }
 
-/// Removes what the schema does not know. `root` is of a whole object.
+/// Removes fields that the schema does not have. `root` is the schema of a whole object.
 pub fn prune(object: &mut Value, root: &JSONSchemaProps, findings: &mut Vec<ObjectFinding>) {
     let keeps = root.x_kubernetes_preserve_unknown_fields == Some(true);
     let mut walk = Walk { path: Vec::new(), findings };
@@ -101,7 +101,7 @@ impl Walk<'_> {
         self.visit(value, schema, keeps, false);
     }
 
-    /// `keeps`: unknown fields stay, and what they hold is not looked at.
+    /// With `keeps`, unknown fields are kept, and their content is not visited.
     fn visit(&mut self, value: &mut Value, schema: Option<&JSONSchemaProps>, keeps: bool, is_root: bool) {
         let is_resource = is_root || schema.is_some_and(|schema| schema.x_kubernetes_embedded_resource == Some(true));
         match value {
@@ -115,7 +115,7 @@ impl Walk<'_> {
                     let known = schema.and_then(|schema| property(schema, name));
                     match schema.filter(|schema| schema.additional_properties.is_some()) {
                         _ if known.is_some() => self.prune(value, known),
-                        // `additionalProperties: true` keeps a field and not what is in it.
+                        // `additionalProperties: true` keeps a field, but not its content.
                         Some(schema) => self.prune(value, values(schema)),
                         None if keeps => {}
                         None => {
@@ -154,7 +154,7 @@ impl Walk<'_> {
     }
 }
 
-/// The path ends at the field.
+/// `path` includes the unknown field.
 pub fn unknown(path: &[ObjectStep], name: &str, known: &[&str]) -> ObjectFinding {
     const MOST: usize = 12;
     let place = &path[..path.len() - 1];

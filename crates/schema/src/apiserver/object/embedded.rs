@@ -1,6 +1,6 @@
-//! Objects of Kubernetes inside the object: `x-kubernetes-embedded-resource`.
+//! Embedded objects: `x-kubernetes-embedded-resource`.
 //!
-//! Source: `pkg/apiserver/schema/objectmeta`. That `apiVersion` and `kind` are there is a matter of the schema.
+//! Source: `pkg/apiserver/schema/objectmeta`. The schema requires `apiVersion` and `kind`.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps;
 use serde_json::{Map, Value};

@@ -58,7 +58,7 @@ fn map(list: &[Value], schema: &JSONSchemaProps, path: &mut Vec<ObjectStep>, fin
     unique(&of_items.iter().map(Value::to_string).collect::<Vec<_>>(), &of_items, path, findings);
 }
 
-/// Each second occurrence; a third is not told.
+/// Reports each duplicate value once, at its second occurrence.
 fn unique(texts: &[String], values: &[Value], path: &mut Vec<ObjectStep>, findings: &mut Vec<ObjectFinding>) {
     let mut first: HashMap<&str, (usize, usize)> = HashMap::new();
     for (index, text) in texts.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! The metadata of an object: names, labels, annotations, owners, finalizers.
 //!
-//! Source: `ValidateObjectMetaAccessor` of `pkg/api/validation/objectmeta.go` of k8s.io/apimachinery, with the names that
-//! `pkg/registry/customresource/validator.go` wants.
+//! Source: `ValidateObjectMetaAccessor` of `pkg/api/validation/objectmeta.go` of k8s.io/apimachinery, with the rules
+//! for names of `pkg/registry/customresource/validator.go`.
 
 use std::sync::LazyLock;
 
@@ -17,14 +17,14 @@ use opctl_model::diagnostic::Code;
 use opctl_model::names::is_dns_label;
 
 pub enum Of<'a> {
-    /// The object itself: `Namespaced` or `Cluster`.
+    /// The object itself; contains its scope: `Namespaced` or `Cluster`.
     Kind(&'a str),
     Embedded,
 }
 
 const LARGEST_ANNOTATIONS: usize = 256 << 10;
 
-/// Types of the fields, of which every one may be null.
+/// Types of the fields. All fields are nullable.
 static SCHEMA: LazyLock<JSONSchemaProps> = LazyLock::new(|| {
     let text = r#"{"type": "string", "nullable": true}"#;
     let time = r#"{"type": "string", "nullable": true, "format": "date-time"}"#;
@@ -55,7 +55,7 @@ static SCHEMA: LazyLock<JSONSchemaProps> = LazyLock::new(|| {
     serde_json::from_str(&schema).expect("a schema")
 });
 
-/// `path` leads to the object.
+/// `path` is that of the object.
 pub fn check(metadata: Option<&Value>, of: Of, path: &mut Vec<ObjectStep>, findings: &mut Vec<ObjectFinding>) {
     let code = if matches!(of, Of::Kind(_)) { OP452 } else { OP457 };
     let mut walk = Walk { code, path, findings };
@@ -96,7 +96,7 @@ impl Walk<'_> {
         self.findings.push(if help.is_empty() { finding } else { finding.help(help) });
     }
 
-    /// Reported as everywhere else.
+    /// Reports unknown fields, as in the rest of the object.
     fn unknown(&mut self, value: &Value, schema: Option<&JSONSchemaProps>) {
         let Some(schema) = schema.filter(|schema| schema.x_kubernetes_preserve_unknown_fields != Some(true)) else {
             return;
@@ -125,7 +125,7 @@ impl Walk<'_> {
         }
     }
 
-    /// All have the types that they must have.
+    /// Checks the fields, whose types were already checked.
     fn fields(&mut self, metadata: &Map<String, Value>, of: &Of) {
         let text = |name: &str| metadata.get(name).and_then(Value::as_str).unwrap_or_default();
         self.names(text("name"), text("generateName"), of);
@@ -156,7 +156,7 @@ impl Walk<'_> {
             let mut size = 0;
             for (key, value) in pairs("annotations") {
                 size += key.len() + value.as_str().map_or(0, str::len);
-                // Upper case is let through in the prefix.
+                // Uppercase is accepted in the prefix.
                 if !is_qualified_name(&key.to_lowercase()) {
                     walk.within(key, |walk| walk.refuse(format!("no key of an annotation: {key:?}"), KEY));
                 }
@@ -180,7 +180,7 @@ impl Walk<'_> {
         }
         const RULE: &str = "use lowercase letters, digits, `-` and `.`, each part starts and ends with a letter or digit, at most 253 characters";
         if !generated.is_empty() {
-            // What follows is a letter or digit.
+            // The generated suffix starts with a letter or digit.
             let masked = generated.strip_suffix('-').map_or_else(|| generated.to_owned(), |start| format!("{start}a"));
             if !format::is_long_name(&masked) {
                 self.within("generateName", |walk| walk.refuse(format!("no beginning of a name: {generated:?}"), RULE));

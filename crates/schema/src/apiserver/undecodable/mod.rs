@@ -1,7 +1,8 @@
-//! A kind's schema + what serde reads into its type → the values that the API server admits, and that the type refuses.
+//! A kind's schema + the values that serde accepts for its type → the values that the API server accepts and the type
+//! rejects.
 //!
-//! Values that each type refuses are tried: first on the schema at that place, then in a whole object, as the API server
-//! handles one. What is reported was found to be admitted, so nothing is reported that is only likely.
+//! Tries values that each type rejects: first on the schema of the value, then in a whole object, processed as in the
+//! API server. Every finding has such an accepted value, so nothing is reported on suspicion.
 
 mod report;
 
@@ -20,45 +21,45 @@ use opctl_model::Step;
 use opctl_model::diagnostic::Span;
 use opctl_model::reads::{Code, Knowledge, Part, Reads, Tag, Variant, takes};
 
-/// A place whose schema admits what the Rust type refuses.
+/// A location whose schema accepts values that the Rust type rejects.
 #[derive(Debug)]
 pub struct Undecodable<'a> {
-    /// `spec.pools[].size`
+    /// The path for messages: `spec.pools[].size`.
     pub path: String,
-    /// The same, from the root of the schema.
+    /// The path from the root of the schema.
     pub steps: Vec<Step>,
     /// The field or type in the source to which an attribute can be added.
     pub span: Option<&'a Span>,
-    /// From there to the value.
+    /// The steps from this field or type to the value.
     pub tail: Vec<Step>,
     pub problem: Problem<'a>,
-    /// No schema describes the value: it is below `x-kubernetes-preserve-unknown-fields`.
+    /// No schema describes the value, as below `x-kubernetes-preserve-unknown-fields`.
     pub is_undescribed: bool,
-    /// An object that the API server stores, and serde does not read. `None`: no values were found for the fields around
-    /// the path.
+    /// An object that the API server stores and serde rejects. `None` if no values were found for the fields around the
+    /// path.
     pub object: Option<Value>,
 }
 
 #[derive(Debug)]
 pub enum Problem<'a> {
-    /// These values are admitted, and the type that reads them refuses them.
+    /// The API server accepts these values, and the type `by` rejects them.
     Refused { by: &'a Reads, values: Vec<Value> },
-    /// Keys of a map, in the same way.
+    /// Like `Refused`, for keys of a map.
     Key { by: &'a Reads, keys: Vec<String> },
-    /// The field may be missing, and serde requires it. `by_function`: since a function reads it.
+    /// The field may be missing, but serde requires it. `by_function` if the reason is a function that reads the field.
     Missing { by_function: bool },
-    /// A field that is stored, and that `deny_unknown_fields` refuses.
+    /// The API server stores a field that `deny_unknown_fields` rejects.
     Unknown,
 }
 
 impl Problem<'_> {
-    /// The value or a key is refused, so that one attribute may prevent several of these.
+    /// `true` if a value or key is rejected. One attribute may fix several of these problems.
     pub fn is_of_value(&self) -> bool {
         matches!(self, Self::Refused { .. } | Self::Key { .. })
     }
 }
 
-/// A value of which nothing in the schema is more than a type, and which code reads that opctl cannot evaluate.
+/// A value whose schema restricts only its type, and which is read by code that opctl cannot evaluate.
 #[derive(Debug)]
 pub struct Unchecked<'a> {
     pub path: String,
@@ -73,7 +74,7 @@ pub struct Comparison<'a> {
     pub unchecked: Vec<Unchecked<'a>>,
 }
 
-/// `reads`: what serde reads into objects of this version.
+/// Compares the schema of a version with `reads`, the values that serde accepts for its objects.
 pub fn undecodable<'a>(crd: &CustomResourceDefinition, version: &str, reads: &'a Reads) -> Comparison<'a> {
     let version = crd.spec.versions.iter().find(|it| it.name == version);
     let root = version.and_then(|version| version.schema.as_ref()?.open_api_v3_schema.as_ref());
@@ -97,9 +98,9 @@ struct Walk<'a, 's> {
     version: &'s CustomResourceDefinitionVersion,
     root: &'s JSONSchemaProps,
     path: Vec<Step>,
-    /// The field of the source around the path, and how long the path is there.
+    /// The nearest field in the source around the path, and the length of the path there.
     site: Option<(&'a Span, usize)>,
-    /// What reads the values around the path, and how long the path is there.
+    /// The types around the path, each with the length of the path there.
     around: Vec<(&'a Reads, usize)>,
     /// The tags of the variants around the path.
     pins: Vec<Pin>,
@@ -107,7 +108,7 @@ struct Walk<'a, 's> {
 }
 
 impl<'a> Walk<'a, '_> {
-    /// `own`: tries values for the type itself, and not only for its parts.
+    /// With `own`, tries values for the type itself, in addition to its parts.
     fn visit(&mut self, reads: &'a Reads, schema: &JSONSchemaProps, own: bool) {
         let (site, found) = (self.site, self.comparison.found.len());
         self.around.push((reads, self.path.len()));
@@ -190,9 +191,9 @@ impl<'a> Walk<'a, '_> {
     fn fields(&mut self, parts: &'a [Part], schema: &JSONSchemaProps) {
         for part in parts {
             let field = match part {
-                // What does not fit is `None`.
+                // A flattened option that does not match is `None`.
                 Part::Flattened(Reads::Optional(_)) => continue,
-                // What has a property of its own is a field.
+                // A key with a property is a field.
                 Part::Flattened(Reads::Map { values: reads, .. }) => {
                     self.step(Step::Values, reads, schema);
                     continue;
@@ -226,7 +227,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// Fields that the API server stores, and that the struct at the path refuses since it has no such fields.
+    /// Looks for fields that the API server stores and that the struct at the path rejects as unknown.
     fn others(&mut self, parts: &'a [Part], schema: &JSONSchemaProps) {
         let described = schema.properties.iter().flat_map(|properties| properties.keys().cloned());
         let tags = self.pins.iter().filter(|pin| pin.path == self.path).map(|pin| pin.name.clone()).collect::<Vec<_>>();
@@ -251,7 +252,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// Keys of the map at the path that the API server stores, and that its type refuses.
+    /// Looks for keys of the map at the path that the API server stores and the type rejects.
     fn keys(&mut self, reads: &'a Reads, schema: &JSONSchemaProps) {
         let mut keys = Vec::new();
         let mut witness = None;
@@ -278,7 +279,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// The field at the path, which has this schema, may be missing.
+    /// Checks that the field at the path, which has this schema, may be missing.
     fn missing(&mut self, property: Option<&JSONSchemaProps>, by_function: bool) {
         let Some((Step::Property(name), around)) = self.path.split_last() else { return };
         let mut object = self.object(&self.path, &property.map_or(Value::Null, any));
@@ -293,7 +294,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// The type at the path itself.
+    /// Tries values for the type at the path.
     fn own(&mut self, reads: &'a Reads, schema: &JSONSchemaProps) {
         let mut tried = candidates(reads.innermost());
         tried.extend(schema.enum_.iter().flatten().map(|value| value.0.clone()));
@@ -310,7 +311,7 @@ impl<'a> Walk<'a, '_> {
             if values.contains(&value) || reads.reads(&value) != Some(false) || !is_admitted() {
                 continue;
             }
-            // Another field may have a rule that is hard to satisfy, and that has nothing to do with this one.
+            // Another field may have a rule that is hard to satisfy and unrelated to this one.
             let before = before.get_or_insert_with(|| self.rejections(&self.object(&self.path, &any(schema))));
             let object = self.object(&self.path, &value);
             let Some((stored, is_whole)) = self.stored(&object, before) else { continue };
@@ -325,7 +326,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// Nothing around the path reads the value in another way, such as another variant of an enum without tags.
+    /// `true` if no type around the path accepts the value in another way, such as another variant of an untagged enum.
     fn is_refused(&self, stored: &Value) -> bool {
         self.around.iter().all(|(reads, length)| {
             let reads_it = at(stored, &self.path[..*length]).and_then(|value| reads.reads(value));
@@ -359,8 +360,8 @@ impl<'a> Walk<'a, '_> {
         object
     }
 
-    /// What the API server makes of the object, unless it refuses it, or may do so. `but`: what it says anyway, which is
-    /// left out where it is not about the path. And whether it says nothing at all.
+    /// The object as the API server stores it, unless it rejects or may reject the object. The rejections in `but` are
+    /// ignored unless they concern the path. The flag is `true` without any rejections.
     fn stored(&self, object: &Value, but: &[Rejection]) -> Option<(Value, bool)> {
         let (stored, rejections) = object::stored(self.version, self.root, object);
         let is_about = |path: &[ObjectStep]| path.iter().zip(steps_to(&self.path)).all(|(left, right)| *left == right);
@@ -373,7 +374,7 @@ impl<'a> Walk<'a, '_> {
     }
 }
 
-/// Returns true if the API server accepts this CEL rule there: its cost may be too high.
+/// `true` if the API server accepts this CEL rule at the path; its cost may be too high.
 fn takes_rule(crd: &CustomResourceDefinition, version: &str, path: &[Step], rule: &str) -> bool {
     let version = crd.spec.versions.iter().find(|it| it.name == version);
     let root = version.and_then(|version| version.schema.as_ref()?.open_api_v3_schema.as_ref());
@@ -397,9 +398,9 @@ fn takes_rule(crd: &CustomResourceDefinition, version: &str, path: &[Step], rule
     findings.is_empty()
 }
 
-/// Returns true if a schema limits a value beyond its type, so that its author has considered which values are read.
+/// `true` if a schema limits a value beyond its type, which shows that its author considered the accepted values.
 fn is_limited(schema: &JSONSchemaProps) -> bool {
-    // Those of types in schemars are no limits by the user.
+    // The limits that schemars generates for types are not set by the user.
     let is_own = |bound: f64| ![0.0, 1.0, 127.0, 255.0, 32767.0, 65535.0].contains(&bound);
     !is_empty(&schema.enum_)
         || schema.pattern.is_some()
@@ -412,12 +413,12 @@ fn has_untagged(tag: &Tag, variants: &[Variant]) -> bool {
     matches!(tag, Tag::Untagged) || variants.iter().any(|variant| variant.untagged)
 }
 
-/// What a type refuses though it looks much like what it reads.
+/// Values that a type rejects, although they resemble accepted ones.
 fn candidates(reads: &Reads) -> Vec<Value> {
     match reads {
         Reads::Integer(integer) => {
             let near = [integer.max.checked_add(1), integer.min.checked_sub(1), (!integer.zero).then_some(0)];
-            // The API server has no integers beyond those of 64 bits.
+            // The API server has no integers of more than 64 bits.
             near.into_iter().flatten().filter_map(|number| i64::try_from(number).ok().map(Value::from)).collect()
         }
         Reads::ShortText(most) => vec!["x".repeat(most + 1).into(), "é".repeat(*most).into()],
@@ -433,7 +434,7 @@ fn candidates(reads: &Reads) -> Vec<Value> {
     }
 }
 
-/// To the value that [`sample`] was asked for.
+/// The path of the value passed to [`sample`].
 fn steps_to(path: &[Step]) -> impl Iterator<Item = ObjectStep> {
     path.iter().map(|step| match step {
         Step::Property(name) => ObjectStep::Key(name.clone()),
@@ -442,7 +443,7 @@ fn steps_to(path: &[Step]) -> impl Iterator<Item = ObjectStep> {
     })
 }
 
-/// The value that [`sample`] was asked for.
+/// The value passed to [`sample`].
 fn at<'v>(object: &'v Value, path: &[Step]) -> Option<&'v Value> {
     path.iter().try_fold(object, |value, step| match step {
         Step::Property(name) => value.get(name),

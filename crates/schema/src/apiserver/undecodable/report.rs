@@ -1,4 +1,4 @@
-//! Diagnostics about fields whose schema admits values that their Rust type refuses, with the attributes to add.
+//! Diagnostics for fields whose schema accepts values that the Rust type rejects, with the attributes to add.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::reads::{Code, Integer, Parsed, Reads, Remedy, Tag};
 use opctl_model::{Api, Step};
 
-/// Compares what serde reads into each version of a kind with its CRD. A kind without a CRD is skipped.
+/// Compares each version of a kind with its CRD. Skips kinds without a CRD.
 pub fn check_decoding(kinds: &[(&Api, Reads)], crds: &[CustomResourceDefinition]) -> Vec<Diagnostic> {
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
     let mut codes: Vec<(Code, Vec<String>, Option<Span>)> = Vec::new();
@@ -21,7 +21,7 @@ pub fn check_decoding(kinds: &[(&Api, Reads)], crds: &[CustomResourceDefinition]
         let comparison = undecodable(crd, &api.version, reads);
         let mut found: Vec<Vec<&Undecodable>> = Vec::new();
         for one in &comparison.found {
-            // A type that several fields have is fixed once.
+            // One attribute fixes all fields of the same type.
             let is_of_value = one.problem.is_of_value();
             match found.iter_mut().find(|same| {
                 one.span.is_some() && same[0].span == one.span && same[0].problem.is_of_value() == is_of_value
@@ -50,7 +50,7 @@ pub fn check_decoding(kinds: &[(&Api, Reads)], crds: &[CustomResourceDefinition]
     diagnostics
 }
 
-/// Code that may refuse what the API server accepts, once for all fields that it reads.
+/// Code that may reject values that the API server accepts; reported once for all fields that it reads.
 fn unchecked(code: &Code, paths: &[String], field: Option<&Span>) -> Diagnostic {
     let more = match paths.len() {
         1 => String::new(),
@@ -68,7 +68,7 @@ fn unchecked(code: &Code, paths: &[String], field: Option<&Span>) -> Diagnostic 
     }
 }
 
-/// The diagnostic about all findings at one place of the source.
+/// The diagnostic for all findings at one location of the source.
 fn report(found: &[&Undecodable], takes_rule: &dyn Fn(&[Step], &str) -> bool) -> Diagnostic {
     let first = found[0];
     let path = &first.path;
@@ -117,7 +117,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// The type that refuses, as the user knows it.
+/// The name of the rejecting type, as in source.
 fn name(reads: &Reads) -> String {
     let name = match reads {
         Reads::Integer(integer) => &integer.name,
@@ -141,7 +141,7 @@ fn name(reads: &Reads) -> String {
     format!("`{name}`")
 }
 
-/// The attribute to add at the place of all findings, if one makes the API server refuse the values.
+/// The attribute for the location of all findings, if one makes the API server reject the values.
 fn fix(found: &[&Undecodable], takes_rule: &dyn Fn(&[Step], &str) -> bool) -> Option<String> {
     let first = found[0];
     let attributes: Option<BTreeSet<String>> = found.iter().map(|one| attribute(one)).collect();
@@ -160,7 +160,7 @@ fn fix(found: &[&Undecodable], takes_rule: &dyn Fn(&[Step], &str) -> bool) -> Op
     Some(format!("use a type of your own for the value: `struct Name(#[schemars({arguments})] …);`"))
 }
 
-/// The CEL rules for all of these, if the API server accepts them at the place.
+/// The CEL rules for all findings, if the API server accepts them at the location.
 fn rules_fix(found: &[&Undecodable], takes_rule: &dyn Fn(&[Step], &str) -> bool) -> Option<String> {
     let first = found[0];
     let mut rules: Vec<String> = found.iter().map(|one| rule(one)).collect::<Option<_>>()?;
@@ -177,18 +177,18 @@ fn validations(rules: &[String]) -> String {
     format!("extend(\"x-kubernetes-validations\" = [{}])", rules.iter().map(rule).collect::<Vec<_>>().join(", "))
 }
 
-/// Returns true if the field has such an attribute already: two of them do not compile.
+/// `true` if the field already has such an attribute: two of them do not compile.
 fn has_bounds(span: &Span) -> bool {
     let before = &span.file.text[..span.range.start];
     let attributes = before.lines().rev().skip(1).take_while(|line| line.trim_start().starts_with(['#', '/']));
     attributes.map(str::trim_start).any(|line| line.starts_with("#[") && line.contains("range("))
 }
 
-/// The arguments of `#[schemars(…)]`, where the place is that of the value, or of a list of such values.
+/// The arguments of `#[schemars(…)]`, if the location is that of the value, or of a list of such values.
 fn attribute(found: &Undecodable) -> Option<String> {
     let Problem::Refused { by, values } = &found.problem else { return None };
     let arguments = arguments(by, values)?;
-    // `inner` takes no extensions.
+    // `inner` does not support extensions.
     let is_inner = found.tail.iter().all(|step| *step == Step::Items) && !arguments.contains("extend(");
     let nested = || found.tail.iter().fold(arguments.clone(), |arguments, _| format!("inner({arguments})"));
     (found.tail.is_empty() || is_inner).then(nested)
@@ -196,7 +196,7 @@ fn attribute(found: &Undecodable) -> Option<String> {
 
 /// The arguments of `#[schemars(…)]` for the value itself.
 fn arguments(reads: &Reads, values: &[Value]) -> Option<String> {
-    // The API server takes lists, too, for texts of a format that it knows.
+    // The API server also accepts lists for strings with a known format.
     let (lists, values): (Vec<Value>, Vec<Value>) =
         values.iter().cloned().partition(|value| value.is_array() && reads_text(reads));
     let no_lists = (!lists.is_empty()).then(|| r#"extend("minItems" = 1, "maxItems" = 0)"#.to_owned());
@@ -224,7 +224,7 @@ fn arguments(reads: &Reads, values: &[Value]) -> Option<String> {
             return self::arguments(code.from.innermost(), &values);
         }
         Reads::FromText(inner) if is_text => validations(&[text_condition(inner, "self")?]),
-        // kube makes what is not required nullable.
+        // kube makes fields nullable that are not required.
         Reads::IntOrText(_) if values.contains(&Value::Null) => "extend(\"nullable\" = false)".into(),
         _ => return None,
     };
@@ -235,7 +235,7 @@ fn reads_text(reads: &Reads) -> bool {
     matches!(reads, Reads::Text | Reads::ShortText(_) | Reads::Char | Reads::Parsed(_))
 }
 
-/// The bounds that the values are beyond.
+/// The bounds that exclude the values.
 fn range(integer: &Integer, values: &[Value]) -> Option<String> {
     let plain = integer.name.trim_start_matches("NonZero").trim_start_matches("Atomic").to_lowercase();
     let is_type = plain.starts_with(['i', 'u']) && plain[1..].parse::<u8>().is_ok() || plain.ends_with("size");
@@ -250,12 +250,12 @@ fn range(integer: &Integer, values: &[Value]) -> Option<String> {
         (true, true) => Some(format!("range(min = {least}, max = {most})")),
         (true, false) => Some(format!("range(min = {least})")),
         (false, true) => Some(format!("range(max = {most})")),
-        // Zero alone.
+        // Only zero is excluded.
         (false, false) => None,
     }
 }
 
-/// Returns whether some values are less than the minimum, and whether some are more than the maximum; `None` if some are no integers.
+/// `true` if some values are below the minimum, and if some are above the maximum; `None` if some are not integers.
 fn beyond(Integer { min, max, zero, .. }: &Integer, values: &[Value]) -> Option<(bool, bool)> {
     let integer = |value: &Value| value.as_i64().map(i128::from).or(value.as_u64().map(i128::from));
     let numbers: Vec<i128> = values.iter().map(integer).collect::<Option<_>>()?;
@@ -263,7 +263,7 @@ fn beyond(Integer { min, max, zero, .. }: &Integer, values: &[Value]) -> Option<
     Some((numbers.iter().any(|number| *number < least), numbers.iter().any(|number| number > max)))
 }
 
-/// A CEL rule for the place, which holds for what the type reads.
+/// A CEL rule for the location that holds for all accepted values.
 fn rule(found: &Undecodable) -> Option<String> {
     match &found.problem {
         Problem::Refused { by, values } => {
@@ -309,7 +309,7 @@ fn condition(reads: &Reads, values: &[Value], variable: &str) -> Option<String> 
     })
 }
 
-/// A CEL expression that holds for the texts that are parsed as a type.
+/// A CEL expression that holds for strings that can be parsed as the type.
 fn text_condition(reads: &Reads, variable: &str) -> Option<String> {
     Some(match reads {
         Reads::Integer(Integer { min, max, .. }) => {
@@ -331,7 +331,7 @@ fn text_condition(reads: &Reads, variable: &str) -> Option<String> {
     })
 }
 
-/// A CEL expression about the values to which the steps lead from the variable.
+/// A CEL expression about the values at the end of the steps from the variable.
 fn about(variable: String, tail: &[Step], depth: usize, rule: &dyn Fn(&str) -> String) -> Option<String> {
     let Some((step, rest)) = tail.split_first() else { return Some(rule(&variable)) };
     let name = ["x", "y", "z"].get(depth)?;
@@ -350,7 +350,7 @@ fn about(variable: String, tail: &[Step], depth: usize, rule: &dyn Fn(&str) -> S
     }
 }
 
-/// The way out where no schema helps.
+/// The help if no schema can reject the values.
 fn otherwise(reads: &Reads, value: &Value) -> String {
     match reads {
         Reads::Code(code) => {
