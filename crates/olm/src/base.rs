@@ -1,33 +1,35 @@
-//! The files in `config/manifests` that a new project gets: the base CSV, in which the user describes the operator, and the kustomization.
+//! The files in `config/manifests` of a new project: the base CSV, in which the user describes the operator, and the
+//! kustomization.
 
 use serde_json::{Value, json};
 
 use super::descriptors::words;
 use opctl_model::yaml;
 
-/// What a catalog shows of an operator.
+/// The metadata of an operator that a catalog shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
     pub package: String,
     pub description: Option<String>,
-    /// Names and addresses.
+    /// Name and email address.
     pub maintainers: Vec<(String, String)>,
-    /// Name and URL, which may be empty.
+    /// Name and URL; the URL may be empty.
     pub provider: Option<(String, String)>,
     pub keywords: Vec<String>,
     pub repository: Option<String>,
     pub homepage: Option<String>,
-    /// SPDX.
+    /// SPDX expression.
     pub license: Option<String>,
-    /// The kinds that the operator has.
+    /// The kinds that the operator manages.
     pub kinds: Vec<String>,
-    /// Whether its permissions are for some namespaces.
+    /// The operator has permissions in namespaces instead of the cluster.
     pub namespaced: bool,
-    /// Whether a conversion webhook allows no other mode than all namespaces.
+    /// The operator has a conversion webhook, which only supports the mode `AllNamespaces`.
     pub converts: bool,
 }
 
-/// `installModes`: an operator with permissions in namespaces supports all modes, because OLM grants the permissions where it watches.
+/// `installModes`. An operator with permissions in namespaces supports all modes, because OLM grants the permissions in
+/// the namespaces that it watches.
 pub fn install_modes(namespaced: bool) -> Value {
     ["OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"]
         .map(|mode| json!({ "type": mode, "supported": namespaced || mode == "AllNamespaces" }))
@@ -108,7 +110,7 @@ pub fn scaffold(metadata: &Metadata, header: &str) -> String {
             mode["supported"]
         ));
     }
-    // What opctl fills in; without it, it is no CSV to kustomize's checks.
+    // opctl fills this in. Without it, kustomize's checks would not accept the file as a CSV.
     text.push_str("  install:\n    strategy: deployment\n    spec:\n      deployments: []\n");
     text
 }

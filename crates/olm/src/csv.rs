@@ -1,4 +1,4 @@
-//! The CSV: what the user maintains in the base, and everything that follows from the objects.
+//! The CSV: the base that the user maintains, completed with the parts derived from the objects.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::diagnostics::OP509;
 use opctl_kustomize::yaml::Node;
 use opctl_model::names;
 
-/// What was made of the objects.
+/// The parts of the CSV derived from the objects.
 pub struct Parts {
     pub deployments: Vec<Value>,
     pub permissions: Vec<Value>,
@@ -79,7 +79,7 @@ fn install(parts: &Parts) -> Value {
     json!({ "strategy": "deployment", "spec": spec })
 }
 
-/// The user's images, and those that the bundle uses; by name.
+/// Merges the user's images with those of the bundle, sorted by name.
 fn related(base: &[Value], made: Vec<Value>) -> Vec<Value> {
     let mut all: BTreeMap<(String, String), Value> = BTreeMap::new();
     let is_replaced = |image: &&Value| !made.iter().any(|other| other["name"] == image["name"]);
@@ -89,7 +89,7 @@ fn related(base: &[Value], made: Vec<Value>) -> Vec<Value> {
     all.into_values().collect()
 }
 
-/// What is in the base goes before what is derived, but for the examples.
+/// Adds derived annotations. Annotations of the base take precedence, except for the examples.
 fn annotate(draft: &mut Draft, csv: &mut Value, parts: &Parts, samples: &[Node], options: &Options) {
     if !csv["metadata"]["annotations"].is_object() {
         csv["metadata"]["annotations"] = json!({});
@@ -140,7 +140,8 @@ fn examples(draft: &mut Draft, samples: &[Node]) -> String {
     serde_json::to_string_pretty(&all).expect("objects have string keys")
 }
 
-/// `customresourcedefinitions`: an item for each served version, sorted by name and version unless markers order them.
+/// `customresourcedefinitions`: an item for each served version, sorted by name and version unless markers set the
+/// order.
 fn definitions(
     draft: &Draft,
     base: &Object,
@@ -180,7 +181,7 @@ fn definitions(
     definitions.into()
 }
 
-/// With a conversion webhook, which there is only once in a cluster, all namespaces are the only choice.
+/// A conversion webhook exists once per cluster, so `AllNamespaces` is then the only mode.
 fn install_modes(draft: &mut Draft, base: &Object, spec: &mut Value, converts: bool) {
     let modes = base.list("/spec/installModes");
     if modes.is_empty() {

@@ -1,4 +1,5 @@
-//! The Deployments of the operator, as OLM creates them: with its certificates, and watching the namespaces of the OperatorGroup.
+//! The Deployments of the operator, as OLM creates them: with OLM's certificates, and watching the namespaces of the
+//! OperatorGroup.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,12 +11,12 @@ use super::object::{Object, text};
 use super::webhooks::Webhooks;
 use crate::diagnostics::{OP500, OP501, OP505};
 
-/// The Deployments, and what they have in common.
+/// The Deployments, with their common settings.
 #[derive(Debug, Default)]
 pub struct Deployments<'a> {
-    /// By their numbers among the objects.
+    /// Each with its index in the objects.
     pub all: Vec<(usize, &'a Object)>,
-    /// Where they run, before OLM changes it.
+    /// The namespace in the input, which OLM changes.
     pub namespace: String,
     /// The service accounts that they use.
     pub accounts: BTreeSet<String>,
@@ -25,7 +26,7 @@ pub struct Deployments<'a> {
 
 const CONTAINERS: [&str; 2] = ["initContainers", "containers"];
 
-/// The containers of a DeploymentSpec, with their JSON pointers in it.
+/// The containers of a DeploymentSpec, with their JSON pointers.
 pub fn containers(spec: &Value) -> impl Iterator<Item = (String, &Value)> {
     CONTAINERS.into_iter().flat_map(move |list| {
         let containers = super::object::list(spec, &format!("/template/spec/{list}"));
@@ -39,7 +40,7 @@ pub fn containers_mut(spec: &mut Value) -> Vec<&mut Value> {
     lists.filter_map(|(_, list)| list.as_array_mut()).flatten().collect()
 }
 
-/// All Deployments. They run in one namespace, for OLM installs an operator in one.
+/// All Deployments. They must be in one namespace, because OLM installs an operator in one.
 pub fn find<'a>(draft: &mut Draft<'a>) -> Deployments<'a> {
     let mut found = Deployments { all: draft.all("apps", "Deployment").collect(), ..Deployments::default() };
     let Some((_, first)) = found.all.first() else {
@@ -74,12 +75,12 @@ pub fn find<'a>(draft: &mut Draft<'a>) -> Deployments<'a> {
 
 const WATCH_NAMESPACE: &str = "WATCH_NAMESPACE";
 
-/// A Certificate of cert-manager, whose Secret does not exist under OLM.
+/// A Certificate of cert-manager. OLM does not create its Secret.
 struct Issued<'a> {
     at: usize,
     object: &'a Object,
     secret: &'a str,
-    /// Who issues one instead.
+    /// The component that issues a replacement.
     instead: Option<Fate>,
 }
 
@@ -116,7 +117,7 @@ pub fn specs(draft: &mut Draft, deployments: &Deployments, webhooks: &Webhooks) 
     items
 }
 
-/// The namespaces are those of the OperatorGroup, which OLM writes in an annotation of the Pods.
+/// Reads the namespaces from the OperatorGroup, which OLM writes to an annotation of the Pods.
 fn watch_targets(spec: &mut Value) {
     for container in containers_mut(spec) {
         for variable in items(container, "env").filter(|variable| text(variable, "/name") == WATCH_NAMESPACE) {
@@ -128,7 +129,7 @@ fn watch_targets(spec: &mut Value) {
     }
 }
 
-/// Removes the volumes of Secrets that cert-manager would issue: OLM issues and mounts certificates of webhooks itself.
+/// Removes the volumes of Secrets that cert-manager would issue: OLM issues and mounts webhook certificates itself.
 fn remove_certificates(
     draft: &mut Draft,
     deployment: &Object,
@@ -183,7 +184,7 @@ fn remove_certificates(
     }
 }
 
-/// Has a program read OLM's certificate.
+/// Replaces the path of the certificate by OLM's.
 fn replace_path(container: &mut Value, path: &str) {
     let replace = |text: &mut Value| {
         if let Some(replaced) = text.as_str().and_then(|text| replaced(text, path)) {
@@ -196,12 +197,12 @@ fn replace_path(container: &mut Value, path: &str) {
     items(container, "env").filter_map(|variable| variable.get_mut("value")).for_each(replace);
 }
 
-/// Those of a list, if there is one.
+/// The items of a list, if it exists.
 fn items<'v>(container: &'v mut Value, list: &str) -> impl Iterator<Item = &'v mut Value> {
     container.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten()
 }
 
-/// The text with OLM's folder instead of the path, if the path is a whole one in it.
+/// Replaces the path in a text by OLM's folder, if it occurs as a whole path.
 fn replaced(text: &str, path: &str) -> Option<String> {
     let path = path.trim_end_matches('/');
     let at = text.find(path)?;
@@ -211,8 +212,8 @@ fn replaced(text: &str, path: &str) -> Option<String> {
     is_whole.then(|| format!("{before}{CERTIFICATES}{after}"))
 }
 
-/// The variables of opctl-runtime: with the Service in `WEBHOOK_SERVICE` the operator would issue its own certificate and write it to the
-/// webhook configurations, which OLM has.
+/// Sets the variables of opctl-runtime: with `WEBHOOK_SERVICE`, the operator would issue a certificate and write it to
+/// the webhook configurations, which OLM manages.
 fn use_certificates(spec: &mut Value, services: &BTreeSet<String>) {
     for container in containers_mut(spec) {
         let Some(variables) = container.get_mut("env").and_then(Value::as_array_mut) else { continue };
@@ -229,7 +230,7 @@ fn use_certificates(spec: &mut Value, services: &BTreeSet<String>) {
     }
 }
 
-/// Has opctl-runtime issue the certificate of its metrics itself.
+/// Makes opctl-runtime issue the certificate for its metrics itself.
 fn remove_metrics_certificate(container: &mut Value, path: &str) -> bool {
     let Some(variables) = container.get_mut("env").and_then(Value::as_array_mut) else { return false };
     let count = variables.len();
@@ -237,19 +238,20 @@ fn remove_metrics_certificate(container: &mut Value, path: &str) -> bool {
     variables.len() < count
 }
 
-/// What becomes of cert-manager's objects: an Issuer goes with its Certificates, and the Certificate of an authority with its Issuer.
+/// Records the fates of cert-manager's objects: an Issuer shares that of its Certificates, and the Certificate of a CA
+/// shares that of the Issuer using it.
 fn settle_certificates(draft: &mut Draft, issued: &mut [Issued]) {
     let issuers: Vec<(usize, &Object)> = draft.all("cert-manager.io", "Issuer").collect();
     let is_of = |certificate: &Issued, path: &str, issuer: &Object, other: &str| {
         certificate.object.text(path) == issuer.text(other) && certificate.object.namespace() == issuer.namespace()
     };
-    // Each round settles the Issuers of one level of authorities.
+    // Each round settles the Issuers of one level of CAs.
     for _ in &issuers {
         for (at, issuer) in &issuers {
             let is_by = |certificate: &&Issued| is_of(certificate, "/spec/issuerRef/name", issuer, "/metadata/name");
             let fates: Option<Vec<Fate>> =
                 issued.iter().filter(is_by).map(|certificate| certificate.instead.clone()).collect();
-            // Those of webhooks count more than the one of metrics.
+            // Webhook certificates take precedence over that of the metrics.
             let Some(fate) = fates.and_then(|fates| fates.into_iter().min()) else { continue };
             let own = |certificate: &&mut Issued| is_of(certificate, "/spec/secretName", issuer, "/spec/ca/secretName");
             issued.iter_mut().filter(own).for_each(|certificate| certificate.instead = Some(fate.clone()));

@@ -1,4 +1,4 @@
-//! The schema of a CRD → the descriptors of the CSV: what a console shows of each field, and how it is entered.
+//! The schema of a CRD → the descriptors of the CSV: how a console displays and edits each field.
 
 use std::collections::BTreeMap;
 
@@ -7,18 +7,18 @@ use serde_json::{Map, Value, json};
 
 use super::object::{list, text};
 
-/// What the source says of one version of a kind, beside its schema.
+/// Display settings for one version of a kind, from markers in the source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KindHints {
     pub display_name: Option<String>,
     pub order: Option<i64>,
-    /// Kind, version and name, which may be empty.
+    /// Kind, version and name; each may be empty.
     pub resources: Vec<[String; 3]>,
-    /// By path, with `spec.` or `status.`.
+    /// By path, starting with `spec.` or `status.`.
     pub fields: BTreeMap<String, DescriptorHint>,
 }
 
-/// What the source says of a field.
+/// Display settings for a field, from markers in the source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DescriptorHint {
     pub display_name: Option<String>,
@@ -26,7 +26,7 @@ pub struct DescriptorHint {
     pub order: Option<i64>,
 }
 
-/// An item of `customresourcedefinitions.owned`. `base` is what the user wrote of it, which is kept.
+/// An item of `customresourcedefinitions.owned`. `base` is the user's item, which is kept.
 pub fn owned(crd: &Value, version: &Value, hints: &KindHints, base: Option<&Value>) -> Value {
     let schema = &version["schema"]["openAPIV3Schema"];
     let kind = text(crd, "/spec/names/kind");
@@ -66,14 +66,14 @@ pub fn owned(crd: &Value, version: &Value, hints: &KindHints, base: Option<&Valu
     item.into()
 }
 
-/// The user's descriptors, and the derived ones of other paths.
+/// Merges the user's descriptors with derived ones for other paths.
 fn merge(derived: &mut Vec<Value>, base: &Value) {
     let base = base.as_array().cloned().unwrap_or_default();
     derived.retain(|one| !base.iter().any(|other| other["path"] == one["path"]));
     derived.splice(..0, base);
 }
 
-/// Those of the fields directly in `spec` or `status`, and of others that the source says something of.
+/// The descriptors of the fields directly in `spec` or `status`, and of others with display settings.
 fn descriptors(schema: &Value, part: &str, replicas: &str, hints: &KindHints) -> Vec<Value> {
     let mut found: Vec<(i64, usize, Value)> = Vec::new();
     let fields = schema["properties"][part]["properties"].as_object();

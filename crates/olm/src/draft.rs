@@ -1,6 +1,6 @@
-//! A bundle that is being made: its files, what became of each object, and what is wrong.
+//! A bundle under construction: its files, the fate of each object, and findings.
 //!
-//! An object that no part of the code has claimed is reported, so nothing is lost silently.
+//! An object that no code has claimed is reported, so nothing is lost silently.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,18 +10,18 @@ use serde_json::Value;
 use super::object::Object;
 use opctl_model::diagnostic::Diagnostic;
 
-/// Where a part of an object went.
+/// The destination of a part of an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fate {
-    /// Into a field of the CSV.
+    /// A field of the CSV.
     Csv(&'static str),
-    /// Into a file of `manifests/`.
+    /// A file of `manifests/`.
     File(String),
-    /// OLM does it itself: what it does.
+    /// Replaced by OLM; contains its action.
     Olm(String),
-    /// The operator itself does it: what it does.
+    /// Replaced by the operator; contains its action.
     Operator(&'static str),
-    /// Nowhere.
+    /// Not in the bundle.
     Dropped,
 }
 
@@ -37,7 +37,7 @@ impl fmt::Display for Fate {
     }
 }
 
-/// One object, and where it went.
+/// An object and its destinations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// Kind, group, namespace and name.
@@ -59,7 +59,7 @@ impl<'a> Draft<'a> {
         Self { objects, files: BTreeMap::new(), fates, findings: Vec::new() }
     }
 
-    /// The objects of a kind, by their numbers.
+    /// The objects of a kind, with their indexes.
     pub fn all(&self, group: &str, kind: &str) -> impl Iterator<Item = (usize, &'a Object)> {
         self.objects.iter().enumerate().filter(move |(_, object)| object.is(group, kind))
     }
@@ -72,21 +72,21 @@ impl<'a> Draft<'a> {
         !self.fates[object].is_empty()
     }
 
-    /// Whether nothing of an object is in the bundle.
+    /// `true` if no part of an object is in the bundle.
     pub fn is_replaced(&self, object: usize) -> bool {
         self.fates[object].iter().all(|fate| matches!(fate, Fate::Olm(_) | Fate::Operator(_) | Fate::Dropped))
     }
 
-    /// An object that a bundle cannot hold; `finding` says why.
+    /// Drops an object that a bundle cannot contain; `finding` has the reason.
     pub fn drop(&mut self, object: usize, finding: Diagnostic) {
         self.went(object, Fate::Dropped);
         self.findings.push(finding);
     }
 
-    /// Writes an object, or what is left of it, to a file.
+    /// Writes an object, or its remaining part, to a file.
     pub fn keep(&mut self, object: usize, mut value: Value) {
         let it = &self.objects[object];
-        // OLM sets the namespace, and refuses files with one.
+        // OLM sets the namespace, and rejects files with one.
         if let Some(metadata) = value["metadata"].as_object_mut() {
             metadata.remove("namespace");
         }
@@ -112,13 +112,13 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// As operator-sdk names the files.
+/// The file name that operator-sdk uses.
 fn file_name(object: &Object) -> String {
     let kind = object.kind().to_lowercase();
     if kind == "customresourcedefinition" {
         return format!("{}_{}.yaml", object.text("/spec/group"), object.text("/spec/names/plural"));
     }
-    // A `:` in the name of a role is no good in file names.
+    // Names of roles may contain `:`, which is not portable in file names.
     let name = object.name().replace(':', "-");
     match object.group() {
         "" => format!("{name}_{}_{kind}.yaml", object.version()),

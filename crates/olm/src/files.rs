@@ -1,4 +1,4 @@
-//! The files of a bundle beside the CSV: the other objects, the labels of the image, and the configuration of scorecard.
+//! The files of a bundle other than the CSV: further objects, the labels of the image, and the scorecard configuration.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use crate::diagnostics::{OP500, OP501, OP502, OP504, OP508};
 use opctl_model::diagnostic::Span;
 use opctl_model::yaml;
 
-/// The kinds that OLM takes from files, beside CRDs, roles and bindings; whether they are in a namespace; and whether every cluster has
-/// them. From `pkg/lib/bundle/supported_resources.go` of operator-registry.
+/// The kinds that OLM installs from files, besides CRDs, roles and bindings; `true` for namespaced ones, and `true` if
+/// every cluster has the kind. From `pkg/lib/bundle/supported_resources.go` of operator-registry.
 const KINDS: [(&str, bool, bool); 16] = [
     ("ConfigMap", true, true),
     ("ConsoleCLIDownload", false, false),
@@ -33,7 +33,7 @@ const KINDS: [(&str, bool, bool); 16] = [
     ("VerticalPodAutoscaler", true, false),
 ];
 
-/// Whether objects of a kind are in a namespace; `None` if a bundle cannot have such objects.
+/// `true` for namespaced kinds; `None` if a bundle cannot contain the kind.
 pub fn is_namespaced(kind: &str) -> Option<bool> {
     match kind {
         "CustomResourceDefinition" | "ClusterRole" | "ClusterRoleBinding" => Some(false),
@@ -52,7 +52,7 @@ const GROUPS: [&str; 7] = [
     "scheduling.k8s.io",
 ];
 
-/// Puts all objects that are nowhere yet into files, or reports them.
+/// Writes all remaining objects to files, or reports them.
 pub fn others(draft: &mut Draft, deployments: &Deployments) {
     for (at, object) in draft.objects.iter().enumerate() {
         if object.is("apiextensions.k8s.io", "CustomResourceDefinition") {
@@ -96,7 +96,7 @@ pub fn others(draft: &mut Draft, deployments: &Deployments) {
     fixed_namespaces(draft, deployments);
 }
 
-/// A file with one object. It has no `---`: tools of OLM read what is before it as the object.
+/// A file with one object. It has no `---`: OLM's tools would read the text before it as the object.
 pub fn document(header: &str, value: &Value) -> String {
     yaml::documents(header, &[value]).replacen("\n---\n", "\n", 1)
 }
@@ -115,20 +115,21 @@ pub fn parse<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, String> {
     yaml::read_all(text).map_err(|error| error.to_string())
 }
 
-/// The input of the bundle itself.
+/// `true` for the input of the bundle, which it does not contain.
 pub fn is_passed_over(object: &Object) -> bool {
     object.is("operators.coreos.com", "ClusterServiceVersion")
         || object.is("scorecard.operatorframework.io", "Configuration")
 }
 
-/// Whether an object is of a kind that the operator defines.
+/// `true` if the operator defines the kind of the object.
 pub fn is_sample(draft: &Draft, object: &Object) -> bool {
     draft
         .all("apiextensions.k8s.io", "CustomResourceDefinition")
         .any(|(_, crd)| crd.text("/spec/group") == object.group() && crd.text("/spec/names/kind") == object.kind())
 }
 
-/// OLM writes the certificate of the conversion webhook to the CRD, and cert-manager would look for a Certificate in vain.
+/// OLM writes the certificate of the conversion webhook to the CRD. With the annotation, cert-manager would look for a
+/// missing Certificate.
 fn without_injection(crd: &mut Value) {
     let Some(metadata) = crd["metadata"].as_object_mut() else { return };
     let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) else { return };
@@ -138,7 +139,7 @@ fn without_injection(crd: &mut Value) {
     }
 }
 
-/// The Secret of a Certificate that is not in the bundle does not exist.
+/// Removes the CA of a monitor: the Secret of a Certificate is not in the bundle.
 fn without_authority(draft: &mut Draft, monitor: &Object, value: &mut Value) {
     let Some(endpoints) = value.pointer_mut("/spec/endpoints").and_then(Value::as_array_mut) else { return };
     for (number, endpoint) in endpoints.iter_mut().enumerate() {
@@ -196,7 +197,7 @@ fn may_be_refused(draft: &mut Draft, object: &Object, is_everywhere: bool) {
     draft.findings.push(finding);
 }
 
-/// Texts with the namespace of the operator, which is another one once somebody chooses it.
+/// Reports strings with the namespace of the operator, since the user of the bundle chooses another one.
 fn fixed_namespaces(draft: &mut Draft, deployments: &Deployments) {
     let namespace = &deployments.namespace;
     let mut found: Vec<Span> = Vec::new();
@@ -228,7 +229,7 @@ fn fixed_namespaces(draft: &mut Draft, deployments: &Deployments) {
 
 const RBAC: &str = "rbac.authorization.k8s.io";
 
-/// Calls the function with all texts in a value and their JSON pointers.
+/// Calls the function with all strings in a value and their JSON pointers.
 fn texts(value: &Value, pointer: &str, see: &mut impl FnMut(&str, &str)) {
     match value {
         Value::String(text) => see(pointer, text),
@@ -252,11 +253,11 @@ fn has_word(text: &str, word: &str) -> bool {
             .any(|(at, _)| !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part))
 }
 
-/// What the image of the bundle says of it.
+/// The labels of the bundle image.
 #[derive(Clone, Debug)]
 pub struct Labels<'a> {
     pub package: &'a str,
-    /// Separated by commas.
+    /// Comma-separated.
     pub channels: &'a str,
     pub default_channel: Option<&'a str>,
 }
@@ -285,14 +286,14 @@ impl Labels<'_> {
         own
     }
 
-    /// Its own, and those that somebody has added.
+    /// The labels, and those that others have added.
     fn with(&self, existing: impl Iterator<Item = (String, String)>) -> BTreeMap<String, String> {
         let added = existing.filter(|(key, _)| !key.starts_with(PREFIX));
         added.chain(self.own()).collect()
     }
 }
 
-/// `metadata/annotations.yaml`. `existing` is the one on disk: keys of others are kept.
+/// `metadata/annotations.yaml`. `existing` is the file on disk, whose other keys are kept.
 pub fn metadata(labels: &Labels, existing: &Value) -> Value {
     let existing = existing["annotations"].as_object().into_iter().flatten();
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -300,7 +301,7 @@ pub fn metadata(labels: &Labels, existing: &Value) -> Value {
     json!({ "annotations": all })
 }
 
-/// The Dockerfile of the bundle in a folder. `existing` is the one on disk: labels of others are kept.
+/// The Dockerfile of the bundle in a folder. `existing` is the file on disk, whose other labels are kept.
 pub fn dockerfile(labels: &Labels, folder: &str, header: &str, existing: &str) -> String {
     let lines = existing.lines().filter_map(|line| line.strip_prefix("LABEL ")?.split_once('='));
     let unquoted = |text: &str| text.trim().trim_matches('"').to_owned();
@@ -317,7 +318,7 @@ pub fn dockerfile(labels: &Labels, folder: &str, header: &str, existing: &str) -
     text
 }
 
-/// `tests/scorecard/config.yaml`: the tests that scorecard has.
+/// `tests/scorecard/config.yaml` with the tests of scorecard.
 pub fn scorecard() -> Value {
     let tests = [
         ("basic", "basic-check-spec"),
@@ -342,5 +343,5 @@ pub fn scorecard() -> Value {
     })
 }
 
-/// The image of operator-sdk that has these tests.
+/// The operator-sdk image with these tests.
 const SCORECARD: &str = "quay.io/operator-framework/scorecard-test:v1.42.3";

@@ -9,19 +9,20 @@ use super::draft::Draft;
 use super::object::{list, text};
 use crate::diagnostics::OP507;
 
-/// The digest of each image: `sha256:…` by its reference.
+/// Digests (`sha256:…`) by image reference.
 pub type Digests = BTreeMap<String, String>;
 
 const PREFIX: &str = "RELATED_IMAGE_";
 
-/// `relatedImages`: what `RELATED_IMAGE_…` variables name, and with digests every image. Pins the images of `specs`.
+/// `relatedImages`: the values of `RELATED_IMAGE_…` variables; with digests, all images. Also pins the images of
+/// `specs`.
 pub fn related(
     draft: &mut Draft,
     deployments: &Deployments,
     specs: &mut [Value],
     digests: Option<&Digests>,
 ) -> Vec<Value> {
-    // The names by which images are known; the variable's goes before the container's.
+    // Names by image. That of a variable takes precedence over that of a container.
     let mut named: BTreeMap<String, String> = BTreeMap::new();
     for (at, (_, deployment)) in deployments.all.iter().enumerate() {
         for (pointer, container) in containers(&specs[at]["spec"]) {
@@ -58,7 +59,7 @@ pub fn related(
     named.into_iter().map(|(name, image)| json!({ "name": name, "image": image })).collect()
 }
 
-/// The images of containers that no variable names.
+/// Names images of containers without a variable.
 fn name_containers(specs: &[Value], named: &mut BTreeMap<String, String>) {
     let known: BTreeSet<String> = named.values().cloned().collect();
     for item in specs {
@@ -76,7 +77,7 @@ fn name_containers(specs: &[Value], named: &mut BTreeMap<String, String>) {
     }
 }
 
-/// Pins containers and variables alike: they are the same images.
+/// Pins images in containers and in variables.
 fn pin(draft: &mut Draft, deployments: &Deployments, specs: &mut [Value], digests: &Digests) {
     for (at, (_, deployment)) in deployments.all.iter().enumerate() {
         let mut missing = Vec::new();
@@ -110,7 +111,7 @@ fn pin(draft: &mut Draft, deployments: &Deployments, specs: &mut [Value], digest
     }
 }
 
-/// `name@sha256:…`; `None` if the digest is not known.
+/// `name@sha256:…`; `None` if the digest is unknown.
 fn pinned(image: &str, digests: &Digests) -> Option<String> {
     if image.contains('@') {
         return Some(image.to_owned());

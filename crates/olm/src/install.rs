@@ -1,5 +1,5 @@
-//! The objects that have OLM install a bundle: for OLM v0, a catalog in ConfigMaps with a Pod that serves it, and a Subscription; for OLM
-//! v1, a ClusterCatalog and a ClusterExtension.
+//! The objects with which OLM installs a bundle: for OLM v0, a catalog in ConfigMaps with a Pod that serves it, and a
+//! Subscription; for OLM v1, a ClusterCatalog and a ClusterExtension.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -21,7 +21,8 @@ pub enum Mode {
 impl Mode {
     const NAMES: [&str; 4] = ["AllNamespaces", "OwnNamespace", "SingleNamespace", "MultiNamespace"];
 
-    /// `AllNamespaces`, `OwnNamespace`, `SingleNamespace=a` or `MultiNamespace=a,b`, as operator-sdk reads it. An error is the rule.
+    /// Parses operator-sdk's syntax: `AllNamespaces`, `OwnNamespace`, `SingleNamespace=a` or `MultiNamespace=a,b`. An
+    /// error is the violated rule.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         let (mode, names) = text.split_once('=').map_or((text, ""), |(mode, names)| (mode, names));
         let names: BTreeSet<String> = names.split(',').filter(|name| !name.is_empty()).map(String::from).collect();
@@ -38,7 +39,7 @@ impl Mode {
         }
     }
 
-    /// The mode for the namespaces of an OperatorGroup; none: all namespaces.
+    /// The mode for the namespaces of an OperatorGroup; an empty set means all namespaces.
     pub fn of(watched: &BTreeSet<String>, namespace: &str) -> Self {
         match watched.len() {
             0 => Self::All,
@@ -48,12 +49,12 @@ impl Mode {
         }
     }
 
-    /// The first mode that the CSV supports and that needs no namespaces.
+    /// The first supported mode that needs no list of namespaces.
     pub fn default_of(csv: &Value) -> Option<Self> {
         [Self::All, Self::Own].into_iter().find(|mode| mode.is_supported_by(csv))
     }
 
-    /// The namespaces that the operator watches; empty: all.
+    /// The watched namespaces; empty for all.
     pub fn watched(&self, namespace: &str) -> BTreeSet<String> {
         match self {
             Self::All => BTreeSet::new(),
@@ -94,11 +95,11 @@ pub fn supported(csv: &Value) -> Vec<&str> {
     modes.map(|mode| text(mode, "/type")).collect()
 }
 
-/// Says that opctl has made an object, and for which package.
+/// The label of objects created by opctl. `PART_OF` contains their package.
 const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "opctl");
 const PART_OF: &str = "app.kubernetes.io/part-of";
 
-/// The labels of all objects for a package.
+/// The labels of all objects of a package.
 pub fn labels(package: &str) -> Value {
     let mut labels = Map::new();
     labels.insert(MANAGED_BY.0.into(), MANAGED_BY.1.into());
@@ -106,7 +107,7 @@ pub fn labels(package: &str) -> Value {
     labels.into()
 }
 
-/// The same as a selector.
+/// The labels as a selector.
 pub fn selector(package: &str) -> String {
     format!("{}={},{PART_OF}={package}", MANAGED_BY.0, MANAGED_BY.1)
 }
@@ -115,33 +116,33 @@ pub fn is_ours(object: &Value) -> bool {
     object["metadata"]["labels"][MANAGED_BY.0] == MANAGED_BY.1
 }
 
-/// A package in a namespace, as it is subscribed to.
+/// A package to subscribe to in a namespace.
 #[derive(Clone, Copy, Debug)]
 pub struct Package<'a> {
     pub name: &'a str,
     pub namespace: &'a str,
 }
 
-/// The channel of catalogs of one bundle.
+/// The channel in catalogs of a single package.
 pub const CHANNEL: &str = "opctl-run-bundle";
 
-/// The key of a document in its ConfigMap.
+/// The key of the document in each ConfigMap.
 pub const DOCUMENT: &str = "catalog.json";
 
-/// How the Pod of a catalog runs.
+/// Settings of the Pod that serves a catalog.
 #[derive(Clone, Debug)]
 pub struct Serving<'a> {
-    /// Has `opm`, and may have more of a catalog in `/configs`.
+    /// Contains `opm`, and optionally further catalog files in `/configs`.
     pub index_image: &'a str,
     pub pull_policy: Option<&'a str>,
     pub pull_secret: Option<&'a str>,
     pub service_account: Option<&'a str>,
-    /// Whether the Pod meets the Pod security standard `restricted`.
+    /// The Pod meets the Pod security standard `restricted`.
     pub restricted: bool,
 }
 
 impl Package<'_> {
-    /// The name of its CatalogSource.
+    /// The name of the CatalogSource.
     pub fn catalog(&self) -> String {
         format!("{}-catalog", self.name)
     }
@@ -150,7 +151,7 @@ impl Package<'_> {
         json!({ "name": name, "namespace": self.namespace, "labels": labels(self.name) })
     }
 
-    /// The documents of the catalog beside the bundles, which replace each other in this order.
+    /// The package and channel of the catalog. Each bundle replaces the previous one.
     pub fn channel(&self, csvs: &[String]) -> Vec<Value> {
         let before = std::iter::once(None).chain(csvs.iter().map(Some));
         let entries: Vec<Value> = csvs
@@ -185,10 +186,10 @@ impl Package<'_> {
             .collect()
     }
 
-    /// The Pod that serves the ConfigMaps. Its name depends on what is in them, because a Pod does not change.
+    /// The Pod that serves the ConfigMaps. A hash of their content is in its name, because a Pod cannot be updated.
     pub fn pod(&self, config_maps: &[Value], serving: &Serving) -> Value {
         let name = |config_map: &Value| text(config_map, "/metadata/name").to_owned();
-        // Each file by itself: `opm` would read the files of a mounted ConfigMap twice, by their links.
+        // Files are mounted individually: `opm` would read those of a mounted ConfigMap twice, because of their links.
         let mounts: Vec<Value> = config_maps
             .iter()
             .map(|map| {
@@ -236,7 +237,7 @@ impl Package<'_> {
         })
     }
 
-    /// The catalog at the address of its Pod.
+    /// The CatalogSource with the address of the Pod.
     pub fn catalog_source(&self, ip: &str, pull_secret: Option<&str>) -> Value {
         let host = if ip.contains(':') { format!("[{ip}]") } else { ip.to_owned() };
         let mut spec = json!({
@@ -254,7 +255,7 @@ impl Package<'_> {
     pub fn operator_group(&self, watched: &BTreeSet<String>) -> Value {
         let spec = if watched.is_empty() { json!({}) } else { json!({ "targetNamespaces": watched }) };
         let mut group = self.of_olm("OperatorGroup", "v1", "opctl", spec);
-        // It is for all packages in the namespace.
+        // It applies to all packages in the namespace.
         group["metadata"]["labels"] = json!({ MANAGED_BY.0: MANAGED_BY.1 });
         group
     }
@@ -280,7 +281,7 @@ impl Package<'_> {
         })
     }
 
-    /// For OLM v1.
+    /// The ClusterCatalog for OLM v1.
     pub fn cluster_catalog(&self, image: &str) -> Value {
         json!({
             "apiVersion": "olm.operatorframework.io/v1",
@@ -290,7 +291,7 @@ impl Package<'_> {
         })
     }
 
-    /// For OLM v1, which installs it in the namespace.
+    /// The ClusterExtension for OLM v1, which installs the package in the namespace.
     pub fn cluster_extension(&self, version: &str, watched: &BTreeSet<String>, service_account: Option<&str>) -> Value {
         let mut spec = json!({
             "namespace": self.namespace,
@@ -317,7 +318,7 @@ impl Package<'_> {
         })
     }
 
-    /// What was installed without OLM: a list of objects, by which they are found again. `objects` are lines of [`line()`].
+    /// The inventory of an installation without OLM, used to find the objects later. `objects` are lines of [`line()`].
     pub fn inventory(&self, version: &str, objects: &BTreeSet<String>) -> Value {
         let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
         json!({
@@ -344,7 +345,7 @@ pub fn line(object: &Value) -> String {
     format!("{version} {kind} {} {name}", namespace.unwrap_or("-"))
 }
 
-/// The reverse: an object with nothing but its name. `None` for another text.
+/// The inverse of [`line()`]: an object with only its identity. `None` for invalid text.
 pub fn named(line: &str) -> Option<Value> {
     let [version, kind, namespace, name] = line.split(' ').collect::<Vec<_>>()[..] else { return None };
     let mut metadata = json!({ "name": name });

@@ -1,9 +1,10 @@
 //! Bundles (format `registry+v1`), catalogs and the scorecard of the Operator Lifecycle Manager (OLM).
 //!
-//! A bundle has a ClusterServiceVersion (CSV), which holds Deployments, permissions and webhooks, and files for the other objects.
-//! [`generate`] splits what kustomize renders of an operator into these parts, and reports each object and each field that a bundle
-//! cannot hold. [`render`](render::render) is the inverse. [`validate`] checks a bundle in a folder, by the rules in [`bundle::RULES`].
-//! [`mod@catalog`] and [`mod@scorecard`] take bundles. No program is started, and no cluster or registry is known.
+//! A bundle has a ClusterServiceVersion (CSV), which contains Deployments, permissions and webhooks, and files for the
+//! other objects. [`generate`] splits the rendered manifests of an operator into these parts, and reports each object
+//! and field that a bundle cannot contain. [`render`](render::render) is the inverse. [`validate`] checks a bundle in a
+//! folder, by the rules in [`bundle::RULES`]. [`mod@catalog`] and [`mod@scorecard`] process bundles. The crate starts
+//! no programs, and connects to no cluster or registry.
 //!
 //! ```
 //! use opctl_olm::bundle::Options;
@@ -53,7 +54,7 @@ pub use opctl_kustomize::yaml::Node;
 pub use opctl_model::diagnostic::{Diagnostic, Severity, SourceFile, Span};
 pub use opctl_model::project::Tree;
 
-/// Everything that a bundle is made of.
+/// The input of a bundle.
 #[derive(Debug)]
 pub struct Input<'a> {
     pub package: &'a str,
@@ -61,16 +62,16 @@ pub struct Input<'a> {
     pub version: &'a str,
     /// The CSV that the user maintains: names, descriptions, icons, install modes.
     pub base: Node,
-    /// The operator, as kustomize renders it. CSVs, scorecard configurations and samples among them are passed over.
+    /// The operator's manifests, rendered by kustomize. CSVs, scorecard configurations and samples in them are skipped.
     pub objects: Vec<Node>,
-    /// Custom resources to show as examples.
+    /// Custom resources for the examples.
     pub samples: Vec<Node>,
-    /// What the source says of the kinds, by kind, group and version.
+    /// Display settings from the source, by kind, group and version.
     pub hints: BTreeMap<(String, String, String), KindHints>,
     pub options: Options,
 }
 
-/// What the user asks for beside the objects.
+/// Options of a bundle.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Service accounts that get permissions although no Deployment uses them.
@@ -79,20 +80,20 @@ pub struct Options {
     pub skips: Vec<String>,
     pub skip_range: Option<String>,
     pub created_at: Option<String>,
-    /// Every image is pinned to its digest.
+    /// Pins every image to its digest.
     pub digests: Option<Digests>,
-    /// APIs of other operators that this one needs, as in `customresourcedefinitions.required`.
+    /// Required APIs of other operators, in the format of `customresourcedefinitions.required`.
     pub required: Vec<Value>,
 }
 
-/// A bundle, and what became of the objects.
+/// A generated bundle, and the fate of each object.
 #[derive(Debug)]
 pub struct Bundle {
-    /// By file name in `manifests/`; one object each.
+    /// By file name in `manifests/`, with one object each.
     pub manifests: BTreeMap<String, Value>,
-    /// A scorecard configuration, if one was among the objects.
+    /// The scorecard configuration, if the input has one.
     pub scorecard: Option<Value>,
-    /// Where each object went, in order of kind and name.
+    /// The destinations of each object, ordered by kind and name.
     pub rows: Vec<Row>,
     pub findings: Vec<Diagnostic>,
 }
@@ -105,11 +106,11 @@ pub fn validate(folder: impl Into<PathBuf>, options: &bundle::Options) -> Vec<bu
     bundle::validate(bundle::Folder { tree: &Tree::of_others(folder), shown: "" }, options)
 }
 
-/// Splits the objects. There is always a bundle; with an error among the findings, it is not to be used.
+/// Generates a bundle. It must not be used if the findings contain an error.
 pub fn generate(input: Input) -> Bundle {
     let Input { package, version, base, objects, samples, hints, options } = input;
     let mut objects: Vec<Object> = objects.into_iter().map(Object::new).collect();
-    // The order of files and lists in `config` is of no importance.
+    // The result does not depend on the order of files and lists in `config`.
     objects.sort_by(|a, b| a.key().cmp(&b.key()));
     let mut draft = Draft::new(&objects);
     let deployments = deployments::find(&mut draft);

@@ -32,7 +32,7 @@ impl Object {
         self.text("/metadata/name")
     }
 
-    /// Empty if it has none.
+    /// Empty if it is not set.
     pub fn namespace(&self) -> &str {
         self.text("/metadata/namespace")
     }
@@ -51,12 +51,12 @@ impl Object {
         self.kind() == kind && self.group() == group
     }
 
-    /// What tells it from all other objects.
+    /// The identity of the object.
     pub fn key(&self) -> [&str; 4] {
         [self.kind(), self.group(), self.namespace(), self.name()]
     }
 
-    /// Where the value at a JSON pointer is written; a missing one, where the value around it is.
+    /// The position of the value at a JSON pointer, or of its nearest parent.
     pub fn span(&self, pointer: &str) -> Span {
         let mut node = &self.node;
         for step in pointer.split('/').skip(1) {
@@ -70,7 +70,7 @@ impl Object {
         node.span.clone()
     }
 
-    /// Where its name is written.
+    /// The position of the name.
     pub fn name_span(&self) -> Span {
         self.span("/metadata/name")
     }
@@ -84,17 +84,17 @@ impl Object {
     }
 }
 
-/// The text at a JSON pointer; empty if there is none.
+/// The string at a JSON pointer; empty if it is missing.
 pub fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The list at a JSON pointer; empty if there is none.
+/// The list at a JSON pointer; empty if it is missing.
 pub fn list<'v>(value: &'v Value, pointer: &str) -> &'v [Value] {
     value.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// A part of a JSON pointer.
+/// Escapes a key for a JSON pointer.
 pub fn escape(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }

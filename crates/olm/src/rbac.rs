@@ -1,6 +1,7 @@
-//! Roles and bindings → `permissions` and `clusterPermissions` of the CSV, which OLM makes roles, bindings and service accounts of.
+//! Roles and bindings → `permissions` and `clusterPermissions` of the CSV, from which OLM creates roles, bindings and
+//! service accounts.
 //!
-//! What binds somebody else, or the role of somebody else, stays an object of its own.
+//! Bindings of other subjects or to other roles remain separate objects.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,9 +45,9 @@ struct Split<'d, 'a> {
     draft: &'d mut Draft<'a>,
     deployments: &'d Deployments<'a>,
     accounts: BTreeSet<String>,
-    /// The roles whose rules are in the CSV.
+    /// The roles whose rules were copied to the CSV.
     consumed: BTreeSet<usize>,
-    /// The roles that a binding in a file refers to.
+    /// The roles referenced by a binding in a file.
     kept: BTreeSet<usize>,
 }
 
@@ -108,14 +109,14 @@ impl Split<'_, '_> {
         }
     }
 
-    /// Whether a subject is an account of the operator's Deployments.
+    /// `true` if a subject is a service account of the operator's Deployments.
     fn is_own(&self, subject: &Value) -> bool {
         text(subject, "/kind") == "ServiceAccount"
             && text(subject, "/namespace") == self.deployments.namespace
             && self.accounts.contains(text(subject, "/name"))
     }
 
-    /// A binding for an account that nothing runs as is a slip: usually of the Deployment, which then runs as another one.
+    /// Reports bindings of accounts that nothing uses; usually, the Deployment has the wrong account.
     fn unused_accounts(&mut self, binding: &Object, others: &[Value]) {
         for subject in others {
             let (name, namespace) = (text(subject, "/name"), text(subject, "/namespace"));
@@ -134,7 +135,7 @@ impl Split<'_, '_> {
         }
     }
 
-    /// Writes a binding with these subjects to a file. Nothing changes their namespace at the installation.
+    /// Writes a binding with these subjects to a file. Their namespace does not change at installation.
     fn keep(&mut self, at: usize, binding: &Object, subjects: Vec<Value>) {
         let home = &self.deployments.namespace;
         if let Some(subject) = subjects.iter().position(|subject| text(subject, "/namespace") == home) {
@@ -156,7 +157,7 @@ impl Split<'_, '_> {
         self.draft.keep(at, value);
     }
 
-    /// The role that a binding refers to, if it is in the input.
+    /// The role of a binding, if it is in the input.
     fn role(&self, binding: &Object) -> Option<usize> {
         let (kind, name) = (binding.text("/roleRef/kind"), binding.text("/roleRef/name"));
         let is_it =
@@ -164,7 +165,7 @@ impl Split<'_, '_> {
         self.draft.all(GROUP, kind).find(|(_, role)| is_it(role)).map(|(at, _)| at)
     }
 
-    /// The rules of a role, or those that it is aggregated from.
+    /// The rules of a role, aggregated if necessary.
     fn rules(&mut self, role: usize) -> Vec<Value> {
         let role = &self.draft.objects[role];
         if role.value.get("aggregationRule").is_none() {
@@ -188,7 +189,7 @@ impl Split<'_, '_> {
         rules
     }
 
-    /// Roles that no binding in the CSV has consumed, and those that a binding in a file refers to.
+    /// Writes the roles that no binding in the CSV has consumed, and those referenced by a binding in a file.
     fn roles(&mut self) {
         for kind in ["Role", "ClusterRole"] {
             let roles: Vec<(usize, &Object)> = self.draft.all(GROUP, kind).collect();
@@ -214,7 +215,7 @@ impl Split<'_, '_> {
         }
     }
 
-    /// OLM creates the accounts that have permissions, and no others.
+    /// OLM creates service accounts that have permissions, and no others.
     fn accounts(&mut self, namespaced: &mut Rules, cluster: &Rules) {
         let objects: Vec<(usize, &Object)> = self.draft.all("", "ServiceAccount").collect();
         for (at, account) in objects {
@@ -248,7 +249,7 @@ impl Split<'_, '_> {
     }
 }
 
-/// The rules of the roles that every cluster has, as far as operators bind them.
+/// The rules of roles in every cluster, limited to those that operators bind.
 fn provided(role: &str) -> Option<Vec<Value>> {
     let rule =
         |group: &str, resource: &str| json!({ "apiGroups": [group], "resources": [resource], "verbs": ["create"] });

@@ -1,6 +1,6 @@
-//! A bundle → the objects that OLM creates of it, with plain names: what `operator-controller` (OLM v1) renders.
+//! A bundle → the objects that OLM creates from it, with plain names, as `operator-controller` (OLM v1) renders them.
 //!
-//! The inverse of [`generate`](super::generate). A bundle with something that OLM would refuse is an error.
+//! The inverse of [`generate`](super::generate). Content that OLM would reject is an error.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,18 +11,18 @@ use super::deployments::containers_mut;
 use super::files::is_namespaced;
 use super::object::{list, text};
 
-/// A bundle and where it is installed.
+/// A bundle and its installation settings.
 #[derive(Clone, Copy, Debug)]
 pub struct Installation<'a> {
     /// The objects in `manifests/`.
     pub manifests: &'a [Value],
     /// The namespace of the operator.
     pub namespace: &'a str,
-    /// The namespaces that it watches; empty: all.
+    /// The watched namespaces; empty for all.
     pub watched: &'a BTreeSet<String>,
 }
 
-/// Why a bundle cannot be installed.
+/// The reason why a bundle cannot be installed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct RenderError {
@@ -34,7 +34,7 @@ fn refuse<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, R
     Err(RenderError { message: message.into(), help: help.into() })
 }
 
-/// The objects, in the order in which they are to be created: the Namespace is not among them.
+/// The objects in order of creation, without the Namespace.
 ///
 /// # Errors
 ///
@@ -62,7 +62,7 @@ pub fn render(installation: &Installation) -> Result<Vec<Value>, RenderError> {
     Ok(objects)
 }
 
-/// What others need goes first.
+/// The position in the order of creation: dependencies first.
 fn rank(kind: &str) -> usize {
     const FIRST: [&str; 10] = [
         "CustomResourceDefinition",
@@ -94,7 +94,7 @@ impl Rendering<'_> {
         list(self.csv, "/spec/webhookdefinitions")
     }
 
-    /// Whether the CSV supports the namespaces.
+    /// Checks that the CSV supports the namespaces.
     fn check_mode(&self) -> Result<(), RenderError> {
         let mode = match self.watched.len() {
             0 => "AllNamespaces",
@@ -171,7 +171,7 @@ impl Rendering<'_> {
         [role, binding]
     }
 
-    /// `<csv>-<account>-<hash>`, which is as long as a label value may be.
+    /// `<csv>-<account>-<hash>`, truncated to the maximum length of a label value.
     fn name(&self, account: &str, rules: &Value) -> String {
         let hash = checksum(&format!("{account}\n{rules}"));
         let base = format!("{}-{account}", text(self.csv, "/metadata/name"));
@@ -199,7 +199,7 @@ impl Rendering<'_> {
         Ok(object)
     }
 
-    /// The CRD calls the conversion webhook.
+    /// Sets the conversion webhook of the CRD.
     fn convert(&self, crd: &mut Value) {
         let converts = |definition: &&Value| {
             definition["type"] == "ConversionWebhook"
@@ -235,7 +235,7 @@ impl Rendering<'_> {
         let watched: Vec<&str> = self.watched.iter().map(String::as_str).collect();
         annotations.insert("olm.targetNamespaces".into(), watched.join(",").into());
         annotations.insert("olm.operatorNamespace".into(), self.namespace.into());
-        // The examples are for consoles, and the largest part.
+        // The examples are for consoles only, and are the largest part.
         annotations.remove("alm-examples");
         template["annotations"] = annotations.into();
         let name = text(item, "/name");
@@ -251,7 +251,7 @@ impl Rendering<'_> {
         json!({ "apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec })
     }
 
-    /// Configurations, Services, and the certificates of cert-manager.
+    /// The webhook configurations, Services, and certificates of cert-manager.
     fn webhooks(&self) -> Result<Vec<Value>, RenderError> {
         let mut objects = Vec::new();
         let mut services: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
@@ -323,7 +323,7 @@ impl Rendering<'_> {
         configuration
     }
 
-    /// The API server trusts a certificate that signs itself.
+    /// A self-signed certificate, with its Issuer.
     fn certificate(&self, service: &str, secret: &str) -> [Value; 2] {
         let issuer = format!("{service}-selfsigned-issuer");
         let names = ["", ".cluster.local"].map(|end| format!("{service}.{}.svc{end}", self.namespace));
@@ -350,7 +350,7 @@ impl Rendering<'_> {
     }
 }
 
-/// Has cert-manager write the certificate to an object.
+/// Makes cert-manager inject the CA into an object.
 fn inject(object: &mut Value, namespace: &str, service: &str) {
     let metadata = &mut object["metadata"];
     if !metadata["annotations"].is_object() {
@@ -359,7 +359,7 @@ fn inject(object: &mut Value, namespace: &str, service: &str) {
     metadata["annotations"]["cert-manager.io/inject-ca-from"] = format!("{namespace}/{service}-cert").into();
 }
 
-/// The Service for the webhooks of a Deployment.
+/// The name of the Service for the webhooks of a Deployment.
 fn service(definition: &Value) -> String {
     format!("{}-service", text(definition, "/deploymentName").replace('.', "-"))
 }
@@ -368,17 +368,17 @@ fn secret(definition: &Value) -> String {
     format!("{}-cert", service(definition))
 }
 
-/// Of the Service.
+/// The port of the Service.
 fn port(definition: &Value) -> i64 {
     definition["containerPort"].as_i64().unwrap_or(443)
 }
 
-/// Of the container.
+/// The port of the container.
 fn target_port(definition: &Value) -> i64 {
     definition["targetPort"].as_i64().unwrap_or_else(|| port(definition))
 }
 
-/// Mounts the certificate where operators look for it.
+/// Mounts the certificate in the folders where operators expect it.
 fn mount(spec: &mut Value, secret: &str) {
     let folders = [
         ("apiservice-cert", "/apiserver.local.config/certificates", "apiserver.crt", "apiserver.key"),
@@ -407,7 +407,7 @@ fn mount(spec: &mut Value, secret: &str) {
     }
 }
 
-/// Puts an item into a list, in place of others.
+/// Adds an item to a list, and removes the items that it replaces.
 fn replace(object: &mut Value, key: &str, is_replaced: impl Fn(&Value) -> bool, item: Value) {
     if !object[key].is_array() {
         object[key] = json!([]);
@@ -418,7 +418,7 @@ fn replace(object: &mut Value, key: &str, is_replaced: impl Fn(&Value) -> bool, 
     }
 }
 
-/// FNV-1a, as letters and digits: names need to differ, not to be hard to guess.
+/// FNV-1a, as letters and digits: names must be distinct, but need no cryptographic hash.
 pub(super) fn checksum(text: &str) -> String {
     let mut hash = text
         .bytes()

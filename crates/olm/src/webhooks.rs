@@ -1,7 +1,7 @@
 //! Webhook configurations and the conversions of CRDs → `webhookdefinitions` of the CSV.
 //!
-//! A webhook names a Service; the CSV names the Deployment behind it and the port of its container. Both are followed to the end, and never
-//! guessed: Service → port → named port of a container.
+//! A webhook refers to a Service; the CSV contains the Deployment behind it and the port of its container. opctl
+//! follows these references (Service → port → named port of a container), and never guesses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,30 +13,30 @@ use super::object::{Object, list, text};
 use crate::diagnostics::{OP501, OP506};
 use opctl_model::diagnostic::Diagnostic;
 
-/// What the CSV has of webhooks.
+/// The webhooks of the CSV.
 #[derive(Debug, Default)]
 pub struct Webhooks {
     pub definitions: Vec<Value>,
-    /// The Deployments that serve them.
+    /// The Deployments that serve webhooks.
     pub deployments: BTreeSet<String>,
-    /// Their Services, which OLM replaces by its own.
+    /// The Services of the webhooks, which OLM replaces.
     pub services: BTreeSet<String>,
-    /// The names by which Certificates would be issued for these Services.
+    /// The DNS names of Certificates for these Services.
     names: BTreeSet<String>,
 }
 
 impl Webhooks {
-    /// Whether a Certificate is for one of the Services.
+    /// `true` if a Certificate is for one of the Services.
     pub fn is_for(&self, certificate: &Object) -> bool {
         let names = certificate.list("/spec/dnsNames").iter().filter_map(Value::as_str);
         names.into_iter().any(|name| self.names.contains(name))
     }
 }
 
-/// Where a webhook is served.
+/// The endpoint of a webhook.
 struct Target {
     deployment: String,
-    /// Of the Service, the number of the object and of its port.
+    /// The indexes of the Service in the objects, and of its port.
     service: (usize, usize),
     port: i64,
     target_port: i64,
@@ -44,7 +44,7 @@ struct Target {
 
 const GROUP: &str = "admissionregistration.k8s.io";
 
-/// The fields of a webhook that a definition has as they are.
+/// The fields that are copied from a webhook to its definition.
 pub const SAME: [&str; 8] = [
     "admissionReviewVersions",
     "failurePolicy",
@@ -89,7 +89,7 @@ pub fn find(draft: &mut Draft, deployments: &Deployments) -> Webhooks {
         let key = |value: &Value| (text(value, "/generateName").to_owned(), text(value, "/type").to_owned());
         key(a).cmp(&key(b))
     });
-    // A Service that has other ports serves somebody else, too.
+    // A Service with further ports is also used for something else.
     for (service, ports) in used {
         if draft.objects[service].list("/spec/ports").len() == ports.len() {
             draft.went(service, Fate::Olm("creates a Service for the webhooks of each Deployment".into()));
@@ -106,7 +106,7 @@ impl Webhooks {
         objects: &[Object],
         used: &mut BTreeMap<usize, BTreeSet<usize>>,
     ) {
-        // That of the Service that OLM creates, in spite of its name.
+        // Despite its name, this is the port of the Service that OLM creates.
         definition.insert("containerPort".into(), target.port.into());
         definition.insert("targetPort".into(), target.target_port.into());
         definition.insert("deploymentName".into(), target.deployment.clone().into());
@@ -120,7 +120,7 @@ impl Webhooks {
     }
 }
 
-/// The fields for which a definition has no place.
+/// Reports fields that a definition cannot contain.
 fn lost_fields(draft: &mut Draft, configuration: &Object, pointer: &str, webhook: &Value) {
     let name = text(webhook, "/name").to_owned();
     let mut lost = |field: &str, label: &str, help: &str| {
@@ -152,7 +152,7 @@ fn lost_fields(draft: &mut Draft, configuration: &Object, pointer: &str, webhook
     }
 }
 
-/// The Deployment and the ports behind the Service at a `clientConfig`.
+/// The Deployment and the ports behind the Service of a `clientConfig`.
 fn target(draft: &mut Draft, deployments: &Deployments, object: &Object, pointer: &str) -> Option<Target> {
     let found = followed(draft, deployments, object, pointer);
     found.map_err(|error| draft.findings.push(*error)).ok()
@@ -230,7 +230,7 @@ fn container_port(spec: &Value, name: &str) -> Option<i64> {
     ports.find(|port| text(port, "/name") == name)?["containerPort"].as_i64()
 }
 
-/// One definition for all kinds that are converted at the same place.
+/// Creates one definition for all kinds with the same conversion endpoint.
 fn conversions(
     draft: &mut Draft,
     deployments: &Deployments,

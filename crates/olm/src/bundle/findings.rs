@@ -1,16 +1,16 @@
-//! What validation found: diagnostics, each by a rule of the table in [`super::table`].
+//! Findings of validation: diagnostics, each for a rule of the table in [`super::table`].
 
 use super::table::{RULES, Rule};
 use opctl_model::diagnostic::{Diagnostic, Severity, Span};
 
-/// A diagnostic and the rule that it follows from.
+/// A diagnostic, with the violated rule.
 #[derive(Clone, Debug)]
 pub struct Finding {
     pub rule: &'static Rule,
     pub diagnostic: Diagnostic,
 }
 
-/// In the order in which they were found.
+/// Findings in the order of discovery.
 #[derive(Debug, Default)]
 pub struct Findings(pub Vec<Finding>);
 
@@ -23,7 +23,7 @@ impl Findings {
         self.push(Severity::Warning, rule, Some(span), message.as_ref())
     }
 
-    /// Of the bundle as a whole, or of a file that is missing.
+    /// Reports an error of the whole bundle, or of a missing file.
     pub(crate) fn error_without_place(&mut self, rule: &str, message: impl AsRef<str>) -> &mut Self {
         self.push(Severity::Error, rule, None, message.as_ref())
     }
@@ -32,7 +32,7 @@ impl Findings {
         self.push(Severity::Warning, rule, None, message.as_ref())
     }
 
-    /// The way out of the last finding.
+    /// Adds help to the last finding.
     pub(crate) fn help(&mut self, help: impl Into<String>) -> &mut Self {
         if let Some(Finding { diagnostic, .. }) = self.0.last_mut() {
             diagnostic.help.push(help.into());
@@ -49,7 +49,7 @@ impl Findings {
         self
     }
 
-    /// By file and position; the same finding once.
+    /// Sorts findings by file and position, and removes duplicates.
     pub fn sorted(mut self) -> Vec<Finding> {
         let place = |finding: &Finding| {
             finding.diagnostic.span.as_ref().map(|(span, _)| (span.file.path.clone(), span.range.start))

@@ -1,4 +1,4 @@
-//! The files of a bundle → objects with positions. Reports what stops a bundle from being read; other rules are in
+//! The files of a bundle → objects with positions. Reports errors that prevent reading a bundle; other rules are in
 //! `rules`.
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use opctl_model::project::{Tree, join};
 /// The prefix of the annotations of a bundle.
 pub(crate) const PREFIX: &str = "operators.operatorframework.io.bundle.";
 
-/// A bundle that can be read.
+/// The content of a readable bundle.
 #[derive(Debug)]
 pub struct Bundle {
     /// The entries of `metadata/annotations.yaml`; a map.
@@ -24,14 +24,14 @@ pub struct Bundle {
     pub dependencies: Option<Node>,
     /// `metadata/properties.yaml`, or another file with `properties`.
     pub properties: Option<Node>,
-    /// `bundle.Dockerfile` in the bundle or beside it.
+    /// `bundle.Dockerfile` in the bundle or next to it.
     pub dockerfile: Option<Arc<SourceFile>>,
 }
 
 #[derive(Debug)]
 pub struct Manifest {
     pub node: Node,
-    /// Further documents in its file.
+    /// Further documents in the same file.
     pub others: Vec<Node>,
 }
 
@@ -52,7 +52,7 @@ impl Manifest {
         self.api_version().split_once('/').map_or("", |(group, _)| group)
     }
 
-    /// As a person says it: `Service "x"`.
+    /// Name for messages: ``Service `x` ``.
     pub fn shown(&self) -> String {
         format!("{} `{}`", self.kind(), self.name())
     }
@@ -79,13 +79,13 @@ impl Bundle {
         self.manifests.iter().filter(|manifest| manifest.is_crd())
     }
 
-    /// What is neither the ClusterServiceVersion nor a CRD.
+    /// All manifests except the ClusterServiceVersion and CRDs.
     pub fn others(&self) -> impl Iterator<Item = &Manifest> {
         let is_other = |manifest: &&Manifest| !manifest.is_crd() && manifest.kind() != CSV;
         self.manifests.iter().filter(is_other)
     }
 
-    /// `package.v1`, `channels.v1`, …
+    /// A bundle annotation by its name without prefix: `package.v1`, `channels.v1`, …
     pub fn annotation(&self, name: &str) -> Option<&Node> {
         self.annotations.get(&format!("{PREFIX}{name}"))
     }
@@ -118,17 +118,17 @@ impl Bundle {
 
 pub const CSV: &str = "ClusterServiceVersion";
 
-/// A folder of files, and how the user calls it.
+/// A folder of files, and its displayed path.
 #[derive(Clone, Copy)]
 pub struct Folder<'a> {
-    /// Its root is the folder.
+    /// The tree with the folder as its root.
     pub tree: &'a Tree,
-    /// `bundle`, or empty for the current folder.
+    /// The displayed path: `bundle`, or empty for the current folder.
     pub shown: &'a str,
 }
 
 impl Folder<'_> {
-    /// The path of a file as it is shown.
+    /// The displayed path of a file.
     pub fn path(&self, path: &str) -> String {
         match path.strip_prefix("../") {
             Some(name) => match self.shown.rsplit_once('/') {
@@ -140,7 +140,7 @@ impl Folder<'_> {
         }
     }
 
-    /// `None` where there is no such file, or none of text.
+    /// A text file; `None` if it is missing or not text.
     pub fn file(&self, path: &str) -> Option<Arc<SourceFile>> {
         let text = match path.strip_prefix("../") {
             Some(name) => Tree::of_others(self.tree.root().join("..")).read(name),
@@ -149,7 +149,7 @@ impl Folder<'_> {
         Some(SourceFile::new(self.path(path), text.ok().flatten()?))
     }
 
-    /// A place for findings about a file as a whole.
+    /// The position for findings about a whole file.
     pub fn place(&self, path: &str) -> Span {
         Span { file: SourceFile::new(self.path(path), ""), range: 0..0 }
     }
@@ -161,7 +161,7 @@ impl Folder<'_> {
 
 const ANNOTATIONS: &str = "metadata/annotations.yaml";
 
-/// Reads a bundle; `None` if it cannot be read, and then the findings say why.
+/// Reads a bundle. `None` if it cannot be read; the findings contain the reasons.
 pub fn load(folder: Folder, findings: &mut Findings) -> Option<Bundle> {
     let files = match folder.tree.files_below("") {
         Ok(files) => files,
@@ -221,7 +221,7 @@ pub fn load(folder: Folder, findings: &mut Findings) -> Option<Bundle> {
     Some(Bundle { annotations, manifests, csv, dependencies, properties, dockerfile })
 }
 
-/// What is behind a key at the top of a file, if it is a map or a list with something in it.
+/// The value of a top-level key in a file, if it is a non-empty map or list.
 fn entry(folder: Folder, path: &str, key: &str, findings: &mut Findings) -> Option<Node> {
     let file = match folder.tree.read(path) {
         Ok(text) => SourceFile::new(folder.path(path), text?),
@@ -237,7 +237,7 @@ fn entry(folder: Folder, path: &str, key: &str, findings: &mut Findings) -> Opti
             let node = documents.first()?.get(key)?;
             (!node.entries().is_empty() || !node.items().is_empty()).then(|| node.clone())
         }
-        // Files elsewhere are read for what they may have only.
+        // Other folders are only searched for the key, so errors in their files are ignored.
         Err(problem) if path.starts_with("metadata/") => {
             unreadable("metadata-yaml", *problem, &file, findings);
             None

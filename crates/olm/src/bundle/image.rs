@@ -1,6 +1,6 @@
 //! References of container images, by the grammar of `distribution/reference` (`ParseNormalizedNamed`).
 
-/// Whether it names an image: `[HOST[:PORT]/]PATH[:TAG][@DIGEST]`.
+/// `true` for valid image references: `[HOST[:PORT]/]PATH[:TAG][@DIGEST]`.
 pub fn is_reference(text: &str) -> bool {
     if text.len() == 64 && text.bytes().all(is_hex) {
         return false;
@@ -19,12 +19,12 @@ pub fn is_reference(text: &str) -> bool {
         && digest.is_none_or(is_digest)
 }
 
-/// Whether the image cannot change: it has a digest.
+/// `true` if the reference has a digest, so the image cannot change.
 pub fn is_pinned(text: &str) -> bool {
     text.contains('@')
 }
 
-/// What is before the first slash is a part of the path otherwise.
+/// `true` if the text before the first slash is a host; otherwise it is part of the path.
 fn is_like_host(text: &str) -> bool {
     text.contains(['.', ':']) || text == "localhost" || text.bytes().any(|byte| byte.is_ascii_uppercase())
 }
@@ -53,7 +53,7 @@ fn is_host(text: &str) -> bool {
         && port.is_none_or(|port| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Lowercase letters and digits, with `.`, `_`, `__` or any number of `-` between them.
+/// A path component: lowercase letters and digits, separated by `.`, `_`, `__` or any number of `-`.
 fn is_component(text: &str) -> bool {
     let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let is_separator = |text: &str| matches!(text, "." | "_" | "__") || text.chars().all(|c| c == '-');

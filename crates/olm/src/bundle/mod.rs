@@ -1,6 +1,6 @@
 //! Bundles of the Operator Lifecycle Manager (`registry+v1`): a folder goes in, findings with positions come out.
 //!
-//! Knows no project: any folder will do. Each rule has a name, which [`table`] lists with its source.
+//! Independent of projects: any folder will do. Each rule has a name, which [`table`] lists with its source.
 
 pub mod diagnostics;
 mod findings;
@@ -20,7 +20,7 @@ pub use table::{RULES, Rule};
 
 use opctl_model::diagnostic::SourceFile;
 
-/// Rules that are checked only if they are selected; the names are operator-sdk's.
+/// Optional rules, by operator-sdk's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Validator {
     OperatorHubV2,
@@ -64,7 +64,7 @@ impl Validator {
         }
     }
 
-    /// Selected together by `suite=…`.
+    /// The name of the suite that selects the validator: `suite=…`.
     pub fn suite(self) -> Option<&'static str> {
         let is_in_it = matches!(
             self,
@@ -89,19 +89,19 @@ impl Validator {
     }
 }
 
-/// What to check beside the rules that always hold.
+/// Options of optional rules.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     pub validators: BTreeSet<Validator>,
-    /// The version of Kubernetes that the bundle is for.
+    /// The version of Kubernetes that the bundle supports.
     pub kubernetes: Option<String>,
-    /// In place of those of OperatorHub.io.
+    /// Replacement for the categories of OperatorHub.io.
     pub categories: Option<Vec<String>>,
     /// The Dockerfile whose labels are checked.
     pub dockerfile: Option<Arc<SourceFile>>,
 }
 
-/// Everything that is wrong with a bundle, by file and position.
+/// All findings of a bundle, sorted by file and position.
 pub fn validate(folder: Folder, options: &Options) -> Vec<Finding> {
     let mut findings = Findings::default();
     if let Some(bundle) = load(folder, &mut findings) {
@@ -110,7 +110,7 @@ pub fn validate(folder: Folder, options: &Options) -> Vec<Finding> {
     findings.sorted()
 }
 
-/// The same for a bundle that has been read.
+/// Like [`validate`], for a bundle that is already loaded.
 pub fn check(bundle: &Bundle, options: &Options, findings: &mut Findings) {
     rules::format::check(bundle, findings);
     rules::csv::check(bundle, findings);

@@ -1,16 +1,16 @@
-//! Versions and ranges as OLM reads them: semver 2, in the dialect of Go's `blang/semver`, whose ranges have no carets, tildes or
-//! commas, but wildcards (`1.x`).
+//! Versions and ranges as OLM parses them: semver 2, in the dialect of Go's `blang/semver`. Its ranges have no carets,
+//! tildes or commas, but wildcards (`1.x`).
 
 use std::cmp::Ordering;
 
 pub use semver::Version;
 
-/// Reads three numbers without leading zeros, no `v`: `1.2.3-rc.1+build`.
+/// Parses `1.2.3-rc.1+build`: three numbers without leading zeros and without `v`.
 pub fn parse(text: &str) -> Result<Version, String> {
     opctl_cel::version::parse(text).ok_or_else(|| wrong(text, &mistake(text)))
 }
 
-/// Also `v1.2`, ` 1.2.3 ` and `01.2.3`.
+/// Also parses `v1.2`, ` 1.2.3 ` and `01.2.3`.
 pub fn parse_tolerant(text: &str) -> Result<Version, String> {
     let complete = opctl_cel::version::complete(text.trim());
     parse(&complete.ok_or_else(|| wrong(text, "a short version has no `-` or `+`"))?)
@@ -20,7 +20,7 @@ fn wrong(text: &str, why: &str) -> String {
     format!("`{text}` is not a semantic version: {why}")
 }
 
-/// The first mistake in a text that is no version.
+/// The first mistake in an invalid version.
 fn mistake(text: &str) -> String {
     let (rest, build) = text.split_once('+').map_or((text, None), |(rest, build)| (rest, Some(build)));
     let (numbers, pre) = rest.split_once('-').map_or((rest, None), |(numbers, pre)| (numbers, Some(pre)));
@@ -40,12 +40,12 @@ fn mistake(text: &str) -> String {
     format!("`{}` has a leading zero", part.unwrap_or_default())
 }
 
-/// A part between the dots behind `-` or `+`.
+/// `true` for valid identifiers after `-` or `+`, which are separated by dots.
 pub fn is_identifier(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// `>=1.0.0 <2.0.0 || 3.x`: blanks are *and*, `||` is *or*.
+/// `>=1.0.0 <2.0.0 || 3.x`: a space is *and*, `||` is *or*.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Range(Vec<Vec<(Comparison, Version)>>);
 
@@ -105,7 +105,7 @@ impl Comparison {
     }
 }
 
-/// Split at blanks, except between a sign and its version.
+/// Splits at whitespace, except between an operator and its version.
 fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut word = String::new();
@@ -121,7 +121,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// The comparisons that an operator and a version mean: two for a wildcard.
+/// The comparisons for an operator and a version: two for a wildcard.
 fn comparisons(sign: &str, text: &str) -> Result<Vec<(Comparison, Version)>, String> {
     use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
     if !text.contains('x') {

@@ -1,20 +1,21 @@
-//! The rules of `opctl bundle validate`: their names, families and sources. `docs/olm-validate.md` lists them; a test compares.
+//! The rules of `opctl bundle validate`: their names, families and sources. `docs/olm-validate.md` lists them; a test
+//! compares both.
 
 use crate::bundle::diagnostics::{OP510, OP511, OP512, OP513, OP514, OP515};
 use opctl_model::diagnostic::Code;
-/// A rule: what findings are called by.
+/// A rule of bundle validation, which findings refer to.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Stable; at the end of every message.
+    /// Stable identifier, at the end of every message.
     pub id: &'static str,
     pub family: Family,
-    /// What checks the same, and is followed here.
+    /// The existing implementation that opctl follows.
     pub source: Source,
-    /// What holds in a valid bundle.
+    /// The condition that a valid bundle meets.
     pub summary: &'static str,
 }
 
-/// One code for each: `opctl explain` describes it.
+/// A group of rules. Each has a code of its own for `opctl explain`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Family {
     /// Folders, files and annotations.
@@ -23,11 +24,11 @@ pub enum Family {
     Csv,
     /// The other manifests.
     Manifests,
-    /// Validators that are selected by name or suite.
+    /// Optional validators, selected by name or suite.
     Optional,
-    /// What OLM v1 refuses.
+    /// Bundles that OLM v1 rejects.
     OlmV1,
-    /// What no validator of operator-framework checks.
+    /// Rules that no validator of operator-framework has.
     Opctl,
 }
 
@@ -44,7 +45,7 @@ impl Family {
     }
 }
 
-/// Where a rule comes from.
+/// The origin of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// operator-registry: `pkg/lib/bundle/validate.go`
@@ -57,7 +58,7 @@ pub enum Source {
     Sdk,
     /// operator-controller: `internal/operator-controller/rukpak`
     Controller,
-    /// Kubernetes: what its API server checks
+    /// Kubernetes: validation in the API server
     Kubernetes,
     /// opctl alone
     Opctl,

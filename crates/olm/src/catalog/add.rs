@@ -1,4 +1,4 @@
-//! A bundle and a catalog → the files that have to be created or changed so that the catalog offers the bundle. Text in, text out.
+//! A bundle and a catalog → the files to create or change so that the catalog offers the bundle. Text in, text out.
 
 use serde_json::Value;
 
@@ -8,14 +8,14 @@ use opctl_kustomize::yaml::{self, Dialect};
 use opctl_model::diagnostic::SourceFile;
 use opctl_model::project::join;
 
-/// A file of the catalog, from its root.
+/// A changed file. Paths are relative to the root of the catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileChange {
     Create {
         path: String,
         documents: Vec<Value>,
     },
-    /// An entry of a channel is added.
+    /// Adds an entry to a channel.
     Edit {
         path: String,
         before: String,
@@ -23,21 +23,21 @@ pub enum FileChange {
     },
 }
 
-/// What is to be added.
+/// A bundle to add, and its place in the upgrade graph.
 #[derive(Clone, Debug, Default)]
 pub struct Addition {
     /// The `olm.bundle`.
     pub bundle: Value,
     pub channels: Vec<String>,
-    /// Of a new package; else the first channel.
+    /// For a new package. Default: the first channel.
     pub default_channel: Option<String>,
-    /// In place of the head of each channel.
+    /// Default: the head of each channel.
     pub replaces: Option<String>,
     pub skips: Vec<String>,
     pub skip_range: Option<String>,
 }
 
-/// The changes; an error says what is in the way, and the way out.
+/// The changes. An error consists of the message and the help.
 pub fn add(catalog: &Catalog, addition: &Addition) -> Result<Vec<FileChange>, [String; 2]> {
     let text = |key: &str| addition.bundle[key].as_str().unwrap_or_default();
     let (package, name) = (text("package"), text("name"));
@@ -88,7 +88,8 @@ pub fn add(catalog: &Catalog, addition: &Addition) -> Result<Vec<FileChange>, [S
     Ok(changes)
 }
 
-/// Adds an entry at the end of a list in block style. The new text is parsed again, and must have the entry and all else.
+/// Appends an entry to a list in block style. The new text is parsed again, to verify that it has the entry and is
+/// otherwise unchanged.
 fn edit(channel: &Document, entry: &Entry) -> Result<FileChange, [String; 2]> {
     let text = &channel.file().text;
     let json = document("", &Channel { name: String::new(), entries: vec![entry.clone()] })["entries"][0].clone();
@@ -108,7 +109,7 @@ fn edit(channel: &Document, entry: &Entry) -> Result<FileChange, [String; 2]> {
         .filter(|rest| rest.trim_start() == "-")
         .ok_or_else(refuse)?;
     let width = dash.len() - 1;
-    // The list goes on as long as lines are further in, or have a dash in its column.
+    // The list continues as long as lines are indented deeper, or have a dash in the same column.
     let mut end = start;
     let mut at = start;
     for line in text[start..].split_inclusive('\n') {
@@ -156,7 +157,7 @@ fn edit(channel: &Document, entry: &Entry) -> Result<FileChange, [String; 2]> {
     Ok(FileChange::Edit { path: channel.path.clone(), before: text.clone(), after })
 }
 
-/// JSON's strings are YAML's, too.
+/// Quotes a string as in JSON, which is valid YAML.
 fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
     match text.starts_with(|c: char| c.is_ascii_lowercase()) && text.chars().all(is_plain) && text.contains('-') {

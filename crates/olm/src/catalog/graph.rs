@@ -1,4 +1,4 @@
-//! The upgrade graph of a channel: its head, its edges, and both as text and SVG.
+//! The upgrade graph of a channel: its head, its edges, and renderings as text and SVG.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::{Catalog, Entry, entries};
 use crate::bundle::semver::{Range, Version};
 
-/// The entry that nothing replaces or skips. Source: `Channel.Head` of `alpha/model`.
+/// The entry that no other replaces or skips. Source: `Channel.Head` of `alpha/model`.
 pub fn head(entries: &[Entry]) -> Result<&Entry, String> {
     let incoming: BTreeSet<&str> = entries
         .iter()
@@ -28,7 +28,8 @@ pub fn head(entries: &[Entry]) -> Result<&Entry, String> {
     }
 }
 
-/// From the head, `replaces` must lead to all entries that are not skipped. Source: `validateReplacesChain` of `alpha/model`.
+/// Checks that `replaces` leads from the head to all entries that are not skipped. Source: `validateReplacesChain` of
+/// `alpha/model`.
 pub fn check_chain(entries: &[Entry]) -> Result<(), String> {
     let head = head(entries)?;
     let by_name: BTreeMap<&str, &Entry> = entries.iter().map(|entry| (entry.name.as_str(), entry)).collect();
@@ -56,7 +57,7 @@ pub fn check_chain(entries: &[Entry]) -> Result<(), String> {
     }
 }
 
-/// Why one version can be upgraded to another.
+/// The field that allows an upgrade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     Replaces,
@@ -72,7 +73,8 @@ pub struct Edge {
     pub kind: Kind,
 }
 
-/// All upgrades of a channel. `versions` are those of the bundles; a `skipRange` covers the entries with a version in it.
+/// All upgrades of a channel. `versions` are those of the bundles; a `skipRange` covers the entries whose version it
+/// contains.
 pub fn edges(entries: &[Entry], versions: &BTreeMap<String, Version>) -> Vec<Edge> {
     let mut edges = Vec::new();
     for entry in entries {
@@ -94,13 +96,13 @@ pub fn edges(entries: &[Entry], versions: &BTreeMap<String, Version>) -> Vec<Edg
     edges
 }
 
-/// The versions of the bundles of a package, by their names.
+/// The versions of the bundles of a package, by name.
 pub fn versions(catalog: &Catalog, package: &str) -> BTreeMap<String, Version> {
     let bundles = catalog.of_schema("olm.bundle").filter(|bundle| bundle.package() == package);
     bundles.filter_map(|bundle| Some((bundle.name().to_owned(), super::validate::version(bundle)?))).collect()
 }
 
-/// A channel, from the head down.
+/// A channel, from the head downwards.
 #[derive(Clone, Debug)]
 struct Column {
     title: String,
@@ -108,7 +110,7 @@ struct Column {
     rows: Vec<String>,
     edges: Vec<Edge>,
     head: Option<String>,
-    /// The `skipRange` of entries.
+    /// The `skipRange` of each entry that has one.
     ranges: BTreeMap<String, String>,
 }
 
@@ -136,7 +138,7 @@ fn columns(catalog: &Catalog, package: &str) -> Vec<Column> {
     catalog.channels(package).map(column).collect()
 }
 
-/// One block for each channel of a package; after each entry, what can be upgraded to it.
+/// A block for each channel of a package. Each entry is followed by the entries that can be upgraded to it.
 pub fn text(catalog: &Catalog, package: &str) -> String {
     let mut text = format!("{package}\n");
     for Column { title, rows, edges, head, ranges } in columns(catalog, package) {
@@ -165,7 +167,8 @@ const ROW: usize = 44;
 const WIDTH: usize = 360;
 const TOP: usize = 70;
 
-/// A picture: a column for each channel, the head on top; a line for `replaces`, dashed for `skips`, dotted for `skipRange`.
+/// SVG with a column for each channel, the head on top. Lines are solid for `replaces`, dashed for `skips`, dotted for
+/// `skipRange`.
 pub fn svg(catalog: &Catalog, package: &str) -> String {
     let columns = columns(catalog, package);
     let height = TOP + columns.iter().map(|column| column.rows.len()).max().unwrap_or_default() * ROW + 20;

@@ -1,6 +1,6 @@
-//! File-based catalogs of OLM: documents in a folder → packages, channels, upgrade edges, and what is wrong with them.
+//! File-based catalogs of OLM: documents in a folder → packages, channels, upgrade edges, and errors.
 //!
-//! The format and the rules are those of `opm`, `alpha/declcfg` and `alpha/model` of operator-registry.
+//! The format and the rules are those of `opm`: `alpha/declcfg` and `alpha/model` of operator-registry.
 
 pub mod add;
 pub mod graph;
@@ -16,7 +16,7 @@ use opctl_kustomize::yaml::{self as positions, Dialect, Node};
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 use opctl_model::project::ReadError;
 
-/// The documents of a catalog, in the order of their files.
+/// The documents of a catalog, ordered by file.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
     pub documents: Vec<Document>,
@@ -25,7 +25,7 @@ pub struct Catalog {
 #[derive(Clone, Debug)]
 pub struct Document {
     pub node: Node,
-    /// The file, from the root of the catalog.
+    /// The file, relative to the root of the catalog.
     pub path: String,
 }
 
@@ -34,7 +34,7 @@ impl Document {
         self.text("schema")
     }
 
-    /// An `olm.package` is its own package.
+    /// The package of the document. An `olm.package` belongs to itself.
     pub fn package(&self) -> &str {
         if self.schema() == "olm.package" { self.name() } else { self.text("package") }
     }
@@ -53,7 +53,7 @@ impl Document {
 }
 
 impl Catalog {
-    /// Reads all files of a folder but those that `.indexignore` lists.
+    /// Reads all files of a folder, except those in `.indexignore`.
     pub fn read(folder: Folder) -> Result<Self, Vec<Diagnostic>> {
         let (mut documents, mut problems) = (Vec::new(), Vec::new());
         let unreadable = |error: ReadError| vec![Diagnostic::from(error)];
@@ -104,12 +104,12 @@ impl Catalog {
     }
 }
 
-/// Documents as a file of a catalog.
+/// Renders documents as a file of a catalog.
 pub fn yaml(documents: &[serde_json::Value]) -> String {
     opctl_model::yaml::documents("", documents).trim_start().to_owned()
 }
 
-/// Patterns as in a `.gitignore`, without negation: names, folders, paths and `*`.
+/// Patterns as in `.gitignore`, without negation: names, folders, paths and `*`.
 fn is_ignored(path: &str, patterns: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let lines = patterns.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -123,7 +123,7 @@ fn is_ignored(path: &str, patterns: &str) -> bool {
         })
 }
 
-/// `*` is any text.
+/// `*` matches any text.
 fn matches(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,
@@ -134,7 +134,7 @@ fn matches(pattern: &str, text: &str) -> bool {
     }
 }
 
-/// The first key of a mapping: the whole would fill the screen.
+/// The position of a mapping: its first key, since the whole mapping would fill the screen.
 pub fn head(node: &Node) -> Span {
     node.entries().first().map_or_else(|| node.span.clone(), |entry| entry.key_span.clone())
 }

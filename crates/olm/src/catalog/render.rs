@@ -1,4 +1,5 @@
-//! A bundle → its `olm.bundle` in a catalog. Source: `alpha/action/render.go` and `pkg/registry/parse.go` of operator-registry.
+//! A bundle → its `olm.bundle` in a catalog. Source: `alpha/action/render.go` and `pkg/registry/parse.go` of
+//! operator-registry.
 
 use std::collections::BTreeSet;
 
@@ -9,17 +10,18 @@ use serde_json::{Map, Value, json};
 use crate::bundle::Bundle;
 use opctl_kustomize::yaml::Node;
 
-/// How the manifests are described.
+/// The form in which manifests are included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Content {
-    /// The parts of the ClusterServiceVersion that user interfaces show: `olm.csv.metadata`. OLM pulls the image for all else.
+    /// The parts of the ClusterServiceVersion for user interfaces: `olm.csv.metadata`. OLM pulls the image for the
+    /// rest.
     #[default]
     Metadata,
     /// All manifests, for OLM before 0.28: `olm.bundle.object`.
     Objects,
 }
 
-/// The document of a bundle. Properties are sorted by type and value, those with content last.
+/// The document of a bundle. Properties are sorted by type and value; those with manifests are last.
 pub fn bundle(bundle: &Bundle, image: &str, content: Content) -> Value {
     let spec = bundle.spec().json();
     let mut properties: Vec<(String, Value)> = Vec::new();
@@ -84,7 +86,7 @@ pub fn bundle(bundle: &Bundle, image: &str, content: Content) -> Value {
     })
 }
 
-/// The fields of `olm.csv.metadata`, empty ones left out.
+/// The fields of `olm.csv.metadata`, without empty ones.
 fn metadata(bundle: &Bundle, spec: &Value) -> Value {
     let meta = |key: &str| bundle.csv().node.at(&["metadata", key]).map_or(Value::Null, Node::json);
     let mut fields = Map::new();
@@ -125,7 +127,7 @@ fn metadata(bundle: &Bundle, spec: &Value) -> Value {
     fields.into()
 }
 
-/// Those that the ClusterServiceVersion lists, the bundle itself, and those of the containers; sorted by image.
+/// The images listed in the ClusterServiceVersion, the bundle image, and those of the containers; sorted by image.
 fn related(bundle: &Bundle, image: &str) -> Vec<Value> {
     let mut related: Vec<(String, String)> = Vec::new();
     let mut seen = BTreeSet::new();

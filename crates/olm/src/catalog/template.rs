@@ -1,5 +1,5 @@
-//! Templates of catalogs → documents. `olm.template.basic` lists documents, `olm.semver` lists the images of bundles, whose channels and
-//! upgrade edges follow from their versions. Source: `alpha/template` of operator-registry.
+//! Templates of catalogs → documents. `olm.template.basic` lists documents. `olm.semver` lists images of bundles, whose
+//! versions determine channels and upgrade edges. Source: `alpha/template` of operator-registry.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,19 +12,19 @@ use crate::diagnostics::OP530;
 use opctl_kustomize::yaml::Node;
 use opctl_model::diagnostic::Diagnostic;
 
-/// The `olm.bundle` of an image, and its icon and description; `None` if it is not known.
+/// Returns the rendered bundle of an image; `None` for an unknown image.
 pub type Render<'a> = dyn Fn(&str) -> Option<Rendered> + 'a;
 
-/// A bundle as a catalog has it.
+/// A bundle in its catalog form.
 #[derive(Clone, Debug)]
 pub struct Rendered {
     pub document: Value,
     pub description: String,
-    /// `base64data` and `mediatype`.
+    /// The fields `base64data` and `mediatype`.
     pub icon: Option<Value>,
 }
 
-/// The documents of a template; problems at its places.
+/// The documents of a template, or problems with their positions.
 pub fn expand(template: &Node, render: &Render) -> Result<Vec<Value>, Vec<Diagnostic>> {
     match template.text_at(&["schema"]).unwrap_or_default() {
         "olm.template.basic" => basic(template, render),
@@ -45,7 +45,7 @@ fn unknown(node: &Node, image: &str) -> Diagnostic {
         .help(format!("opctl pulls no images: name the folder of the bundle, `--bundle {image}=DIR`"))
 }
 
-/// All documents as they are, but for bundles that have only an image.
+/// Copies all documents; renders bundles that have only an image.
 fn basic(template: &Node, render: &Render) -> Result<Vec<Value>, Vec<Diagnostic>> {
     let (mut documents, mut problems) = (Vec::new(), Vec::new());
     for entry in template.items_at(&["entries"]) {
@@ -65,17 +65,17 @@ fn basic(template: &Node, render: &Render) -> Result<Vec<Value>, Vec<Diagnostic>
     if problems.is_empty() { Ok(documents) } else { Err(problems) }
 }
 
-/// The kinds of channels, from the least stable on.
+/// The archetypes of channels, least stable first.
 const ARCHETYPES: [&str; 3] = ["candidate", "fast", "stable"];
 
-/// What the channels of an archetype are for: each major version, or each minor one. Minor ones are preferred.
+/// The scope of a channel: a major or a minor version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stream {
     Major,
     Minor,
 }
 
-/// A channel that is made.
+/// A generated channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Channel {
     pub name: String,
@@ -212,8 +212,9 @@ fn channel_name(archetype: &str, stream: Stream, version: &Version) -> String {
     }
 }
 
-/// The channels, by name. In a major version of an archetype, the last patch of each minor version replaces the last patch of the minor
-/// version before, and skips all that are lower; in the channel of a minor version, what it replaces may be in another channel.
+/// The generated channels, by name. In a major version of an archetype, the last patch of each minor version replaces
+/// the last patch of the previous minor version, and skips all lower ones. In the channel of a minor version, the
+/// replaced entry may be in another channel.
 pub fn channels(versions: &[Vec<(String, Version)>; 3], streams: &[Stream]) -> Vec<Channel> {
     let mut channels: BTreeMap<String, Vec<super::Entry>> = BTreeMap::new();
     for (archetype, versions) in ARCHETYPES.iter().zip(versions) {
@@ -251,7 +252,7 @@ pub fn channels(versions: &[Vec<(String, Version)>; 3], streams: &[Stream]) -> V
     channels.into_iter().map(|(name, entries)| Channel { name, entries }).collect()
 }
 
-/// That of the most stable archetype, then of the highest version with which a channel begins, then of the preferred stream.
+/// The channel of the most stable archetype, then with the highest first version, then of the preferred stream.
 fn default_channel(versions: &[Vec<(String, Version)>; 3], streams: &[Stream], preferred: Stream) -> Option<String> {
     let (archetype, versions) = ARCHETYPES.iter().zip(versions).rev().find(|(_, versions)| !versions.is_empty())?;
     let mut firsts: BTreeMap<String, (Version, Stream)> = BTreeMap::new();

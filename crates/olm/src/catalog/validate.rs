@@ -1,5 +1,5 @@
-//! Whether `opm` and OLM would take a catalog. Source: `declcfg_to_model.go` and `model.go` of operator-registry; where they stop at the
-//! first error, this reports all.
+//! Checks a catalog by the rules of `opm` and OLM. Source: `declcfg_to_model.go` and `model.go` of operator-registry,
+//! which stop at the first error; this code reports all.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use opctl_kustomize::yaml::Node;
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::names::is_dns_label;
 
-/// Everything that is wrong, by document.
+/// All problems, by document.
 pub fn check(catalog: &Catalog) -> Vec<Diagnostic> {
     let mut problems = Problems(Vec::new());
     let packages = packages(catalog, &mut problems);
@@ -25,7 +25,7 @@ pub fn check(catalog: &Catalog) -> Vec<Diagnostic> {
 struct Problems(Vec<Diagnostic>);
 
 impl Problems {
-    /// `rule` is the name of what is broken.
+    /// `rule` is the name of the violated rule.
     fn push(&mut self, rule: &str, span: Span, message: impl AsRef<str>) {
         self.0.push(OP530.error(format!("{} [{rule}]", message.as_ref())).at(span, ""));
     }

@@ -1,4 +1,4 @@
-//! The bundle as the archive that test Pods unpack. The same files give the same bytes.
+//! The bundle as an archive that test Pods unpack. The output is reproducible.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use tar::{Builder, EntryType, Header};
 
 use opctl_model::project::{ReadError, Tree};
 
-/// `bundle.tar.gz`: the paths are relative to the bundle.
+/// `bundle.tar.gz`, with paths relative to the bundle.
 pub fn bundle(tree: &Tree) -> io::Result<Vec<u8>> {
     let encoder: GzEncoder<Vec<u8>> = GzBuilder::new().mtime(0).write(Vec::new(), Compression::default());
     let mut archive = Builder::new(encoder);

@@ -1,4 +1,5 @@
-//! operator-sdk's six tests, as functions of the bundle: its image is not needed. Source: `internal/scorecard/tests` of operator-sdk.
+//! operator-sdk's six tests, as functions of the bundle, without its image. Source: `internal/scorecard/tests` of
+//! operator-sdk.
 
 use serde_json::Value as Json;
 
@@ -17,7 +18,7 @@ pub const NAMES: [&str; 6] = [
     "olm-status-descriptors",
 ];
 
-/// The name of a test that is run here: `scorecard-test NAME` of operator-sdk's image.
+/// The name of a test implemented here: `scorecard-test NAME` in operator-sdk's image.
 pub fn name(test: &Test) -> Option<&'static str> {
     let path = test.image.split(['@']).next().unwrap_or_default();
     let repository = match path.rsplit_once('/') {
@@ -29,7 +30,7 @@ pub fn name(test: &Test) -> Option<&'static str> {
     NAMES.into_iter().find(|known| is_its && known == name)
 }
 
-/// `findings` are those of reading the bundle, without which there is none.
+/// `findings` are those of loading the bundle, including the reasons if it is `None`.
 pub fn run(name: &'static str, bundle: Option<&Bundle>, findings: &[Finding]) -> TestResult {
     let mut result = TestResult { name: name.to_owned(), ..TestResult::default() };
     if name == "olm-bundle-validation" {
@@ -57,7 +58,7 @@ pub fn run(name: &'static str, bundle: Option<&Bundle>, findings: &[Finding]) ->
     }
 }
 
-/// The rules that operator-framework checks always; of opctl's own only the suggestions.
+/// Errors by operator-framework's rules fail the test; all other findings are suggestions.
 fn validation(mut result: TestResult, findings: &[Finding]) -> TestResult {
     for finding in findings {
         if finding.diagnostic.is_error() && finding.rule.family != Family::Opctl {
@@ -127,7 +128,7 @@ fn schemas(mut result: TestResult, bundle: &Bundle, examples: &[Json]) -> TestRe
     result
 }
 
-/// What is above the versions of the older format is in each of them.
+/// Copies the schema and similar fields of the older format to each version.
 fn as_v1(crd: &Manifest) -> Json {
     let mut json = crd.node.json();
     let schema = json["spec"]["validation"].clone();

@@ -10,13 +10,13 @@ use opctl_model::diagnostic::{Diagnostic, SourceFile};
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     pub service_account: Option<String>,
-    /// Run one after the other.
+    /// Stages run in order.
     pub stages: Vec<Stage>,
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct Stage {
-    /// Its tests run at the same time.
+    /// Runs the tests of the stage in parallel.
     pub parallel: bool,
     pub tests: Vec<Test>,
 }
@@ -26,11 +26,11 @@ pub struct Test {
     pub image: String,
     pub entrypoint: Vec<String>,
     pub labels: BTreeMap<String, String>,
-    /// The folder of a Pod that is copied when the test has finished.
+    /// The folder of the Pod that is copied after the test.
     pub storage: Option<String>,
 }
 
-/// Reads a configuration strictly: what operator-sdk ignores is an error.
+/// Parses a configuration strictly: unknown fields, which operator-sdk ignores, are errors.
 pub fn parse(file: &Arc<SourceFile>) -> Result<Config, Vec<Diagnostic>> {
     let documents =
         yaml::documents(file, Dialect::Kubectl).map_err(|problem| vec![Diagnostic { code: OP520, ..*problem }])?;

@@ -1,5 +1,5 @@
-//! Scorecard: a configuration and a bundle → tests, their Pods and their results. Nothing is started here; `commands/scorecard.rs`
-//! runs the Pods.
+//! Scorecard: a configuration and a bundle → tests, their Pods and their results. Starts nothing;
+//! `commands/scorecard.rs` runs the Pods.
 //!
 //! The formats are those of operator-sdk: `pkg/apis/scorecard/v1alpha3` of operator-framework/api.
 
@@ -13,14 +13,14 @@ pub use config::{Config, Stage, Test, parse};
 
 use serde::{Deserialize, Serialize};
 
-/// A test and what came out of it.
+/// A test and its results.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     pub test: Test,
     pub results: Vec<TestResult>,
 }
 
-/// What a test prints: `{"results": […]}`.
+/// The output of a test: `{"results": […]}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct TestStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -41,7 +41,7 @@ pub struct TestResult {
     pub suggestions: Vec<String>,
 }
 
-/// Tests in Go print `null` for an empty list.
+/// Tests written in Go print `null` for an empty list.
 fn list<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
@@ -66,7 +66,7 @@ impl State {
 }
 
 impl TestResult {
-    /// A test that has not run to its end.
+    /// The result of a test that did not complete.
     pub fn failed(state: State, error: impl Into<String>, log: impl Into<String>) -> Self {
         Self { state, errors: vec![error.into()], log: log.into(), ..Self::default() }
     }

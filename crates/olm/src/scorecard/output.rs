@@ -1,4 +1,4 @@
-//! Results as text, JSON (`TestList`) and xUnit XML, in the formats of operator-sdk, without its times.
+//! Results as text, JSON (`TestList`) and xUnit XML, in the formats of operator-sdk, but without timestamps.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Outcome, State};
 
-/// For people.
+/// Text for people.
 pub fn text(outcomes: &[Outcome]) -> String {
     if outcomes.is_empty() {
         return "0 tests selected\n".into();
@@ -43,7 +43,7 @@ pub fn text(outcomes: &[Outcome]) -> String {
     text
 }
 
-/// `kind: TestList`
+/// JSON of `kind: TestList`.
 pub fn json(outcomes: &[Outcome]) -> Value {
     let item = |Outcome { test, results }: &Outcome| {
         let mut spec = json!({"image": test.image});
@@ -63,7 +63,7 @@ pub fn json(outcomes: &[Outcome]) -> Value {
     })
 }
 
-/// For CI systems.
+/// xUnit XML for CI systems.
 pub fn xunit(outcomes: &[Outcome]) -> String {
     let mut text = String::from("<testsuites name=\"scorecard\">\n");
     for (index, Outcome { test, results }) in outcomes.iter().enumerate() {
@@ -110,7 +110,7 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", escaped(text))
 }
 
-/// What XML does not take is replaced.
+/// Escapes text for XML, and replaces characters that are not allowed.
 fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {

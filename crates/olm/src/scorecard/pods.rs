@@ -1,5 +1,5 @@
-//! A test → the ConfigMap and the Pod that run it; what a Pod's status and log mean. Source: `testpod.go`, `run_test.go` and
-//! `storage.go` of operator-sdk's `internal/scorecard`.
+//! A test → the ConfigMap and the Pod that run it; the status and log of a Pod → progress and results. Source:
+//! `testpod.go`, `run_test.go` and `storage.go` of operator-sdk's `internal/scorecard`.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -94,23 +94,23 @@ pub fn pod(test: &Test, settings: &PodSettings) -> Value {
     })
 }
 
-/// How far a Pod is.
+/// The progress of a Pod.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// It has run its test.
+    /// The test has run.
     Finished,
-    /// A container has failed, and so the test never starts.
+    /// A container has failed, so the test will not start.
     Failed {
-        /// Its name.
+        /// The name of the container.
         container: String,
-        /// Its exit code, and what the node says about it.
+        /// The exit code, and the reason in the status.
         how: String,
     },
-    /// The reason.
+    /// Contains the reason.
     Waits(String),
 }
 
-/// How far a Pod is with its test.
+/// Determines the progress of a test in its Pod.
 pub fn progress(pod: &Value) -> Progress {
     let statuses = |list: &str| pod["status"][list].as_array().cloned().unwrap_or_default();
     let all = statuses("containerStatuses");
@@ -143,7 +143,7 @@ pub fn progress(pod: &Value) -> Progress {
     Progress::Waits(waits.or_else(unscheduled).unwrap_or_else(|| "the test has not finished".to_owned()))
 }
 
-/// What a test has printed.
+/// Parses the output of a test.
 pub fn results(log: &str) -> Vec<TestResult> {
     match serde_json::from_str::<TestStatus>(log) {
         Ok(TestStatus { results }) => results,

@@ -13,10 +13,10 @@ use opctl_model::diagnostic::{SourceFile, Span};
 
 const LABEL: &str = "com.redhat.openshift.versions";
 const RULE: &str = "community-openshift";
-/// The first OpenShift on Kubernetes 1.22.
+/// The first OpenShift release based on Kubernetes 1.22.
 const FIRST_WITHOUT: Version = Version::new(4, 9, 0);
 
-/// `dockerfile`: that of `--optional-values index-path=…`.
+/// `dockerfile` is that of `--optional-values index-path=…`.
 pub fn check(bundle: &Bundle, dockerfile: Option<&Arc<SourceFile>>, findings: &mut Findings) {
     if !uses_removed_in_1_22(bundle) {
         return;
@@ -69,7 +69,8 @@ fn max_version(bundle: &Bundle) -> Result<(), Problem> {
     }
 }
 
-/// The last version of the label must be before 4.9: `=v4.8`, `v4.6-v4.8`; `v4.8` is open.
+/// Checks that the last version of the label is before 4.9: `=v4.8` or `v4.6-v4.8`, but not `v4.8`, which has no upper
+/// limit.
 fn label(dockerfile: &Arc<SourceFile>) -> Result<(), Problem> {
     let text = &dockerfile.text;
     let Some(start) = text.find(LABEL) else {

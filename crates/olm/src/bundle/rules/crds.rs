@@ -1,4 +1,4 @@
-//! The CRDs of a bundle, by themselves and beside what the ClusterServiceVersion owns. Source: `bundle.go` and `crd.go` of
+//! The CRDs of a bundle, and the owned CRDs in the ClusterServiceVersion. Source: `bundle.go` and `crd.go` of
 //! operator-framework/api; [`opctl_schema::apiserver`] has the API server's rules.
 
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use opctl_schema::apiserver::{self, CustomResourceDefinition, webhooks};
 pub const V1: &str = "apiextensions.k8s.io/v1";
 pub const V1BETA1: &str = "apiextensions.k8s.io/v1beta1";
 
-/// Group, version and kind of what a CRD or an owned entry defines, and where it says so.
+/// Group, version and kind of a CRD or an owned entry, with its position.
 type Key = ((String, String, String), Span);
 
 pub fn check(bundle: &Bundle, findings: &mut Findings) {
@@ -61,7 +61,7 @@ fn defined(crd: &Manifest) -> Vec<Key> {
     }
 }
 
-/// The CRDs with the owned APIs.
+/// Compares the CRDs with the owned APIs.
 fn compare(bundle: &Bundle, keys: &[Key], findings: &mut Findings) {
     let (mut owned_kinds, mut listed) = (BTreeSet::new(), BTreeSet::new());
     for owned in bundle.owned() {
@@ -97,7 +97,7 @@ fn compare(bundle: &Bundle, keys: &[Key], findings: &mut Findings) {
     }
 }
 
-/// What an API server would say.
+/// Checks a CRD by the API server's rules.
 fn one(crd: &Manifest, findings: &mut Findings) {
     let node = &crd.node;
     let expected = format!(
@@ -117,7 +117,7 @@ fn one(crd: &Manifest, findings: &mut Findings) {
         );
     }
     if crd.api_version() == V1BETA1 {
-        // The default of this version is `true`.
+        // The default in this version is `true`.
         if node.at(&["spec", "preserveUnknownFields"]).is_none_or(|value| value.value != Value::Bool(false)) {
             let span = place(node, &["spec", "preserveUnknownFields"]);
             findings
@@ -141,7 +141,7 @@ fn one(crd: &Manifest, findings: &mut Findings) {
             return;
         }
     };
-    // The type of Rust takes any value.
+    // The Rust type accepts any value.
     for version in node.items_at(&["spec", "versions"]) {
         let status = version.at(&["subresources", "status"]);
         if let Some(status) = status.filter(|status| !matches!(status.value, Value::Map(_) | Value::Null)) {
@@ -155,7 +155,7 @@ fn one(crd: &Manifest, findings: &mut Findings) {
             .help("use `x-kubernetes-preserve-unknown-fields` in the schema");
     }
     match json["spec"]["conversion"]["strategy"].as_str() {
-        // Where OLM fills it in, it is not complete.
+        // Without `clientConfig`, OLM fills it in.
         Some("Webhook") if json["spec"]["conversion"]["webhook"]["clientConfig"].is_object() => {
             for (path, diagnostic) in webhooks::conversion(&json["spec"]["conversion"]) {
                 let span = deep(node, &format!("spec.conversion.{path}"));
@@ -175,14 +175,14 @@ fn is_of_schema(finding: &apiserver::Finding) -> bool {
     matches!(finding.location, CrdLocation::Schema(_)) || finding.code == OP306
 }
 
-/// What an API server would say to the CRD at `node`.
+/// Reports the API server's findings about the CRD at `node`.
 fn report(
     node: &Node,
     crd: &CustomResourceDefinition,
     is_shown: impl Fn(&apiserver::Finding) -> bool,
     findings: &mut Findings,
 ) {
-    // OP330 is kubectl's limit, which OLM does not have.
+    // OP330 is a limit of kubectl, which does not apply to OLM.
     for finding in apiserver::check(crd).into_iter().filter(|finding| finding.code != OP330 && is_shown(finding)) {
         let rule = if is_of_schema(&finding) { "crd-schema" } else { "crd-invalid" };
         let span = locate(node, finding.version.as_deref(), &finding.location);
@@ -196,7 +196,7 @@ fn report(
     }
 }
 
-/// The names and versions of a CRD of the older format; its schemas are left out.
+/// Converts names and versions of a `v1beta1` CRD, without schemas.
 fn as_v1(mut crd: Json) -> Json {
     crd["apiVersion"] = V1.into();
     if let Some(spec) = crd["spec"].as_object_mut() {
@@ -220,7 +220,7 @@ fn as_v1(mut crd: Json) -> Json {
     crd
 }
 
-/// Where something is in the YAML of a CRD.
+/// The position of a location in the YAML of a CRD.
 fn locate(crd: &Node, version: Option<&str>, location: &CrdLocation) -> Span {
     let versions = crd.items_at(&["spec", "versions"]);
     let of_version = version.and_then(|name| versions.iter().find(|version| text(version, "name") == name));
@@ -259,7 +259,7 @@ fn locate(crd: &Node, version: Option<&str>, location: &CrdLocation) -> Span {
     }
 }
 
-/// The place of `a.b[0].c`, or of the nearest value above it.
+/// The position of `a.b[0].c`, or of the nearest parent.
 pub fn deep(node: &Node, path: &str) -> Span {
     let (mut at, mut span) = (node, head(node));
     for step in path.split(['.', '[']).filter(|step| !step.is_empty()) {

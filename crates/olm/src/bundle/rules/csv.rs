@@ -1,5 +1,5 @@
-//! The ClusterServiceVersion. Source: `csv.go`, `bundle.go`, `annotations.go` and `typecheck.go` of operator-framework/api, and the
-//! types of `pkg/operators/v1alpha1`.
+//! The ClusterServiceVersion. Source: `csv.go`, `bundle.go`, `annotations.go` and `typecheck.go` of
+//! operator-framework/api, and the types of `pkg/operators/v1alpha1`.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub fn check(bundle: &Bundle, findings: &mut Findings) {
     related_images(bundle, findings);
 }
 
-/// A type of a field, as its JSON shows it.
+/// The JSON type of a field.
 #[derive(Clone, Copy, PartialEq)]
 enum Type {
     Text,
@@ -58,7 +58,7 @@ impl Type {
     }
 }
 
-/// Fields by path; `*` is each item of a list, or each value of a map.
+/// Types of fields by path. `*` stands for each item of a list, or each value of a map.
 const TYPES: &[(&str, Type)] = {
     use Type::{Bool, List, Map, Number, Text, TextOrNumber};
     &[
@@ -241,7 +241,7 @@ fn visit<'a>(node: &'a Node, steps: &[&str], look: &mut impl FnMut(&'a Node)) {
     }
 }
 
-/// Source: `pkg/lib/release`.
+/// Checks a release. Source: `pkg/lib/release`.
 fn check_release(text: &str) -> Result<(), String> {
     let is_wrong = |part: &str| {
         let is_number = part.bytes().all(|byte| byte.is_ascii_digit());
@@ -294,7 +294,7 @@ fn names(bundle: &Bundle, findings: &mut Findings) {
     }
 }
 
-/// What is empty, and has no `omitempty` in the Go types; not inside of lists.
+/// Reports empty fields without `omitempty` in the Go types, except those in lists.
 fn required(bundle: &Bundle, findings: &mut Findings) {
     let csv = &bundle.csv().node;
     let is_empty = |node: Option<&Node>| {
@@ -315,7 +315,7 @@ fn required(bundle: &Bundle, findings: &mut Findings) {
     ];
     for path in paths {
         let steps: Vec<&str> = path.split('.').collect();
-        // What is in something that is missing is not reported, too.
+        // Fields of a missing parent are not reported as well.
         let (_, parent) = steps.split_last().expect("a path has a step");
         if is_empty(csv.at(&steps)) && !is_empty(csv.at(parent)) {
             findings.error("csv-required", &place(csv, &steps), format!("`{path}` is missing or empty"));
@@ -397,7 +397,7 @@ fn min_kube_version(bundle: &Bundle, findings: &mut Findings) {
     }
 }
 
-/// What OLM finds by exactly this name.
+/// Annotations that OLM looks up by these exact names.
 const CASE: [&str; 5] =
     ["olm.operatorGroup", "olm.operatorNamespace", "olm.targetNamespaces", "olm.providedAPIs", "olm.skipRange"];
 

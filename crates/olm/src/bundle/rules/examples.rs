@@ -1,4 +1,5 @@
-//! The examples in the annotations of the ClusterServiceVersion. Source: `validateExamplesAnnotations` of operator-framework/api.
+//! The examples in the annotations of the ClusterServiceVersion. Source: `validateExamplesAnnotations` of
+//! operator-framework/api.
 
 use std::collections::BTreeSet;
 
@@ -75,17 +76,17 @@ pub fn check(bundle: &Bundle, findings: &mut Findings) {
     }
 }
 
-/// The annotation with the examples that are used.
+/// The effective annotation with examples.
 fn annotation(bundle: &Bundle) -> Option<&Node> {
     bundle.csv_annotation("alm-examples").or_else(|| bundle.csv_annotation("olm.examples"))
 }
 
-/// The examples, with positions in the file; none if there are none, or if they cannot be read.
+/// The examples, with positions in the file. Empty if there are none, or if they are invalid.
 pub fn examples(bundle: &Bundle) -> Vec<Node> {
     annotation(bundle).and_then(|annotation| parse(annotation).ok()).unwrap_or_default()
 }
 
-/// Why there are none is another rule's.
+/// The error and position of invalid examples. Missing examples are checked by another rule.
 pub fn problem(bundle: &Bundle) -> Option<(String, Span)> {
     let annotation = annotation(bundle)?;
     Some((parse(annotation).err()?, first_line(&annotation.span)))
@@ -101,7 +102,7 @@ fn parse(annotation: &Node) -> Result<Vec<Node>, String> {
     if let Some(other) = items.iter().find(|item| !item.is_object()) {
         return Err(format!("`{other}` is not an object"));
     }
-    // JSON is YAML, but for a few characters.
+    // JSON is YAML, except for a few characters.
     let nodes = yaml::documents_in(text, &annotation.span).unwrap_or_default();
     match nodes.first() {
         Some(node) if node.json() == json => Ok(node.items().to_vec()),
@@ -109,7 +110,7 @@ fn parse(annotation: &Node) -> Result<Vec<Node>, String> {
     }
 }
 
-/// A value all of which is at one place.
+/// A value in which all parts have the same position.
 fn node(json: &serde_json::Value, span: &Span) -> Node {
     let value = match json {
         serde_json::Value::Null => Value::Null,
@@ -129,7 +130,7 @@ fn node(json: &serde_json::Value, span: &Span) -> Node {
     Node { value, span: first_line(span) }
 }
 
-/// The examples may fill the screen.
+/// The first line of a span, since examples may fill the screen.
 fn first_line(span: &Span) -> Span {
     let text = span.file.text.get(span.range.clone()).unwrap_or_default();
     let length = text.find('\n').unwrap_or(text.len());

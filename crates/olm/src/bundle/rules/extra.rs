@@ -1,5 +1,5 @@
-//! What no validator of operator-framework checks: what OLM drops or installs wrong without a word, and what the API server would
-//! refuse when OLM installs the bundle.
+//! Rules that no validator of operator-framework has: parts that OLM silently drops or installs wrong, and objects that
+//! the API server would reject when OLM installs the bundle.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -30,7 +30,7 @@ pub fn check(bundle: &Bundle, findings: &mut Findings) {
     images(bundle, findings);
 }
 
-/// Bytes of a request to etcd, by its default.
+/// Default maximum size of a request to etcd, in bytes.
 const OF_ETCD: usize = 1536 << 10;
 
 fn files(bundle: &Bundle, findings: &mut Findings) {
@@ -86,7 +86,7 @@ fn dockerfile(bundle: &Bundle, findings: &mut Findings) {
     }
 }
 
-/// The examples, beside the CRDs of the bundle.
+/// Checks the examples against the CRDs of the bundle.
 fn objects(bundle: &Bundle, findings: &mut Findings) {
     let crds: Vec<CustomResourceDefinition> = bundle
         .crds()
@@ -105,7 +105,7 @@ fn objects(bundle: &Bundle, findings: &mut Findings) {
                 example.text_at(&["metadata", "name"]).unwrap_or_default(),
                 finding.message
             );
-            // The bundle can be installed, but its users cannot create what it shows.
+            // Only a warning: the bundle can be installed, but its users cannot create the example.
             findings.push(Severity::Warning, "example-invalid", Some(&at(&example, &finding.path)), &message);
             findings.help(format!("`opctl explain {}` has details", finding.code));
         }
@@ -149,7 +149,7 @@ fn bindings(bundle: &Bundle, findings: &mut Findings) {
         }
         let [kind, name] = ["kind", "name"].map(|key| node.text_at(&["roleRef", key]).unwrap_or_default());
         let is_there = bundle.others().any(|role| role.kind() == kind && role.name() == name);
-        // Roles of the cluster itself.
+        // Roles of every cluster.
         let is_known = kind == "ClusterRole"
             && (name.starts_with("system:") || ["admin", "cluster-admin", "edit", "view"].contains(&name));
         if !is_there && !is_known {
@@ -171,7 +171,7 @@ fn check_webhook(bundle: &Bundle, webhook: &Node, findings: &mut Findings) {
             .help(help);
         return;
     }
-    // As OLM writes it.
+    // The client configuration that OLM creates.
     let service = json!({"name": "webhook-service", "namespace": "system", "path": json["webhookPath"], "port": json.get("containerPort").cloned().unwrap_or(443.into())});
     let client = json!({"service": without_nulls(service)});
     let found = if kind == "ConversionWebhook" {
@@ -207,7 +207,7 @@ fn without_nulls(mut object: Json) -> Json {
     object
 }
 
-/// The Service that OLM creates leads to this port of the Pods.
+/// Checks the port of the Pods, to which the Service created by OLM leads.
 fn port(bundle: &Bundle, webhook: &Node, findings: &mut Findings) {
     let name = text(webhook, "deploymentName");
     let Some(deployment) = bundle.deployments().iter().find(|deployment| text(deployment, "name") == name) else {

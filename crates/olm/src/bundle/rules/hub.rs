@@ -1,4 +1,4 @@
-//! What OperatorHub.io shows of an operator. Source: `operatorhub.go`, `operatorhubv2.go`, `standardcapabilities.go` and
+//! Metadata that OperatorHub.io shows. Source: `operatorhub.go`, `operatorhubv2.go`, `standardcapabilities.go` and
 //! `standardcategories.go` of operator-framework/api.
 
 use super::super::findings::Findings;
@@ -93,7 +93,7 @@ const CATEGORIES: [&str; 16] = [
     "Observability",
 ];
 
-/// `others` replace the known ones.
+/// `others` replace the standard categories.
 pub fn categories(bundle: &Bundle, others: Option<&[String]>, findings: &mut Findings) {
     let Some(annotation) = bundle.csv_annotation("categories") else { return };
     let known: Vec<&str> =
@@ -131,7 +131,7 @@ fn is_address(text: &str) -> bool {
     (is_quoted || local.split('.').all(is_atom)) && (is_literal || host.split('.').all(is_atom))
 }
 
-/// What Go's `url.ParseRequestURI` takes: an absolute URL, or an absolute path.
+/// `true` for URLs that Go's `url.ParseRequestURI` accepts: an absolute URL, or an absolute path.
 fn is_url(text: &str) -> bool {
     let is_printable = text.chars().all(|c| !c.is_control() && c != ' ');
     let has_sound_escapes =
@@ -162,7 +162,7 @@ fn is_url(text: &str) -> bool {
     is_scheme
         && match host {
             Some(host) => is_host(host),
-            // Opaque ones, such as `mailto:`, are no requests.
+            // Opaque URLs, such as `mailto:`, are rejected.
             None => rest.starts_with('/'),
         }
 }

@@ -14,7 +14,7 @@ use super::place;
 use opctl_kustomize::yaml::Node;
 use opctl_schema::apiserver::{ObjectStep, check_metadata, decode_object};
 
-/// By kind alone: the group is not looked at.
+/// Supported kinds, in any group.
 pub const SUPPORTED: [&str; 22] = [
     CSV,
     "CustomResourceDefinition",
@@ -98,7 +98,7 @@ fn kind(manifest: &Manifest, findings: &mut Findings) {
     }
 }
 
-/// The place of a value, or of the nearest value above it.
+/// The position of a value, or of its nearest parent.
 pub fn at(node: &Node, path: &[ObjectStep]) -> opctl_model::diagnostic::Span {
     let (mut here, mut span) = (node, super::head(node));
     for step in path {
@@ -114,7 +114,7 @@ pub fn at(node: &Node, path: &[ObjectStep]) -> opctl_model::diagnostic::Span {
 
 const MOST: usize = 1 << 20;
 
-/// OLM v0 unpacks a bundle into one ConfigMap, each file compressed by itself.
+/// OLM v0 unpacks a bundle into one ConfigMap, with each file compressed separately.
 fn size(bundle: &Bundle, findings: &mut Findings) {
     let mut sizes: Vec<(usize, &Manifest)> =
         bundle.manifests.iter().map(|manifest| (compressed(manifest.file().text.as_bytes()), manifest)).collect();

@@ -17,12 +17,12 @@ pub mod removed;
 use opctl_kustomize::yaml::Node;
 use opctl_model::diagnostic::Span;
 
-/// The text of a field; empty if there is none, or another value.
+/// The string in a field; empty if the field is missing or has another type.
 fn text<'a>(node: &'a Node, key: &str) -> &'a str {
     node.text_at(&[key]).unwrap_or_default()
 }
 
-/// The place of a field, or of what it is missing in.
+/// The position of a field, or of its nearest parent.
 fn place(node: &Node, path: &[&str]) -> Span {
     let mut span = head(node);
     let mut at = node;
@@ -35,7 +35,7 @@ fn place(node: &Node, path: &[&str]) -> Span {
     span
 }
 
-/// Of a mapping the first key: the whole would fill the screen.
+/// The position of a mapping: its first key, since the whole mapping would fill the screen.
 fn head(node: &Node) -> Span {
     node.entries().first().map_or_else(|| node.span.clone(), |entry| entry.key_span.clone())
 }
@@ -44,7 +44,7 @@ fn is_one_line(span: &Span) -> bool {
     !span.file.text.get(span.range.clone()).unwrap_or_default().trim_end().contains('\n')
 }
 
-/// The texts of a list.
+/// The strings in a list.
 fn texts<'a>(node: &'a Node, key: &str) -> impl Iterator<Item = &'a str> {
     node.items_at(&[key]).iter().filter_map(Node::as_text)
 }

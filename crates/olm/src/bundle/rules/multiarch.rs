@@ -1,4 +1,4 @@
-//! Platforms: what the labels of the ClusterServiceVersion promise, beside the node affinity of the Deployments. Source:
+//! Platforms: compares the labels of the ClusterServiceVersion with the node affinity of the Deployments. Source:
 //! `multiarch.go` of operator-framework/api, which also inspects the images; opctl reports that it does not.
 
 use std::collections::BTreeSet;
@@ -66,7 +66,7 @@ fn not_inspected(image: &str, node: &Node, promised: &BTreeSet<String>, findings
         .help(format!("`docker manifest inspect {image}` lists its platforms"));
 }
 
-/// `linux/amd64` and so on, of the terms that name both.
+/// The platforms, such as `linux/amd64`, of terms with both an OS and an architecture.
 fn affinity(deployment: &Node) -> BTreeSet<String> {
     let path = [
         "spec",

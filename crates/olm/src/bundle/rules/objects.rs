@@ -1,4 +1,5 @@
-//! Manifests that may impair a cluster. Source: `object.go` of operator-framework/api (`operator-verify --object_validate`).
+//! Manifests that may harm a cluster. Source: `object.go` of operator-framework/api (`operator-verify
+//! --object_validate`).
 
 use super::super::findings::Findings;
 use super::super::folder::Bundle;

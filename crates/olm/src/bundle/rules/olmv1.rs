@@ -1,4 +1,4 @@
-//! What OLM v1 refuses. Source: `internal/operator-controller/rukpak` of operator-controller.
+//! Bundles that OLM v1 rejects. Source: `internal/operator-controller/rukpak` of operator-controller.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -76,7 +76,7 @@ fn rights(bundle: &Bundle, findings: &mut Findings) {
 
 fn name(bundle: &Bundle, findings: &mut Findings) {
     let (name, span) = (bundle.csv().name(), place(&bundle.csv().node, &["metadata", "name"]));
-    // The version is at the end, wherever it begins.
+    // The version is at the end, at any offset.
     let ends_with_version = name.char_indices().any(|(at, _)| semver::parse(&name[at..]).is_ok());
     if !ends_with_version {
         let message = format!("the name `{name}` does not end with a version");

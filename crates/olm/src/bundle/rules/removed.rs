@@ -9,7 +9,7 @@ use super::crds::V1BETA1;
 use super::{place, text, texts};
 use opctl_model::diagnostic::{Severity, Span};
 
-/// What a version of Kubernetes no longer serves: `apiVersion` and kinds.
+/// Removed APIs: the minor version of Kubernetes that removed them, `apiVersion`, and kinds.
 const REMOVED: &[(u64, &str, &[&str])] = &[
     (22, "apiextensions.k8s.io/v1beta1", &["CustomResourceDefinition"]),
     (22, "scheduling.k8s.io/v1beta1", &["PriorityClass"]),
@@ -42,7 +42,7 @@ fn removal(api_version: &str, kind: &str) -> Option<u64> {
     row.map(|(minor, ..)| *minor)
 }
 
-/// `kubernetes`: the version that the bundle is meant for, from `--optional-values k8s-version=…`.
+/// `kubernetes` is the target version of the bundle, from `--optional-values k8s-version=…`.
 pub fn check(bundle: &Bundle, kubernetes: Option<&str>, findings: &mut Findings) {
     let csv = &bundle.csv().node;
     let mut versions = Vec::new();
@@ -108,7 +108,7 @@ pub fn check(bundle: &Bundle, kubernetes: Option<&str>, findings: &mut Findings)
     }
 }
 
-/// Whether a manifest is of an API that Kubernetes 1.22 removed.
+/// `true` if a manifest uses an API that Kubernetes 1.22 removed.
 pub fn uses_removed_in_1_22(bundle: &Bundle) -> bool {
     bundle.manifests.iter().any(|manifest| {
         removal(manifest.api_version(), manifest.kind()) == Some(22)
