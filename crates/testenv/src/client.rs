@@ -8,7 +8,7 @@ use ureq::tls::{Certificate, ClientCert, PrivateKey, RootCerts, TlsConfig};
 
 use super::pki::Pair;
 
-/// Longer than any request but a watch takes.
+/// The timeout of a request. Only a watch takes longer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub struct Client {
@@ -16,10 +16,10 @@ pub struct Client {
     url: String,
 }
 
-/// Why a request failed.
+/// The reason why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestError {
-    /// With the message of the API server.
+    /// Contains the message of the API server.
     #[error("{1}")]
     Refused(StatusCode, String),
     #[error(transparent)]
@@ -35,7 +35,7 @@ impl Client {
             .root_certs(RootCerts::new_with_certs(&[authority]))
             .client_cert(Some(ClientCert::new_with_certs(&[certificate], key)))
             .build();
-        // The API server is on this machine, so never through a proxy.
+        // The API server is on this machine, so no proxy is needed.
         let config = ureq::Agent::config_builder()
             .tls_config(tls)
             .proxy(None)

@@ -1,4 +1,4 @@
-//! Files with CustomResourceDefinitions → what an API server serves.
+//! Reads files with CustomResourceDefinitions, and applies them until the API server serves them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::client::Client;
 
 const PATH: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const PATIENCE: Duration = Duration::from_secs(30);
-/// A conflict of names that lasts longer is no leftover of what was applied before.
+/// A name conflict that lasts longer is not caused by an earlier CRD.
 const PATIENCE_WITH_NAMES: Duration = Duration::from_secs(3);
 
 /// A CustomResourceDefinition read from a file.
@@ -24,7 +24,8 @@ pub struct Crd {
 }
 
 impl Crd {
-    /// Reads the CRDs in files, and in the `.yaml`, `.yml` and `.json` files of folders. Objects of other kinds are ignored.
+    /// Reads the CRDs in files, and in the `.yaml`, `.yml` and `.json` files of folders. Ignores objects of other
+    /// kinds.
     ///
     /// # Errors
     ///
@@ -34,13 +35,13 @@ impl Crd {
         Ok(crds.into_iter().flatten().collect())
     }
 
-    /// A CRD that was read from a file already.
+    /// A CRD that was already read from a file.
     pub fn new(file: impl Into<PathBuf>, object: Value) -> Self {
         let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
         Self { name, file: file.into(), object }
     }
 
-    /// `memcacheds.cache.example.com`
+    /// The name: `memcacheds.cache.example.com`.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -101,7 +102,7 @@ pub fn apply(client: &Client, crds: &[Crd]) -> Result<(), TestenvError> {
     Ok(())
 }
 
-/// What became of a CRD since it was applied.
+/// The state of a CRD since it was applied.
 #[derive(Debug, PartialEq)]
 enum State {
     Served,
@@ -111,11 +112,11 @@ enum State {
 }
 
 impl State {
-    /// The conditions may be older than the last change, so the accepted names are compared with the wanted ones.
+    /// The conditions may be older than the last change, so the accepted names are compared with the requested ones.
     fn of(crd: &Value) -> Self {
         let is_accepted = ["plural", "singular", "kind", "listKind", "shortNames", "categories"].iter().all(|field| {
             let wanted = &crd["spec"]["names"][field];
-            // The API server defaults what is missing.
+            // The API server sets missing names to defaults.
             wanted.is_null() || *wanted == crd["status"]["acceptedNames"][field]
         });
         let condition = |kind: &str| {

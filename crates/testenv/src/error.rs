@@ -3,14 +3,14 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a test environment did not start, or an operation on it failed.
+/// The reason why a test environment did not start, or an operation on it failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TestenvError {
     /// A file or folder could not be used.
     #[error("cannot {operation} `{}`: {error}", .path.display())]
     Io {
-        /// What was tried, e.g. `read`.
+        /// The failed operation, e.g. `read`.
         operation: &'static str,
         /// The file or folder.
         path: PathBuf,
@@ -23,7 +23,7 @@ pub enum TestenvError {
         /// The name.
         name: String,
     },
-    /// Nodes were requested, and a program that they need is not installed.
+    /// Nodes were requested, but a program that they need is missing.
     #[error("fake nodes require `{program}`, which is not in `{}`", .folder.display())]
     Missing {
         /// The missing program.
@@ -39,7 +39,7 @@ pub enum TestenvError {
         /// The operating system's error.
         error: io::Error,
     },
-    /// A program exited while it was expected to run.
+    /// A program exited unexpectedly.
     #[error("`{program}` exited ({status}); the end of its log:\n{log}")]
     Exited {
         /// The name of the program.
@@ -52,9 +52,9 @@ pub enum TestenvError {
     /// The API server runs, but did not become ready.
     #[error("the API server is not ready after {seconds} s: {reason}; the end of its log:\n{log}")]
     NotReady {
-        /// How long it had.
+        /// The timeout in seconds.
         seconds: u64,
-        /// The answer to the last request.
+        /// The response to the last request.
         reason: String,
         /// The last lines of its log.
         log: String,
@@ -70,23 +70,23 @@ pub enum TestenvError {
         /// The parser's error.
         message: String,
     },
-    /// A file or folder has no CRD.
+    /// A file or folder contains no CRD.
     #[error("no CustomResourceDefinition in `{}`", .0.display())]
     NoCrds(PathBuf),
     /// The API server rejected a CRD, or does not serve it.
     #[error("`{}`: the API server rejects `{name}`: {message}", .path.display())]
     Crd {
-        /// The file that the CRD is in.
+        /// The file with the CRD.
         path: PathBuf,
         /// The name of the CRD.
         name: String,
         /// The API server's reason.
         message: String,
     },
-    /// The API server rejected a request of the test environment itself.
+    /// The API server rejected a request of the test environment.
     #[error("the API server rejects {what}: {message}")]
     Refused {
-        /// What was requested.
+        /// The request.
         what: String,
         /// The API server's reason.
         message: String,

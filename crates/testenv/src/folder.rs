@@ -10,28 +10,28 @@ use std::path::{Path, PathBuf};
 use super::TestenvError;
 use super::process::{self, Guard};
 
-/// A folder that is removed when this is dropped or when this process is killed. Processes can be bound to it: they are killed
-/// then, too.
+/// A folder that is removed when this is dropped or when this process is killed. Processes can be bound to the folder:
+/// they are killed together with it.
 pub struct Scratch {
     folder: PathBuf,
-    /// None once it is kept.
+    /// `None` once the folder is kept.
     guard: Option<Guard>,
     _lock: File,
 }
 
-/// The file that marks the folder of an environment that outlives the process that started it.
+/// The file that marks an environment that outlives its process.
 const KEPT: &str = "kept";
 const LOCK: &str = "lock";
 
 impl Scratch {
-    /// Creates the folder `name` in `root`, after it has removed what killed processes left behind there.
+    /// Creates the folder `name` in `root`, after removing leftovers of killed processes there.
     ///
     /// # Errors
     ///
     /// If a folder of this name is in use, or a file cannot be read or written.
     pub fn take(root: &Path, name: &str) -> Result<Self, TestenvError> {
         fs::create_dir_all(root).map_err(|error| TestenvError::io("create", root, error))?;
-        // It becomes part of command lines, by which processes are found again.
+        // The path becomes part of command lines, by which processes are found later.
         let root = root.canonicalize().map_err(|error| TestenvError::io("find", root, error))?;
         let _turn = turn(&root)?;
         clean(&root)?;
@@ -71,7 +71,7 @@ impl Scratch {
         self.with_guard(|guard| guard.forget(process))
     }
 
-    /// Leaves the folder and its processes as they are when this process ends.
+    /// Keeps the folder and its processes when this process exits.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ pub fn remove(folder: &Path) -> Result<(), TestenvError> {
     fs::remove_dir_all(folder).map_err(|error| TestenvError::io("remove", folder, error))
 }
 
-/// Some of the files are private keys, so no other user may read them.
+/// Writes a file that no other user can read, since some files contain private keys.
 pub fn write(path: &Path, text: &str) -> Result<(), TestenvError> {
     let mut options = File::options();
     options.create(true).truncate(true).write(true).mode(0o600);
@@ -137,7 +137,7 @@ pub fn write(path: &Path, text: &str) -> Result<(), TestenvError> {
     written.map_err(|error| TestenvError::io("write", path, error))
 }
 
-/// Only one process at a time creates and removes folders.
+/// Locks `root`: only one process at a time creates and removes folders in it.
 fn turn(root: &Path) -> Result<File, TestenvError> {
     let turn = lock(root)?;
     turn.lock().map_err(|error| TestenvError::io("lock", root, error))?;
@@ -151,7 +151,7 @@ fn lock(folder: &Path) -> Result<File, TestenvError> {
     options.open(&path).map_err(|error| TestenvError::io("open", &path, error))
 }
 
-/// Removes the folders of killed processes, and of kept environments that no longer run since the machine restarted.
+/// Removes the folders of killed processes, and those of kept environments that stopped when the machine restarted.
 fn clean(root: &Path) -> Result<(), TestenvError> {
     for folder in folders(root)? {
         let held = matches!(lock(&folder)?.try_lock(), Err(TryLockError::WouldBlock));

@@ -1,5 +1,5 @@
-//! A real Kubernetes API server for tests, on this machine: etcd and kube-apiserver, ready within seconds. For Rust it is
-//! what [envtest] is for Go.
+//! A real Kubernetes API server for tests on this machine: etcd and kube-apiserver, ready within seconds. The
+//! counterpart of Go's [envtest] for Rust.
 //!
 //! Works with any version of any Kubernetes client, because it depends on none: a test environment is a kubeconfig.
 //!
@@ -13,13 +13,13 @@
 //! # Ok::<(), opctl_testenv::TestenvError>(())
 //! ```
 //!
-//! Dropping the [`Environment`] stops its programs and removes its folder. A guard process does the same if this process is
-//! killed. With [`Environment::keep`] it outlives the process.
+//! Dropping the [`Environment`] stops its programs and removes its folder. A guard process does the same if this
+//! process is killed. With [`Environment::keep`], the environment outlives the process.
 //!
 //! [`assets`] finds the programs on this machine, or downloads a release of them.
 //!
-//! The crate reads no environment variables and installs no signal handlers. It writes only below the folders that its caller specifies: a
-//! complete download is renamed into the cache, and each environment has its own folder.
+//! The crate reads no environment variables and installs no signal handlers. It writes only below the folders given by
+//! its caller: a complete download is renamed into the cache, and each environment has a folder.
 //!
 //! [envtest]: https://book.kubebuilder.io/reference/envtest
 
@@ -53,17 +53,18 @@ pub use folder::Scratch;
 use pki::Pki;
 use process::Process;
 
-/// What to start, and where.
+/// Settings of an environment.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The programs to run.
     pub assets: Assets,
-    /// The parent folder of all environments. What killed processes left behind in it is cleaned up.
+    /// The parent folder of all environments. Leftovers of killed processes in it are removed.
     pub root: PathBuf,
-    /// The name of the environment, and of its folder in `root`. It must be unique there.
+    /// The name of the environment and of its folder in `root`, where it must be unique.
     pub name: String,
-    /// The number of fake nodes. Pods on them are marked Running, but no container runs; without a node no Pod is scheduled.
-    /// Nodes require the programs `kube-scheduler` and `kwok`. `None` means one node if both are installed, else none.
+    /// The number of fake nodes. Pods on them are marked Running, but no container runs; without a node no Pod is
+    /// scheduled. Nodes require the programs `kube-scheduler` and `kwok`. `None` means one node if both are installed,
+    /// else none.
     pub nodes: Option<u16>,
 }
 
@@ -76,8 +77,8 @@ impl Settings {
 
 /// A running API server, with the programs around it.
 ///
-/// Next to etcd and kube-apiserver it has the controller manager, if that is installed: it deletes objects whose owner is gone,
-/// fills namespaces and creates the Pods of Deployments.
+/// If the controller manager is installed, it runs as well: it deletes objects whose owner is gone, fills namespaces
+/// and creates the Pods of Deployments.
 pub struct Environment {
     /// The address of the API server: `https://127.0.0.1:PORT`.
     pub url: String,
@@ -85,7 +86,7 @@ pub struct Environment {
     pub etcd: String,
     /// The Kubernetes version, e.g. `1.36.0`.
     pub version: String,
-    /// How long it took to start.
+    /// The time from the start until the API server was ready.
     pub ready_in: Duration,
     /// The number of fake nodes.
     pub nodes: u16,
@@ -101,18 +102,18 @@ struct Server {
     process: Process,
 }
 
-/// Enough on a machine that is busy with compilers.
+/// The startup timeout. Sufficient on a machine that is busy with compilers.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Another process may take a free port before it is used.
+/// The number of attempts, since another process may take a free port before it is used.
 const TRIES: usize = 5;
 
 impl Environment {
-    /// Starts the programs and waits until the API server is ready, a minute at most.
+    /// Starts the programs and waits until the API server is ready, for at most 60 seconds.
     ///
     /// # Errors
     ///
-    /// If a program is missing, does not start or exits, if the API server does not become ready, if an environment of this
-    /// name exists, or if its folder cannot be written.
+    /// If a program is missing, does not start or exits, if the API server does not become ready, if an environment of
+    /// this name exists, or if its folder cannot be written.
     pub fn start(settings: Settings) -> Result<Self, TestenvError> {
         let missing = servers::NODES.into_iter().find(|program| settings.assets.program(program).is_none());
         let nodes = match (settings.nodes, missing) {
@@ -172,12 +173,12 @@ impl Environment {
         Ok(environment)
     }
 
-    /// The programs it runs.
+    /// The programs of the environment.
     pub fn assets(&self) -> &Assets {
         &self.assets
     }
 
-    /// The folder with its files: the logs of its programs, the certificates and the [`kubeconfig`](Self::kubeconfig).
+    /// The folder with the files: logs of the programs, certificates and the [`kubeconfig`](Self::kubeconfig).
     pub fn folder(&self) -> &Path {
         self.scratch.folder()
     }
@@ -196,13 +197,13 @@ impl Environment {
         crds::apply(&self.client, crds)
     }
 
-    /// Kills one of its programs, e.g. `kube-apiserver`, as a crash would. `false` if it does not run.
+    /// Kills a program, e.g. `kube-apiserver`, as a crash would. Returns `false` if it does not run.
     pub fn kill(&mut self, program: &str) -> bool {
         let Some(server) = self.servers.iter_mut().find(|server| server.name == program) else { return false };
         server.process.kill().is_ok() && self.scratch.forget(server.process.id()).is_ok()
     }
 
-    /// Starts a killed program again, with the same data and at the same address. Does not wait until it is ready.
+    /// Restarts a killed program, with the same data and at the same address. Does not wait until it is ready.
     ///
     /// # Errors
     ///
@@ -213,12 +214,12 @@ impl Environment {
         self.spawn(name, arguments.clone())
     }
 
-    /// Its folder, to add files and processes that end with it.
+    /// The folder, to add files and processes that end together with the environment.
     pub fn scratch(&mut self) -> &mut Scratch {
         &mut self.scratch
     }
 
-    /// Leaves it running when this process exits, until [`Kept::stop`].
+    /// Keeps the environment running when this process exits, until [`Kept::stop`].
     ///
     /// # Errors
     ///
@@ -284,13 +285,13 @@ impl Environment {
     }
 }
 
-/// The file in the folder of a kept environment that describes it.
+/// The file in the folder of a kept environment with its description.
 const ABOUT: &str = "about.json";
 
 /// An environment that outlives the process that started it; see [`Environment::keep`].
 #[derive(Clone, Debug)]
 pub struct Kept {
-    /// The name it was started with.
+    /// The name of the environment.
     pub name: String,
     /// The folder with its files.
     pub folder: PathBuf,
@@ -301,8 +302,8 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// The kept environments in a root folder, sorted by name. Those that no longer run, e.g. since the machine restarted,
-    /// are removed.
+    /// The kept environments in a root folder, sorted by name. Removes those that no longer run, e.g. because the
+    /// machine restarted.
     ///
     /// # Errors
     ///
@@ -335,7 +336,7 @@ impl Kept {
         crds::apply(&client, crds)
     }
 
-    /// Stops its programs and removes its folder.
+    /// Stops the programs and removes the folder.
     ///
     /// # Errors
     ///

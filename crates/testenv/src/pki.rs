@@ -1,4 +1,4 @@
-//! The certificates of a test environment: its own authority, and the certificates that it signs for the API server and the
+//! The certificates of a test environment: a CA, and the certificates that it signs for the API server and the
 //! administrator.
 
 use rcgen::string::Ia5String;
@@ -7,18 +7,18 @@ use rcgen::{
     SanType,
 };
 
-/// PEM texts.
+/// Certificates and keys in PEM format.
 pub struct Pki {
     pub authority: String,
     pub server: Pair,
-    /// In the group `system:masters`, which may do everything.
+    /// In the group `system:masters`, which has all permissions.
     pub admin: Pair,
-    /// Signs the tokens of service accounts.
+    /// The key pair for tokens of service accounts.
     pub tokens: Pair,
 }
 
 pub struct Pair {
-    /// The certificate, or the public key of the signer of tokens.
+    /// The certificate, or the public key for tokens.
     pub public: String,
     pub key: String,
 }

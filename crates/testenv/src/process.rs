@@ -1,9 +1,9 @@
 //! The programs of a test environment as processes. None outlives the environment, however this process ends.
 //!
-//! - The arguments of every process contain the folder of the environment, so the process table shows which processes belong to it. There
-//!   are no PID files, which could be stale.
-//! - A *guard*, a shell whose standard input is closed when this process ends, kills the registered processes and removes the folder. If it is
-//!   killed as well, the next start finds the folder without a lock, and cleans up.
+//! - The arguments of every process contain the folder of the environment, so the process table shows which processes
+//!   belong to it. There are no PID files, which could be stale.
+//! - A *guard*, a shell whose standard input is closed when this process ends, kills the registered processes and
+//!   removes the folder. If it is killed as well, the next start finds the folder without a lock, and cleans up.
 //! - Programs are stopped with SIGKILL, because their data is not needed afterwards.
 
 use std::fs::File;
@@ -17,10 +17,10 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-/// All programs that an environment may have.
+/// All programs of an environment, required and optional.
 pub const PROGRAMS: [&str; 5] = ["kwok", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd"];
 
-/// A program that runs in the background, killed when this is dropped.
+/// A program that runs in the background. It is killed when this is dropped.
 pub struct Process(Child);
 
 impl Process {
@@ -28,7 +28,7 @@ impl Process {
         self.0.id()
     }
 
-    /// `None` while it runs.
+    /// The exit status; `None` while it runs.
     pub fn exit_status(&mut self) -> io::Result<Option<ExitStatus>> {
         self.0.try_wait()
     }
@@ -44,12 +44,12 @@ impl Drop for Process {
     }
 }
 
-/// Ctrl-C on the terminal does not reach it, so it runs until the environment stops it.
+/// Ctrl-C on the terminal does not reach the process, so it runs until the environment stops it.
 fn in_own_group(command: &mut Command) -> &mut Command {
     command.process_group(0)
 }
 
-/// Starts a program in the folder of an environment, where its log is `PROGRAM.log`.
+/// Starts a program in the folder of an environment, with the log `PROGRAM.log`.
 pub fn start(program: &Path, arguments: &[String], folder: &Path) -> io::Result<Process> {
     let name = program.file_name().unwrap_or_default().to_string_lossy();
     let log = File::options().create(true).append(true).open(log_of(folder, &name))?;
@@ -91,12 +91,12 @@ impl Guard {
         self.send(&format!("watch {pid}"))
     }
 
-    /// The process has exited; another one may get its id.
+    /// Releases a process that has exited, since its id may be reused.
     pub fn forget(&mut self, pid: u32) -> io::Result<()> {
         self.send(&format!("forget {pid}"))
     }
 
-    /// Nothing is left to clean up, or everything shall stay.
+    /// Stops the guard without cleaning up.
     pub fn dismiss(mut self) -> io::Result<()> {
         self.send("dismissed")?;
         self.0.wait().map(drop)
@@ -107,13 +107,14 @@ impl Guard {
     }
 }
 
-/// Kills the programs of the environment in this folder, whichever process started them, and waits until they have exited.
+/// Kills the programs of the environment in this folder, whichever process started them, and waits until they have
+/// exited.
 pub fn kill_all(folder: &Path) -> io::Result<()> {
     const PATIENCE: Duration = Duration::from_secs(10);
     let start = Instant::now();
     let mut left = running(folder)?;
     for pid in &left {
-        // Fails only if it has exited meanwhile, or belongs to another user, to whom the folder would belong as well.
+        // Fails only if it has already exited, or belongs to another user, who would then own the folder, too.
         let _ = kill(Pid::from_raw(*pid), Signal::SIGKILL);
     }
     while !left.is_empty() {
@@ -126,7 +127,7 @@ pub fn kill_all(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// True for a zombie, but not before its last thread has exited, which may hold ports.
+/// `true` for a zombie, but only after its last thread has exited, since threads may hold ports.
 fn has_exited(pid: i32) -> bool {
     if !cfg!(target_os = "linux") {
         return kill(Pid::from_raw(pid), None).is_err();
@@ -148,13 +149,13 @@ pub fn running(folder: &Path) -> io::Result<Vec<i32>> {
     Ok(ours.map(|(pid, _)| pid).collect())
 }
 
-/// All processes: ids, and arguments separated by NUL.
+/// The ids and arguments of all processes; arguments are separated by NUL.
 #[cfg(target_os = "linux")]
 fn commands() -> io::Result<Vec<(i32, String)>> {
     let command = |entry: io::Result<std::fs::DirEntry>| {
         let path = entry.ok()?.path();
         let pid = path.file_name()?.to_str()?.parse().ok()?;
-        // Unreadable if it has just exited.
+        // Unreadable if the process has just exited.
         Some((pid, String::from_utf8_lossy(&std::fs::read(path.join("cmdline")).ok()?).into_owned()))
     };
     Ok(std::fs::read_dir("/proc")?.filter_map(command).collect())

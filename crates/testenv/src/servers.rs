@@ -9,10 +9,10 @@ use super::pki::{Pair, Pki};
 use super::process::log_of;
 use super::{TestenvError, folder, kubeconfig_in};
 
-/// The programs that fake nodes need.
+/// The programs required for fake nodes.
 pub const NODES: [&str; 2] = ["kube-scheduler", "kwok"];
 
-/// Free ports of loopback.
+/// Free ports on the loopback address.
 pub fn free_ports<const N: usize>() -> Result<[u16; N], TestenvError> {
     let failed = |error| TestenvError::io("find a free port on", Path::new("127.0.0.1"), error);
     // Bound at the same time, so that they differ.
@@ -40,7 +40,7 @@ pub fn write_files(folder: &Path, pki: &Pki, kubeconfig: &str) -> Result<(), Tes
     folder::write(&kubeconfig_in(folder), kubeconfig)
 }
 
-/// The authority's and the administrator's certificate, as [`write_files`] wrote them.
+/// The CA certificate and the administrator's key pair, written by [`write_files`].
 pub fn read_admin(folder: &Path) -> Result<(String, Pair), TestenvError> {
     let read = |name: &str| {
         let path = folder.join(name);
@@ -87,7 +87,7 @@ pub fn controller_manager(folder: &Path) -> Vec<String> {
         format!("--service-account-private-key-file={}", folder.join("tokens.key").display()),
         format!("--root-ca-file={}", folder.join("ca.crt").display()),
         "--leader-elect=false".into(),
-        // By default, those of all environments would use the same port.
+        // All environments would use the same default port.
         "--secure-port=0".into(),
     ]
 }
@@ -96,7 +96,7 @@ pub fn scheduler(folder: &Path) -> Vec<String> {
     vec![kubeconfig_flag(folder), "--leader-elect=false".into(), "--secure-port=0".into()]
 }
 
-/// Uses the stages in `kwok-stages` next to the program, if there are any, else its built-in ones.
+/// Uses the stages in `kwok-stages` next to the program if they exist, else kwok's built-in ones.
 pub fn kwok(folder: &Path, assets: &Path) -> Result<Vec<String>, TestenvError> {
     let mut arguments =
         vec![kubeconfig_flag(folder), "--manage-all-nodes".into(), "--node-lease-duration-seconds=40".into()];

@@ -19,7 +19,7 @@ pub fn unpack(archive: &Path, folder: &Path) -> Result<(), AssetsError> {
     for entry in tar.entries().map_err(|error| bad(error.to_string()))? {
         let mut entry = entry.map_err(|error| bad(error.to_string()))?;
         let path: PathBuf = entry.path().map_err(|error| bad(error.to_string()))?.into_owned();
-        // Refused, since it could write or lead to files elsewhere.
+        // Rejected, since it could write to other folders or refer to them.
         let plain = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         let kind = entry.header().entry_type();
         if !plain || kind.is_symlink() || kind.is_hard_link() {
@@ -37,7 +37,7 @@ pub fn unpack(archive: &Path, folder: &Path) -> Result<(), AssetsError> {
             Copy::Read(error) => bad(error.to_string()),
             Copy::Write(error) => AssetsError::write(&target, error),
         })?;
-        // The rename of the folder may reach the disk before the files in it.
+        // Without this, the rename of the folder may reach the disk before the files in it.
         program.sync_all().map_err(|error| AssetsError::write(&target, error))?;
     }
     Ok(())
@@ -48,7 +48,7 @@ enum Copy {
     Write(io::Error),
 }
 
-/// Like `io::copy`, but tells errors of the reader from those of the writer.
+/// Like `io::copy`, but distinguishes errors of the reader from those of the writer.
 fn copy(from: &mut impl io::Read, to: &mut impl io::Write) -> Result<(), Copy> {
     let mut buffer = vec![0; 1 << 16];
     loop {

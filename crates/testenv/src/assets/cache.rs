@@ -1,5 +1,5 @@
-//! The cache of downloaded releases: `CACHE/kubernetes/1.36.0-linux-amd64/` is a release. It is complete or does not
-//! exist.
+//! The cache of downloaded releases: `CACHE/kubernetes/1.36.0-linux-amd64/` is a release. A release is complete or does
+//! not exist.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -13,7 +13,7 @@ pub struct Cache {
     folder: PathBuf,
 }
 
-/// The cache while no other process changes it.
+/// The cache, locked against other processes.
 pub struct Locked<'a> {
     cache: &'a Cache,
     /// `None` on network file systems without locks.
@@ -21,7 +21,7 @@ pub struct Locked<'a> {
 }
 
 impl Cache {
-    /// A cache below this folder, which is created when needed. That of the `opctl` CLI is OPCTL_CACHE, by default
+    /// A cache below this folder, which is created when needed. The `opctl` CLI uses OPCTL_CACHE, by default
     /// `~/.cache/opctl`.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into().join("kubernetes") }
@@ -46,12 +46,12 @@ impl Cache {
         releases
     }
 
-    /// The newest release that fits.
+    /// The newest matching release.
     pub fn find(&self, wanted: Option<Wanted>) -> Option<(Version, Assets)> {
         self.releases().into_iter().find(|(version, _)| wanted.is_none_or(|wanted| wanted.fits(*version)))
     }
 
-    /// Waits while another process has the lock. It is on the handle of the folder, so a killed process leaves none.
+    /// Waits for the lock. It is on the handle of the folder, so it is released when its process is killed.
     pub(super) fn lock(&self, watch: Watch) -> Result<Locked<'_>, AssetsError> {
         let failed = |error| AssetsError::write(&self.folder, error);
         fs::create_dir_all(&self.folder).map_err(failed)?;
@@ -90,7 +90,7 @@ impl Locked<'_> {
         watch(Event::Unpacking);
         let target = self.cache.release(version);
         let fresh = self.cache.folder.join(format!("{version}-{}.unpacking", platform()));
-        // Left behind by a killed process.
+        // A leftover of a killed process.
         self.remove(&fresh)?;
         let result = fs::create_dir(&fresh)
             .map_err(|error| AssetsError::write(&fresh, error))

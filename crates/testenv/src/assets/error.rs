@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{OLDEST, Search, Version, Wanted, platform};
 
-/// Why programs were not found or downloaded.
+/// The reason why programs were not found or downloaded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AssetsError {
@@ -33,7 +33,7 @@ pub enum AssetsError {
     WrongVersion {
         /// The folder.
         folder: PathBuf,
-        /// What was found.
+        /// The version in the folder.
         found: Version,
         /// The requested version.
         wanted: Wanted,
@@ -49,12 +49,12 @@ pub enum AssetsError {
     /// The URL of a proxy does not parse.
     #[error("`{0}` is no URL of a proxy")]
     BadProxy(String),
-    /// A download failed, also when it was retried.
+    /// A download failed after retries.
     #[error("cannot download `{url}`{}: {reason}", .proxy.as_ref().map(|proxy| format!(" by the proxy `{proxy}`")).unwrap_or_default())]
     Download {
         /// The URL, without a password.
         url: String,
-        /// The proxy that was used, without a password.
+        /// The proxy, without a password.
         proxy: Option<String>,
         /// The cause.
         reason: String,
@@ -74,7 +74,7 @@ pub enum AssetsError {
         wanted: Wanted,
         /// The URL, without a password.
         url: String,
-        /// The versions in the index, newest first.
+        /// The available versions, newest first.
         versions: Vec<Version>,
     },
     /// The index has no such version for this platform.
@@ -85,14 +85,14 @@ pub enum AssetsError {
         /// The URL, without a password.
         url: String,
     },
-    /// The checksum of a download is not that in the index.
+    /// The checksum of a download differs from that in the index.
     #[error("`{url}` is not what was released: its SHA-512 is {found}, not {expected}; what was downloaded is removed")]
     WrongHash {
         /// The URL, without a password.
         url: String,
-        /// What was found.
+        /// The checksum of the download.
         found: String,
-        /// What is in the index.
+        /// The checksum in the index.
         expected: String,
     },
     /// An archive could not be unpacked.
@@ -103,7 +103,7 @@ pub enum AssetsError {
         /// The cause.
         reason: String,
     },
-    /// The file name of an archive is not that of a release for this platform.
+    /// The file name of an archive does not match a release for this platform.
     #[error("`{}` is not named as an archive for `{}` is", .0.display(), platform())]
     ArchiveName(PathBuf),
     /// A file or folder of the cache could not be written.
@@ -175,14 +175,14 @@ impl AssetsError {
 
 const UNSET: &str = "`unset KUBEBUILDER_ASSETS`, and opctl looks on PATH, then in its cache, then downloads";
 
-/// Where to find the archives in a browser.
+/// The page with the archives.
 const RELEASES: &str = "https://github.com/kubernetes-sigs/controller-tools/releases";
 
 fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)
 }
 
-/// The other ways to get programs after a failed download.
+/// Other ways to get the programs after a failed download.
 fn other_ways(search: &Search) -> Vec<String> {
     let mut ways = Vec::new();
     let cached: Vec<String> = search.cache.releases().iter().map(|(version, _)| version.to_string()).collect();

@@ -1,4 +1,4 @@
-//! The index of releases that the project controller-tools maintains for setup-envtest: archives, platforms, checksums.
+//! The index of releases that controller-tools maintains for setup-envtest: archives, platforms, checksums.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub struct Release {
     pub archive: String,
     /// The SHA-512 checksum of the archive, in hex.
     pub hash: String,
-    /// Where to download the archive.
+    /// The URL of the archive.
     pub url: String,
 }
 
@@ -49,7 +49,7 @@ impl Index {
         self.0.keys().rev().copied()
     }
 
-    /// The newest release that fits and has an archive for this platform. `url` is that of the index, for errors.
+    /// The newest matching release with an archive for this platform. `url` is that of the index, for errors.
     pub(crate) fn choose(&self, wanted: Option<Wanted>, url: &str) -> Result<Release, AssetsError> {
         let fitting = |version: &Version| wanted.is_none_or(|wanted| wanted.fits(*version));
         if let Some(wanted) = wanted
@@ -66,7 +66,7 @@ impl Index {
     }
 }
 
-/// This platform as Go names it, e.g. `linux-amd64`.
+/// This platform by Go's names, e.g. `linux-amd64`.
 pub fn platform() -> String {
     let os = match std::env::consts::OS {
         "macos" => "darwin",
@@ -85,7 +85,7 @@ fn archive_name(version: Version) -> String {
     format!("envtest-v{version}-{}.tar.gz", platform())
 }
 
-/// `envtest-v1.36.0-linux-amd64.tar.gz` → 1.36.0
+/// The version in a file name: `envtest-v1.36.0-linux-amd64.tar.gz` → 1.36.0.
 pub fn version_of(archive: &Path) -> Result<Version, AssetsError> {
     let name = archive.file_name().unwrap_or_default().to_string_lossy();
     let version = name.strip_prefix("envtest-v").and_then(|rest| Version::parse(rest.split('-').next()?));

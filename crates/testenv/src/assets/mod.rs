@@ -1,7 +1,7 @@
 //! Finds the binaries of a control plane in a given folder, on PATH or in the cache, or downloads them into the cache.
 //!
-//! No environment variable is read: where to look is a [`Search`]. Progress is reported as [`Event`]s. Only the cache is
-//! written to.
+//! Reads no environment variables: the places to search are in a [`Search`]. Progress is reported as [`Event`]s. Writes
+//! only to the cache.
 //!
 //! ```no_run
 //! use opctl_testenv::assets::{Cache, Network, Proxies, Search, Wanted, download, find};
@@ -36,7 +36,7 @@ pub use index::{Index, Release, platform};
 pub use network::{Network, Proxies};
 pub use version::{OLDEST, Version, Wanted};
 
-/// A folder with `etcd` and `kube-apiserver`, and optionally more programs of a control plane, as in `KUBEBUILDER_ASSETS`.
+/// A folder with `etcd` and `kube-apiserver`, and optionally further programs, as in KUBEBUILDER_ASSETS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assets {
     folder: PathBuf, // Invariant: it has all of NEEDED.
@@ -46,7 +46,7 @@ pub struct Assets {
 const NEEDED: [&str; 2] = ["etcd", "kube-apiserver"];
 
 impl Assets {
-    /// `None` if `etcd` or `kube-apiserver` is missing.
+    /// Returns `None` if `etcd` or `kube-apiserver` is missing.
     pub fn in_folder(folder: impl Into<PathBuf>) -> Option<Self> {
         let folder = folder.into();
         missing(&folder).is_none().then_some(Self { folder })
@@ -84,7 +84,7 @@ fn missing(folder: &Path) -> Option<&'static str> {
     NEEDED.into_iter().find(|name| !path_of(folder, name).is_file())
 }
 
-/// What `PROGRAM --version` prints.
+/// The output of `PROGRAM --version`.
 fn run(program: &Path) -> Result<String, AssetsError> {
     let failed = |reason: String| AssetsError::DoesNotRun { program: program.into(), reason };
     let output = Command::new(program).arg("--version").stdin(Stdio::null()).output();
@@ -97,25 +97,25 @@ fn run(program: &Path) -> Result<String, AssetsError> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// What to look for, and where.
+/// The requested version, and the places to search.
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// The Kubernetes version. `None` means any from [`OLDEST`] on; of downloads, the newest.
+    /// The Kubernetes version. `None` means any version from [`OLDEST`] on; for downloads, the newest.
     pub kubernetes: Option<Wanted>,
     /// The folder in `KUBEBUILDER_ASSETS`. If set, no other place is searched.
     pub kubebuilder_assets: Option<PathBuf>,
     /// The folders in PATH.
     pub path: Vec<PathBuf>,
-    /// Where downloads are kept.
+    /// The cache of downloads.
     pub cache: Cache,
-    /// Where to download from.
+    /// The source of downloads.
     pub network: Network,
 }
 
 /// Progress of [`find`], [`download`] and [`unpack`].
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// The programs in a folder of PATH are too old, or not of the version to look for.
+    /// The programs in a folder of PATH are too old, or do not have the requested version.
     Skipped {
         /// The folder.
         folder: &'a Path,
@@ -136,17 +136,18 @@ pub enum Event<'a> {
     },
     /// A part of the file was downloaded.
     Progress {
-        /// How many bytes exist.
+        /// The number of bytes downloaded so far.
         done: u64,
         /// The size of the file in bytes, if known.
         size: Option<u64>,
     },
     /// A request failed and will be retried.
     Retrying {
-        /// Why it failed.
+        /// The reason of the failure.
         reason: &'a str,
     },
-    /// An archive is being unpacked into the cache. A process that is killed now leaves a folder that the next one removes.
+    /// An archive is being unpacked into the cache. If the process is killed, the next one removes the incomplete
+    /// folder.
     Unpacking,
 }
 
@@ -156,7 +157,7 @@ type Watch<'a> = &'a mut dyn FnMut(Event);
 ///
 /// # Errors
 ///
-/// If `kubebuilder_assets` is set and has no programs of the version, or if programs do not run.
+/// If `kubebuilder_assets` is set but does not contain the requested version, or if programs do not run.
 pub fn find(search: &Search, watch: Watch) -> Result<Option<Assets>, AssetsError> {
     let absolute = |folder: &Path| std::path::absolute(folder).unwrap_or_else(|_| folder.into());
     if let Some(folder) = &search.kubebuilder_assets {
@@ -173,7 +174,7 @@ pub fn find(search: &Search, watch: Watch) -> Result<Option<Assets>, AssetsError
     Ok(search.cache.find(search.kubernetes).map(|(_, assets)| assets))
 }
 
-/// Never falls back to another folder: the user would believe that this one was used.
+/// Never falls back to another folder, because the user would believe that this one was used.
 fn named(folder: &Path, wanted: Option<Wanted>) -> Result<Assets, AssetsError> {
     let Some(assets) = Assets::in_folder(folder) else {
         let missing = missing(folder).expect("one is missing, or `in_folder` would have succeeded");
@@ -190,7 +191,7 @@ fn named(folder: &Path, wanted: Option<Wanted>) -> Result<Assets, AssetsError> {
     }
 }
 
-/// Downloads a release into the cache, unless it is there.
+/// Downloads a release into the cache, unless it already exists there.
 ///
 /// # Errors
 ///
@@ -199,7 +200,7 @@ pub fn download(search: &Search, watch: Watch) -> Result<Assets, AssetsError> {
     let index = search.network.index(watch)?;
     let release = index.choose(search.kubernetes, &search.network.shown())?;
     let cache = search.cache.lock(watch)?;
-    // Another process may have downloaded it meanwhile.
+    // Another process may have downloaded it in the meantime.
     if let Some(assets) = cache.get(release.version) {
         return Ok(assets);
     }
@@ -210,7 +211,8 @@ pub fn download(search: &Search, watch: Watch) -> Result<Assets, AssetsError> {
     Ok(assets)
 }
 
-/// Unpacks a downloaded archive into the cache. Its file name must be that of the release, since it has the version.
+/// Unpacks a downloaded archive into the cache. The version is taken from its file name, which must be that of a
+/// release.
 ///
 /// # Errors
 ///

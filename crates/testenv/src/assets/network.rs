@@ -1,4 +1,4 @@
-//! Downloads the index, and archives, which are continued after an interrupted connection.
+//! Downloads the index and archives. Interrupted downloads of archives are resumed.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -18,10 +18,10 @@ const INDEX: &str = "https://raw.githubusercontent.com/kubernetes-sigs/controlle
 
 const TRIES: u32 = 5;
 
-/// Before the second try. Doubled before each further one.
+/// The pause before the first retry. Doubled before each further one.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Where to download releases from.
+/// The source of releases.
 #[derive(Clone, Debug)]
 pub struct Network {
     /// The URL of the index.
@@ -30,7 +30,7 @@ pub struct Network {
     pub archives: Option<String>,
     /// The proxies to use.
     pub proxies: Proxies,
-    /// How long it may take to connect, and how long the server may send nothing.
+    /// Timeout for connecting, and for a server that sends nothing.
     pub patience: Duration,
 }
 
@@ -46,7 +46,7 @@ pub struct Proxies {
 }
 
 impl Network {
-    /// The releases of Kubernetes, or a mirror: the URL of a folder with `envtest-releases.yaml` and the archives.
+    /// Kubernetes' releases, or a mirror: the URL of a folder with `envtest-releases.yaml` and the archives.
     pub fn new(mirror: Option<&str>, proxies: Proxies) -> Self {
         let mirror = mirror.map(|mirror| mirror.trim_end_matches('/').to_owned());
         let index = mirror.as_ref().map_or_else(|| INDEX.into(), |mirror| format!("{mirror}/envtest-releases.yaml"));
@@ -83,11 +83,11 @@ impl Network {
         })
     }
 
-    /// Downloads an archive to the file `part`, continuing an earlier download, and verifies its checksum.
+    /// Downloads an archive to the file `part`, resuming an earlier download, and verifies its checksum.
     ///
     /// # Errors
     ///
-    /// If it cannot be downloaded or written, or has another checksum; then the file is removed.
+    /// If it cannot be downloaded or written, or has a different checksum; then the file is removed.
     pub fn download(&self, release: &Release, part: &Path, watch: Watch) -> Result<(), AssetsError> {
         let written = |error| AssetsError::write(part, error);
         let url = match &self.archives {
@@ -146,7 +146,7 @@ impl Network {
         let agent = Agent::config_builder()
             .http_status_as_error(false)
             .user_agent(concat!("opctl-testenv/", env!("CARGO_PKG_VERSION")))
-            // The certificates of the system, and those that SSL_CERT_FILE names.
+            // The system's certificates, and those in SSL_CERT_FILE.
             .tls_config(TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build())
             .timeout_resolve(Some(self.patience))
             .timeout_connect(Some(self.patience))
@@ -173,7 +173,7 @@ impl Proxies {
         if let Some(password) = proxy.password() {
             builder = builder.password(password);
         }
-        // In curl and Go, a name includes its subdomains; in ureq it does not.
+        // In curl and Go, a name includes its subdomains; in ureq, it does not.
         for host in self.none.iter().map(|host| host.trim()).filter(|host| !host.is_empty()) {
             builder = builder.no_proxy(host);
             if !host.starts_with(['.', '*']) {
@@ -187,7 +187,7 @@ impl Proxies {
 struct Request {
     agent: Agent,
     uri: Uri,
-    /// `name:password` of the URL.
+    /// `name:password` from the URL.
     user: Option<String>,
     proxy: Option<String>,
 }
@@ -202,7 +202,7 @@ impl Request {
             request = request.header(header::RANGE, format!("bytes={from}-"));
         }
         request.call().map_err(|error| match &error {
-            // May succeed the next time.
+            // Temporary: a retry may succeed.
             ureq::Error::Timeout(_) => Failure::passing(&error),
             ureq::Error::Io(io) if is_cut(io) => Failure::passing(&error),
             _ => Failure::Lasting(reason(&error)),
@@ -216,7 +216,7 @@ fn is_cut(error: &io::Error) -> bool {
 }
 
 enum Failure {
-    /// May succeed the next time.
+    /// Temporary: a retry may succeed.
     Passing(String),
     Lasting(String),
     Write(AssetsError),
@@ -234,7 +234,7 @@ impl Failure {
     }
 }
 
-/// The cause, without the layer of ureq that reports it.
+/// The cause, without ureq's wrapper.
 fn reason(error: &ureq::Error) -> String {
     match error {
         ureq::Error::Io(error) if is_cut(error) => "the connection was cut".into(),
@@ -249,7 +249,7 @@ fn reason(error: &ureq::Error) -> String {
     }
 }
 
-/// One try. Appends to the file what is missing.
+/// A single attempt, which appends the missing part of the file.
 fn receive(request: &Request, url: &str, part: &Path, watch: Watch) -> Result<(), Failure> {
     let written = |error| Failure::Write(AssetsError::write(part, error));
     let mut file = OpenOptions::new().append(true).create(true).open(part).map_err(written)?;

@@ -1,4 +1,4 @@
-//! Versions of Kubernetes: that of a release, and a requested one.
+//! Kubernetes versions: that of a release, and a requested one.
 
 use std::fmt;
 
@@ -10,21 +10,21 @@ pub const OLDEST: Version = Version { major: 1, minor: 31, patch: 0 };
 /// The version of a release, e.g. `1.36.0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
-    /// `1`
+    /// E.g. `1`.
     pub major: u64,
-    /// `36`
+    /// E.g. `36`.
     pub minor: u64,
-    /// `0`
+    /// E.g. `0`.
     pub patch: u64,
 }
 
 impl Version {
-    /// Parses `1.36.0`, with or without `v`. `None` for anything else, pre-releases included.
+    /// Parses `1.36.0`, with or without `v`. `None` for other text, including pre-releases.
     pub fn parse(text: &str) -> Option<Self> {
         Self::of_program(text).filter(|_| !text.contains(['-', '+']))
     }
 
-    /// Parses what a program prints, e.g. `v1.36.0-rc.1+0123abc`, ignoring what follows the patch.
+    /// Parses the output of a program, e.g. `v1.36.0-rc.1+0123abc`, ignoring the text after the patch.
     pub(crate) fn of_program(text: &str) -> Option<Self> {
         let semver::Version { major, minor, patch, .. } =
             semver::Version::parse(text.strip_prefix('v').unwrap_or(text)).ok()?;
@@ -38,7 +38,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// A requested version: `1.36`, which is any patch release of it, or `1.36.2`.
+/// A requested version: `1.36` for any patch release, or `1.36.2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     major: u64,
@@ -51,7 +51,7 @@ impl Wanted {
     ///
     /// # Errors
     ///
-    /// If it is something else, or older than [`OLDEST`].
+    /// If the text has another form, or the version is older than [`OLDEST`].
     pub fn parse(text: &str) -> Result<Self, AssetsError> {
         let text_of_release = text.strip_suffix(".x").unwrap_or(text);
         let (version, patch) = match Version::parse(text_of_release) {
@@ -68,7 +68,7 @@ impl Wanted {
         Ok(wanted)
     }
 
-    /// Whether a release has the requested version.
+    /// `true` if a release has the requested version.
     pub fn fits(self, version: Version) -> bool {
         (self.major, self.minor) == (version.major, version.minor)
             && self.patch.is_none_or(|patch| patch == version.patch)

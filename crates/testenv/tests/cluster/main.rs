@@ -1,4 +1,4 @@
-//! Test environments with real programs: what starts, what stops, and what is left behind.
+//! Test environments with real programs: starting, stopping and cleaning up.
 #![cfg(unix)]
 
 #[path = "../common/mod.rs"]
@@ -148,14 +148,14 @@ fn what_was_kept_before_the_machine_restarted_is_cleaned_up() {
     assert_eq!(left(root.path()), [""; 0]);
 }
 
-/// 50 with `OPCTL_TESTENV_STARTS=50`.
+/// Starts 5 environments by default. Set `OPCTL_TESTENV_STARTS` for more.
 #[test]
 fn many_starts_in_a_row_leak_nothing() {
     let Some(assets) = assets() else { return };
     let starts = env::var("OPCTL_TESTENV_STARTS").map_or(5, |number| number.parse().unwrap());
     let root = TempDir::new().unwrap();
     let open = || fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
-    // Other tests of this process open some, too.
+    // Other tests in this process open some, too.
     let mut fewest = usize::MAX;
     for number in 0..starts {
         let start = Instant::now();
@@ -196,7 +196,7 @@ fn four_at_once_know_nothing_of_each_other() {
     assert_eq!(left(root.path()), [""; 0]);
 }
 
-/// Programs, of which some are scripts and the others the real ones.
+/// Creates a folder of programs, some of which are scripts and the others the real ones.
 fn with_scripts(assets: &Assets, scripts: &[(&str, &str)]) -> (TempDir, Assets) {
     let folder = TempDir::new().unwrap();
     let path = |name: &str| -> PathBuf { folder.path().join(name) };
@@ -236,7 +236,7 @@ fn a_program_that_does_not_run_is_reported_with_the_end_of_its_log() {
     let error = fails(&[], 1);
     assert!(error.to_string().starts_with("fake nodes require `kube-scheduler`, which is not in `"), "{error}");
 
-    // Every time.
+    // Every attempt fails.
     let taken = "#!/bin/sh\necho 'listen tcp 127.0.0.1:1: bind: address already in use' >&2\nexit 1\n";
     let error = fails(&[("etcd", taken)], 0);
     assert!(error.to_string().contains("address already in use"), "{error}");

@@ -1,4 +1,4 @@
-//! What tests of real test environments share, here and in those of opctl.
+//! Helpers for tests with real test environments, here and in opctl.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,7 +11,7 @@ use opctl_testenv::Assets;
 
 use crate::skipped::skipped;
 
-/// What must be there for any of this; said where it is not.
+/// The programs for test environments. Without them, prints that the test is skipped.
 pub fn assets() -> Option<Assets> {
     let assets = env::var_os("KUBEBUILDER_ASSETS").and_then(Assets::in_folder);
     if assets.is_none() {
@@ -26,7 +26,7 @@ pub fn kubectl(kubeconfig: &Path, arguments: &[&str]) -> Result<String, String> 
     if output.status.success() { Ok(said(output.stdout)) } else { Err(said(output.stderr)) }
 }
 
-/// Ids of the processes that have this in their command lines.
+/// The ids of the processes with this path in their command lines.
 pub fn processes(mention: &Path) -> BTreeSet<u32> {
     let output = Command::new("ps").args(["-axwwo", "pid=,args="]).output().unwrap();
     let lines = String::from_utf8(output.stdout).unwrap();
@@ -42,7 +42,7 @@ pub fn eventually(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
-/// Files of the folder of environments, but for its lock.
+/// The files in the folder of environments, except for its lock.
 pub fn left(root: &Path) -> Vec<String> {
     let names = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     names.filter(|name| name != "lock").collect()

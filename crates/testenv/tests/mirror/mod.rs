@@ -11,7 +11,7 @@ pub use server::*;
 
 pub const INDEX: &str = "/envtest-releases.yaml";
 
-/// `envtest-v1.36.0-linux-amd64.tar.gz`
+/// The file name of an archive: `envtest-v1.36.0-linux-amd64.tar.gz`.
 pub fn name(version: &str) -> String {
     format!("envtest-v{version}-{}.tar.gz", platform())
 }
@@ -20,7 +20,7 @@ pub fn script(line: &str) -> Vec<u8> {
     format!("#!/bin/sh\n{line}\n").into_bytes()
 }
 
-/// The programs of a version, and something that does not get smaller when it is compressed.
+/// The programs of a version, and a file that compression does not shrink.
 pub fn programs(version: &str) -> Vec<(String, Vec<u8>)> {
     let mut state = 1u64;
     let noise = std::iter::repeat_with(|| {
@@ -39,7 +39,7 @@ pub fn archive_of(files: &[(String, Vec<u8>)]) -> Vec<u8> {
     let mut tar = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
     for (path, content) in files {
         let mut header = tar::Header::new_gnu();
-        // `set_path` would refuse paths that lead out.
+        // `set_path` would reject paths that lead out.
         header.as_old_mut().name[..path.len()].copy_from_slice(path.as_bytes());
         header.set_size(content.len() as u64);
         header.set_mode(0o755);
@@ -57,7 +57,7 @@ pub fn hash(bytes: &[u8]) -> String {
     digest(&SHA512, bytes).as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// An index of archives, which it says are at `url`.
+/// An index of archives with URLs below `url`.
 pub fn index_at(url: &str, releases: &[(&str, &[u8])]) -> Vec<u8> {
     let mut text = "releases:\n".to_owned();
     for (version, archive) in releases {
@@ -68,12 +68,12 @@ pub fn index_at(url: &str, releases: &[(&str, &[u8])]) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// A mirror's index says where the archives are for those who need no mirror.
+/// A mirror's index contains the original URLs of the archives, which must not be used.
 pub fn index(releases: &[(&str, &[u8])]) -> Vec<u8> {
     index_at("https://releases.invalid", releases)
 }
 
-/// A mirror with 1.36.0 and 1.35.1, whose archives are answered by `answer`.
+/// A mirror with 1.36.0 and 1.35.1. `answer` returns the responses for archives.
 pub fn mirror(answer: impl Fn(&Request, &[u8]) -> Vec<u8> + Send + Sync + 'static) -> Server {
     let releases = ["1.35.1", "1.36.0"].map(|version| (version, archive(version)));
     Server::start(move |request| {

@@ -1,11 +1,11 @@
-//! A server of HTTP/1.1 on a free port that answers as a test says, and remembers what it was asked.
+//! An HTTP/1.1 server on a free port that responds as the test specifies, and records the requests.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// The first line and the headers, in lower case but for their values.
+/// The request line and the headers; names of headers are in lowercase.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub method: String,
@@ -18,7 +18,7 @@ impl Request {
         self.headers.iter().find(|(header, _)| header == name).map(|(_, value)| value.as_str())
     }
 
-    /// Where the part begins that is asked for.
+    /// The start of the requested range.
     pub fn from(&self) -> usize {
         let from = self.header("range").and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok());
         from.unwrap_or(0)
@@ -34,7 +34,7 @@ impl Request {
     }
 }
 
-/// What becomes of a connection behind an answer.
+/// The state of a connection after the response.
 pub enum End {
     Closed,
     Silent,
@@ -47,7 +47,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// `answer` gives all that is sent, headers and body; the connection ends behind it.
+    /// `answer` returns the whole response, with headers and body; the connection is then closed.
     pub fn start(answer: impl Fn(&Request) -> Vec<u8> + Send + Sync + 'static) -> Self {
         Self::start_with(move |request| (answer(request), End::Closed))
     }
@@ -61,13 +61,13 @@ impl Server {
             stream.write_all(&answer).ok()?;
             match end {
                 End::Closed => Some(()),
-                // Until the other side has enough of it.
+                // Waits until the client closes the connection.
                 End::Silent => std::io::copy(&mut reader, &mut std::io::sink()).ok().map(drop),
             }
         })
     }
 
-    /// The same by HTTPS.
+    /// Like [`start`](Self::start), with TLS.
     pub fn tls(config: rustls::ServerConfig, answer: impl Fn(&Request) -> Vec<u8> + Send + Sync + 'static) -> Self {
         let config = Arc::new(config);
         Self::serve(move |stream, note| {
@@ -81,7 +81,7 @@ impl Server {
         })
     }
 
-    /// A proxy that leads to this server, whatever is asked for.
+    /// A proxy that forwards all requests to this server.
     pub fn proxy(&self) -> Self {
         let to = self.address.clone();
         Self::serve(move |mut stream, note| {
@@ -120,19 +120,19 @@ impl Server {
         self.requests.lock().unwrap().clone()
     }
 
-    /// What was asked for, e.g. `/envtest-releases.yaml`.
+    /// The requested paths, e.g. `/envtest-releases.yaml`.
     pub fn targets(&self) -> Vec<String> {
         self.requests().into_iter().map(|request| request.target).collect()
     }
 }
 
-/// `reply("200 OK", "", b"…")`
+/// A complete response: `reply("200 OK", "", b"…")`.
 pub fn reply(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     let head = format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {}\r\n{headers}\r\n", body.len());
     [head.as_bytes(), body].concat()
 }
 
-/// The file, or the part of it that is asked for.
+/// The file, or the requested range of it.
 pub fn file(request: &Request, body: &[u8]) -> Vec<u8> {
     match request.from() {
         0 => reply("200 OK", "", body),
@@ -144,13 +144,13 @@ pub fn file(request: &Request, body: &[u8]) -> Vec<u8> {
     }
 }
 
-/// What `answer` sends, but for its end.
+/// The response, without its last bytes.
 pub fn cut(mut answer: Vec<u8>, bytes: usize) -> Vec<u8> {
     answer.truncate(answer.len() - bytes);
     answer
 }
 
-/// A port where nobody listens: only root may, and a free port of others might be taken at any time.
+/// An address without a listener: only root may listen on this port, while a free port might be taken at any time.
 pub fn closed() -> String {
     "127.0.0.1:1".into()
 }

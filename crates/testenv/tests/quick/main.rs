@@ -1,4 +1,5 @@
-//! Downloads from a server on this machine, as a library. Most of it is tested by opctl's `tests/thorough/testenv_setup.rs`.
+//! Downloads from a local server, through the library. Most tests of downloads are in opctl's
+//! `tests/thorough/testenv_setup.rs`.
 #![cfg(unix)]
 
 #[expect(dead_code, reason = "opctl's tests use more of it")]
@@ -17,7 +18,7 @@ use opctl_testenv::assets::{
 };
 use tempfile::TempDir;
 
-/// The index is at another place than the archives, unlike that of a mirror.
+/// Unlike for a mirror, the index is not next to the archives.
 fn search(folder: &Path, server: &Server) -> Search {
     let mut network = Network::new(None, Proxies::default());
     network.index = format!("{}{INDEX}", server.url());
