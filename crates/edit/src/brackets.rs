@@ -1,10 +1,10 @@
-//! A list in brackets, `[a, b]`, as TOML and YAML have it: where one more element goes, in the layout that is there.
+//! A list in brackets, `[a, b]`, in TOML or YAML: inserts an element in the existing layout.
 
 use std::ops::Range;
 
 use super::text::{indent, insert, line_end, line_start, newline, starts_line};
 
-/// A list by the places of its elements and of the closing bracket.
+/// A list, with the ranges of its elements and the position of the closing bracket.
 pub struct List<'a> {
     pub text: &'a str,
     pub elements: Vec<Range<usize>>,
@@ -12,7 +12,7 @@ pub struct List<'a> {
 }
 
 impl List<'_> {
-    /// The text with `item` as the element of this index: on its own line if its neighbour has one.
+    /// The text with `item` inserted at this index: on a separate line if its neighbour has one.
     pub fn insert(&self, index: usize, item: &str) -> String {
         let (text, newline) = (self.text, newline(self.text));
         if let Some(next) = self.elements.get(index) {

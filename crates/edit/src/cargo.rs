@@ -1,5 +1,5 @@
-//! Edits of Cargo.toml. toml_edit finds the byte spans, the edit itself is made in the text; then the new text is parsed
-//! and must be the old value with just this change.
+//! Edits of Cargo.toml. toml_edit finds the byte spans, the edit is made in the text. Then the new text is parsed and
+//! must equal the old value with just this change.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::brackets::List;
 use super::text::{insert, line_end, line_start, newline, replace};
 use opctl_model::versions::{Release, Requirement};
 
-/// Adds `path` to `[workspace] members`, unless it is there.
+/// Adds `path` to `[workspace] members`, unless it is already listed.
 pub fn add_member(text: &str, path: &str) -> Result<String, EditError> {
     let members = WorkspaceList { text, key: "members", path };
     let document = members.document()?;
@@ -21,7 +21,7 @@ pub fn add_member(text: &str, path: &str) -> Result<String, EditError> {
     members.add(&document)
 }
 
-/// Adds `path` to `[workspace] exclude`, unless it is in there, or listed as a member.
+/// Adds `path` to `[workspace] exclude`, unless it is already listed there or as a member.
 pub fn add_excluded(text: &str, path: &str) -> Result<String, EditError> {
     let excluded = WorkspaceList { text, key: "exclude", path };
     let document = excluded.document()?;
@@ -33,7 +33,7 @@ pub fn add_excluded(text: &str, path: &str) -> Result<String, EditError> {
     excluded.add(&document)
 }
 
-/// A list of paths under `[workspace]`, and one more path for it.
+/// A list of paths in `[workspace]`, and a path to add.
 struct WorkspaceList<'a> {
     text: &'a str,
     key: &'a str,
@@ -80,7 +80,7 @@ impl<'a> WorkspaceList<'a> {
         }
     }
 
-    /// Below the list of members, if there is one.
+    /// Inserts the list below that of the members, if there is one.
     fn insert_after_header(&self, document: &Document<&str>, quoted: &str) -> Option<String> {
         let (text, newline) = (self.text, newline(self.text));
         let (header, workspace) = document.as_table().get_key_value("workspace")?;
@@ -90,7 +90,7 @@ impl<'a> WorkspaceList<'a> {
         Some(insert(text, end, &format!("{before}{} = [{quoted}]{newline}", self.key)))
     }
 
-    /// The list, and everything else in a form that can be compared.
+    /// The list, and the rest of the document in a comparable form.
     fn without(&self, text: &str) -> Option<(Vec<String>, String)> {
         let mut document = Document::parse(text).ok()?.into_mut();
         let workspace = document.get_mut("workspace")?.as_table_like_mut()?;
@@ -106,8 +106,8 @@ fn insert_into(text: &str, list: &Item, index: usize, quoted: &str) -> Option<St
     Some(List { text, elements, close: list.span()?.end - 1 }.insert(index, quoted))
 }
 
-/// Gives the dependency `package` this version and path, in each table of dependencies that names it. Features and
-/// everything else stay. If no table names it, it is added to `[dependencies]` with `features`.
+/// Sets the version and path of the dependency `package`, in each table of dependencies that contains it. Keeps
+/// features and everything else. If no table contains it, adds it to `[dependencies]` with `features`.
 pub fn set_source(
     text: &str,
     package: &str,
@@ -147,7 +147,7 @@ pub fn set_source(
         };
         let between = if item.is_table() { newline(text) } else { ", " };
         let span = |key: &str| table.get(key).map(|value| value.span().ok_or_else(unsafe_edit)).transpose();
-        // Where `workspace = true` is, the version is elsewhere.
+        // With `workspace = true`, the version is in another file.
         let at = span("version")?.ok_or_else(unsafe_edit)?;
         changes.push((at.clone(), version.clone()));
         match (span("path")?, &path) {
@@ -159,7 +159,7 @@ pub fn set_source(
                 let whole = if item.is_table() {
                     line_start(text, key.start)..line_end(text, old.end)
                 } else {
-                    // With the comma before it, or after it.
+                    // Includes the comma before or after it.
                     let before = text[..key.start].trim_end();
                     let after = text[old.end..].trim_start();
                     match (before.strip_suffix(','), after.strip_prefix(',')) {
@@ -172,7 +172,7 @@ pub fn set_source(
             }
         }
     }
-    // From the end, so that the places before stay.
+    // From the end, so that earlier ranges stay valid.
     changes.sort_by_key(|(range, _)| std::cmp::Reverse((range.start, range.end)));
     let new = changes.into_iter().fold(text.to_owned(), |text, (range, with)| replace(&text, range, &with));
     let (old_rest, new_rest) = (without_source(text, package), without_source(&new, package));
@@ -187,7 +187,7 @@ pub fn set_source(
     if is_set && old_rest.is_some() && old_rest == new_rest { Ok(new) } else { Err(unsafe_edit()) }
 }
 
-/// Adds a line behind the last one of `[dependencies]`.
+/// Adds a line after the last one of `[dependencies]`.
 fn add_dependency(text: &str, document: &Document<&str>, line: &str) -> Option<String> {
     let (header, table) = document.as_table().get_key_value("dependencies")?;
     let table = table.as_table()?;
@@ -217,7 +217,7 @@ fn dependencies<'a>(root: &'a dyn TableLike, package: &str) -> Vec<&'a Item> {
 
 const DEPENDENCIES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 
-/// Everything but versions and paths of a package, in a form that can be compared.
+/// Everything except versions and paths of a package, in a comparable form.
 fn without_source(text: &str, package: &str) -> Option<Vec<(Vec<String>, String)>> {
     let document = Document::parse(text).ok()?;
     let mut rest: Vec<(Vec<String>, String)> = settings(text)?;
@@ -237,7 +237,7 @@ fn strings(table: &dyn TableLike, key: &str) -> Vec<String> {
     list.into_iter().flatten().filter_map(|value| value.as_str().map(str::to_owned)).collect()
 }
 
-/// A path in Cargo.toml without `./` before it and `/` after it.
+/// A path in Cargo.toml without leading `./` and trailing `/`.
 fn plain(path: &str) -> &str {
     path.strip_prefix("./").unwrap_or(path).trim_end_matches('/')
 }
@@ -246,7 +246,7 @@ fn starts_with(path: &str, folder: &str) -> bool {
     plain(path).strip_prefix(plain(folder)).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Adds `feature` to the features of `dependency`, unless it is there.
+/// Adds `feature` to the features of `dependency`, unless it is already listed.
 pub fn add_feature(text: &str, dependency: &str, feature: &str) -> Result<String, EditError> {
     let refuse = |reason: String| EditError {
         at: None,
@@ -276,13 +276,13 @@ pub fn add_feature(text: &str, dependency: &str, feature: &str) -> Result<String
     }
 }
 
-/// The error about a text that is not TOML.
+/// The error of parsing a text that is not TOML.
 pub fn unreadable(text: &str) -> Option<String> {
     Document::parse(text).err().map(|error| error.message().to_owned())
 }
 
-/// Merges what changed from `base` to `theirs` into `ours`, value by value; `None` where both changed one. Of two versions of a dependency
-/// the higher one stays, and lists such as those of features get what is new.
+/// Merges the changes from `base` to `theirs` into `ours`, value by value; `None` if both changed the same value. Of
+/// two versions of a dependency, the higher one wins. Lists, such as those of features, get new elements.
 pub fn merge(base: &str, ours: &str, theirs: &str) -> Option<String> {
     let parse = |text: &str| text.parse::<DocumentMut>().ok();
     let (base, mut ours, theirs) = (parse(base)?, parse(ours)?, parse(theirs)?);
@@ -327,12 +327,12 @@ fn merge_tables(base: &dyn TableLike, ours: &mut dyn TableLike, theirs: &dyn Tab
     Some(())
 }
 
-/// The version that a requirement names.
+/// The version in a requirement.
 fn version(requirement: &str) -> Option<Release> {
     Requirement::parse(requirement)?.release()
 }
 
-/// All values of a file with the keys that lead to them, and the headers of its tables, in their order.
+/// All values of a file with their keys, and the headers of its tables, in order.
 fn settings(text: &str) -> Option<Vec<(Vec<String>, String)>> {
     fn add(path: &[String], table: &dyn TableLike, found: &mut Vec<(Vec<String>, String)>) {
         for (key, item) in table.iter() {

@@ -1,6 +1,6 @@
 //! Edits of Cargo.lock.
 
-/// Renames a package of the workspace, and keeps cargo's order. A text without it stays as it is.
+/// Renames a package of the workspace, and keeps cargo's order. A text without the package is returned unchanged.
 pub fn rename_package(text: &str, old: &str, new: &str) -> String {
     const PACKAGE: &str = "\n[[package]]\n";
     let name = |block: &str| {

@@ -1,11 +1,11 @@
-//! Edits any text file: applies the difference between two renderings of its template.
+//! Edits any text file by applying the difference between two renderings of its template.
 //!
-//! Only one place may be meant, and all else stays: where that is unclear the edit is refused.
+//! The position must be unambiguous, otherwise the edit is refused. Everything else stays.
 
 use super::EditError;
 use super::text::newline;
 
-/// Replaces the lines of `before` that `after` has otherwise.
+/// Replaces the lines of `before` that differ in `after`.
 pub fn change(text: &str, before: &str, after: &str) -> Result<String, EditError> {
     if text == before {
         return Ok(after.into());
@@ -42,13 +42,13 @@ pub fn change(text: &str, before: &str, after: &str) -> Result<String, EditError
     Ok(changed + &whole[at + old.len()..].concat())
 }
 
-/// The place of these lines, if there is exactly one.
+/// The index of these lines, if they occur exactly once.
 fn find(lines: &[&str], wanted: &[&str]) -> Option<usize> {
     let mut places = (0..lines.len()).filter(|at| !wanted.is_empty() && lines[*at..].starts_with(wanted));
     places.next().filter(|_| places.next().is_none())
 }
 
-/// Returns true if the text has this line, unless it is one that any text may have, such as `env:`.
+/// `true` if the text contains this line, unless it is a common one such as `env:`.
 fn is_named(lines: &[&str], wanted: &str) -> bool {
     const TELLING: usize = 12;
     wanted.trim().len() > TELLING && lines.iter().any(|line| line.trim() == wanted.trim())

@@ -1,6 +1,7 @@
 //! Merges a newer rendering of a template into a file that was edited since.
 //!
-//! Lines are merged as git does, and only if the result can be read: Rust, TOML and YAML are parsed. What both sides changed is a conflict.
+//! Lines are merged as in git. The result must be valid: Rust, TOML and YAML are parsed. A change on both sides is a
+//! conflict.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,27 +11,27 @@ use similar::{Algorithm, ConflictStyle, DiffTag, TextMerge, capture_diff_slices}
 use super::cargo;
 use opctl_model::yaml;
 
-/// A merged text, or the places where both changed the file.
+/// A merged text, or the conflicts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Merged {
     Clean(String),
     Conflict {
-        /// With `<<<<<<< yours`, the common ancestor, and `>>>>>>> scaffold`.
+        /// The text with `<<<<<<< yours`, the common ancestor, and `>>>>>>> new scaffold`.
         marked: String,
         reason: String,
     },
 }
 
-/// The first characters of a line that is not of the file itself, but of a conflict.
+/// The lines that mark conflicts.
 const MARKERS: [&str; 4] = ["<<<<<<< yours", "||||||| scaffolded", "=======", ">>>>>>> new scaffold"];
 
-/// Merges what changed from `base` to `theirs` into `ours`. `path` tells the language.
+/// Merges the changes from `base` to `theirs` into `ours`. `path` determines the language.
 pub fn merge(path: &str, base: &str, ours: &str, theirs: &str) -> Merged {
     let merge = TextMerge::from_lines(base, ours, theirs);
     if !merge.is_conflicted() {
         let text = merge.to_string();
         return match unreadable(path, &text) {
-            // What was unreadable before is the user's.
+            // If the user's text was invalid before, the merge is not at fault.
             Some(why) if unreadable(path, ours).is_none() => Merged::Conflict {
                 marked: marked(ours, base, theirs),
                 reason: format!("the merged file cannot be read: {why}"),
@@ -65,10 +66,10 @@ pub fn merge(path: &str, base: &str, ours: &str, theirs: &str) -> Merged {
     }
 }
 
-/// Lines by what they were.
+/// Replacements of lines.
 pub type Lines = BTreeMap<String, String>;
 
-/// The lines that a newer text has changed in their places, if it has changed all that are equal in the same way.
+/// The lines that a newer text changes in place, provided that all equal lines are changed in the same way.
 pub fn changed_lines(base: &str, new: &str) -> Lines {
     let [base, new] = [base, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
     let mut lines = Lines::new();
@@ -88,7 +89,7 @@ pub fn changed_lines(base: &str, new: &str) -> Lines {
     lines
 }
 
-/// The text with those lines changed, whatever its line endings.
+/// The text with these lines replaced. Keeps its line endings.
 pub fn with_lines(text: &str, lines: &Lines) -> String {
     let renamed = text.split_inclusive('\n').map(|line| match line.strip_suffix("\r\n") {
         Some(start) => {
@@ -99,7 +100,7 @@ pub fn with_lines(text: &str, lines: &Lines) -> String {
     renamed.collect()
 }
 
-/// The number of the first line with a marker of a conflict.
+/// The number of the first line with a conflict marker.
 pub fn marker(text: &str) -> Option<usize> {
     let is_marker = |line: &str| line == MARKERS[0] || line == MARKERS[3];
     text.lines().position(is_marker).map(|line| line + 1)
@@ -114,7 +115,7 @@ fn marked(ours: &str, base: &str, theirs: &str) -> String {
     format!("{lines}{}\n", MARKERS[3])
 }
 
-/// The reason why a file of this name cannot be parsed.
+/// The parse error of a file, by its extension.
 fn unreadable(path: &str, text: &str) -> Option<String> {
     match path.rsplit_once('.')?.1 {
         "rs" => syn::parse_file(text).err().map(|error| error.to_string()),

@@ -1,4 +1,4 @@
-//! Files and folders that get another path: the paths of a scaffold with old names are compared with those with new names.
+//! Renamed files and folders: compares the paths of a scaffold with old names with those with new names.
 
 use std::collections::BTreeSet;
 
@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 #[error("with the new name, it is not known what `{0}` would be called")]
 pub struct UnknownMove(pub String);
 
-/// Pairs of an old and a new path, the longest first: a kind's folder is in that of its group.
+/// Pairs of an old and a new path, longest first, since the folder of a kind is within that of its group.
 #[derive(Debug, Default)]
 pub struct Moves(Vec<(String, String)>);
 
 impl Moves {
-    /// `words` are the old and new names that paths consist of.
+    /// Computes the moves. `words` are the old and new names in paths.
     ///
     /// # Errors
     ///
@@ -27,9 +27,9 @@ impl Moves {
             let candidate = |new: &'_ String| Some((replaced(path, new, words)?, new.clone()));
             let candidates: BTreeSet<_> = new.difference(old).filter_map(candidate).collect();
             let other = match Vec::from_iter(&candidates)[..] {
-                // Of another kind: it is in the way.
+                // No new path fits: the file of another kind is in the way.
                 [] => new.iter().find_map(candidate).map(|(_, path)| path),
-                // A kind may have the new name of its group.
+                // The new name of a group may be the name of a kind.
                 [(few, path), (more, _), ..] if few < more => Some(path.clone()),
                 [(_, path)] => Some(path.clone()),
                 _ => None,
@@ -38,7 +38,7 @@ impl Moves {
             moves.extend(folders(path, &other));
             moves.insert((path.clone(), other));
         }
-        // A folder stays if it has a file that does.
+        // A folder is not moved if one of its files stays.
         moves.retain(|(folder, _)| old.contains(folder) || !new.iter().any(|path| is_below(path, folder)));
         let mut moves: Vec<_> = moves.into_iter().collect();
         moves.sort_by_key(|(old, _)| std::cmp::Reverse(old.len()));
@@ -51,7 +51,7 @@ impl Moves {
         moved.map_or_else(|| path.to_owned(), |(old, new)| format!("{new}{}", &path[old.len()..]))
     }
 
-    /// Modules of the crate by their old paths, with their new names.
+    /// Renamed modules of the crate by their old paths, with their new names.
     pub fn modules(&self) -> impl Iterator<Item = (Vec<String>, String)> {
         self.0.iter().filter_map(|(old, new)| {
             let module = |path: &str| -> Option<Vec<String>> {
@@ -68,7 +68,7 @@ fn is_below(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// The smallest number of names in a path to replace, so that it becomes the other one.
+/// The smallest number of names to replace in a path to get the other one.
 fn replaced(old: &str, new: &str, words: &[(String, String)]) -> Option<usize> {
     let word = |(from, to): &(String, String)| {
         Some(1 + replaced(old.strip_prefix(from.as_str())?, new.strip_prefix(to.as_str())?, words)?)
@@ -82,7 +82,7 @@ fn replaced(old: &str, new: &str, words: &[(String, String)]) -> Option<usize> {
     words.iter().filter_map(word).chain(same).min()
 }
 
-/// The folders with another name on the way to a file, and the one of its submodules.
+/// The folders on the way to a file that are renamed, and the one with its submodules.
 fn folders(old: &str, new: &str) -> Vec<(String, String)> {
     let [old_parts, new_parts] = [old, new].map(|path| path.trim_end_matches(".rs").split('/').collect::<Vec<_>>());
     if old_parts.len() != new_parts.len() {

@@ -1,5 +1,5 @@
-//! Properties of all edits: the order of commands does not matter, made twice is made once, nothing of the user's gets
-//! lost, and rustfmt has nothing to say.
+//! Properties of all edits: the order of commands does not matter, a repeated edit changes nothing, no text of the user
+//! is lost, and rustfmt changes nothing.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ use proptest::sample::{Index, select};
 use super::Edit;
 use super::documents::{Document, Format, documents};
 
-/// Makes the edits in this order, in another, and once more; gives back the text.
+/// Makes the edits in this order, in another order, and again; returns the text.
 fn make(text: &str, edits: &[Edit], order: &[Index]) -> Result<String, TestCaseError> {
     let apply = |text: &str, edits: &[Edit]| {
         let result = edits.iter().try_fold(text.to_owned(), |text, edit| edit.apply(&text));
@@ -27,7 +27,7 @@ fn make(text: &str, edits: &[Edit], order: &[Index]) -> Result<String, TestCaseE
     Ok(result)
 }
 
-/// Every line is there still, in the old order.
+/// Checks that every old line still exists, in the old order.
 fn keeps_lines(old: &str, new: &str) -> Result<(), TestCaseError> {
     let mut lines = new.lines();
     for line in old.lines() {
@@ -97,7 +97,7 @@ proptest! {
         let edits: Vec<Edit> =
             items.into_iter().map(|item| Edit::RustListItem { function: "all".into(), item }).collect();
         let result = make(&text, &edits, &order)?;
-        // A list on one line may be laid out anew.
+        // A list on a single line may be reformatted.
         if !comment.is_empty() {
             keeps_lines(&text, &result)?;
         }
@@ -116,7 +116,7 @@ proptest! {
         let group = format!("group = \"{group}\"");
         let mut arguments = vec![before, "version = \"v1\"", after, "kind = \"X\"", &group];
         arguments.retain(|argument| !argument.is_empty());
-        // Now and then the version is the last one, or in an attribute of its own.
+        // In some cases, the version is the last argument, or in a separate attribute.
         if group.len() % 3 == 0 {
             arguments.sort_by_key(|argument| argument.starts_with("version"));
         }
@@ -218,7 +218,7 @@ const KUBE_ARGUMENTS: [&str; 5] = [
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the text is, an edit is made or refused, and one that is made is there.
+    /// Any edit of any text is either made or refused, and an edit that is made is in the result.
     #[test]
     fn odd_yaml_is_edited_or_refused(
         head in "(k: [a-c|>'\"&*{}\\[\\]#,-]{0,4}\r?\n)?",
@@ -236,7 +236,7 @@ proptest! {
         }
     }
 
-    /// All other lines stay, byte for byte, and all other documents.
+    /// All other lines and documents stay, byte for byte.
     #[test]
     fn a_document_of_an_odd_file_is_replaced_or_refused(
         before in "(# c\r?\n|---\r?\n|\r?\n|k: \\|\r?\n  # t\r?\n|\\{\\{- if \\.a \\}\\}\r?\n|l: \\{\\{ \\.b \\}\\}\r?\n|\\{\\{/\\* d \\*/\\}\\}\r?\n){0,5}",
@@ -323,7 +323,7 @@ proptest! {
         }
     }
 
-    /// A comment changes no code, whatever stands around the function.
+    /// A comment changes no code, whatever is around the function.
     #[test]
     fn comments_are_added_to_odd_rust_or_refused(
         above in "(//!? ?ä?\n|// \\+a:c\r?\n|\n|/\\* c\n\n\\*/ |#\\[x\\]\n| |/// d\n|#\\[doc = \"e\"\\] |const A: &str = \"\n// \";){0,8}",
@@ -346,7 +346,7 @@ fn comments(text: &str) -> String {
     text.lines().filter(|line| line.trim_start().starts_with('#')).map(|line| format!("{line}\n")).collect()
 }
 
-/// A text, and one in which lines were removed, replaced and added: those begin with `by`.
+/// A text, and a version of it with lines removed, replaced and added. New lines begin with `by`.
 fn edited(base: &[String], by: &str, changes: &[(Index, u8)]) -> Vec<String> {
     let mut lines = base.to_vec();
     for (number, (index, change)) in changes.iter().enumerate() {
@@ -365,7 +365,7 @@ fn edited(base: &[String], by: &str, changes: &[(Index, u8)]) -> Vec<String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Nothing of either side is lost: it is in the merged text, or in that of the conflict.
+    /// No line of either side is lost: it is in the merged text, or in that of the conflict.
     #[test]
     fn a_merge_loses_no_line(
         base in vec("[a-d]", 0..12),

@@ -1,5 +1,5 @@
-//! Edits of Rust source. syn finds the byte spans, the edit itself is made in the text, so that comments and formatting
-//! survive; then the new text is parsed and held against the old.
+//! Edits of Rust source. syn finds the byte spans, the edit is made in the text, so that comments and formatting
+//! survive. Then the new text is parsed and compared with the old one.
 
 mod argument;
 mod comment;
@@ -23,7 +23,7 @@ pub use module::add_mod;
 pub use rename::{KindNames, Package, Renames, ends_of_types};
 pub use version::{Copied, Versions};
 
-/// A parsed file, and where its spans start in the text: after a byte order mark and a `#!` line.
+/// A parsed file, and the offset of its spans in the text: after a byte order mark and a `#!` line.
 struct Source<'a> {
     text: &'a str,
     offset: usize,
@@ -46,7 +46,7 @@ impl<'a> Source<'a> {
         range.start + self.offset..range.end + self.offset
     }
 
-    /// From the first byte of the outer attributes and doc comments to the last byte.
+    /// The range from the outer attributes and doc comments to the last byte.
     fn range_of(&self, node: &impl Spanned) -> std::ops::Range<usize> {
         self.range(node.span())
     }
@@ -61,7 +61,7 @@ pub fn texts_and_comments(text: &str) -> Vec<std::ops::Range<usize>> {
         .collect()
 }
 
-/// The refusal of a file that is not Rust.
+/// The error for a file that is not Rust.
 fn unparsed(error: &syn::Error, snippet: impl Into<String>) -> EditError {
     let place = error.span().start();
     EditError {

@@ -1,4 +1,4 @@
-//! Text at byte positions: lines, line endings and insertions. Knows no language.
+//! Text at byte positions: lines, line endings and insertions. Independent of the language.
 
 use std::ops::Range;
 
@@ -10,23 +10,23 @@ pub fn newline(text: &str) -> &'static str {
     }
 }
 
-/// The start of the line of `at`.
+/// The start of the line that contains `at`.
 pub fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |newline| newline + 1)
 }
 
-/// The start of the line after that of `at`, or the end of the text.
+/// The start of the next line after `at`, or the end of the text.
 pub fn line_end(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |newline| at + newline + 1)
 }
 
-/// The spaces and tabs that the line of `at` starts with.
+/// The spaces and tabs at the start of the line that contains `at`.
 pub fn indent(text: &str, at: usize) -> &str {
     let line = &text[line_start(text, at)..];
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// True when nothing but spaces stands before `at` on its line.
+/// `true` if only whitespace precedes `at` on its line.
 pub fn starts_line(text: &str, at: usize) -> bool {
     text[line_start(text, at)..at].trim().is_empty()
 }

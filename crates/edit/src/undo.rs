@@ -1,19 +1,20 @@
-//! Takes an edit back: finds the text from which the edit makes this one.
+//! Undoes an edit: finds the text from which the edit makes this one.
 //!
-//! Texts without the inserted lines or words are tried, and one counts only if the edit turns it into exactly this text. So whatever else
-//! is in the file stays as it is, byte for byte.
+//! Tries texts without the inserted lines or words, and accepts one only if the edit turns it into exactly this text.
+//! So everything else in the file stays, byte for byte.
 
 use std::ops::Range;
 
 use super::text::{line_end, line_start};
 use super::{Edit, EditError};
 
-/// `base` is what the file starts as, if the edit may have created it. A text without the edit stays as it is.
+/// Undoes an edit. `base` is the initial text of the file, if the edit may have created it. A text without the edit is
+/// returned unchanged.
 pub fn undo(edit: &Edit, text: &str, base: Option<&str>) -> Result<String, EditError> {
     let is_made = match (edit, edit.apply(text)) {
-        // What was taken away may not have been there.
+        // A removed item may not have existed.
         (Edit::Undo { .. }, _) => false,
-        // Another value is no reason to refuse.
+        // An argument with another value is not the edit's.
         (Edit::KubeArgument { .. }, Err(_)) => false,
         (_, edited) => edited? == text,
     };
@@ -51,7 +52,7 @@ pub fn undo(edit: &Edit, text: &str, base: Option<&str>) -> Result<String, EditE
     })
 }
 
-/// The lines that are just this, but for their indentation.
+/// The lines with this content, at any indentation.
 fn lines(text: &str, wanted: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -65,7 +66,8 @@ fn lines(text: &str, wanted: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The texts without an element of the YAML list below `key`. The last element leaves an empty list, or takes the key with it.
+/// The texts without an element of the YAML list below `key`. Without its last element, the list becomes empty, or is
+/// removed with its key.
 fn without_item(text: &str, key: &str) -> Vec<String> {
     let mut starts = Vec::new();
     let mut at = 0;
@@ -87,7 +89,7 @@ fn without_item(text: &str, key: &str) -> Vec<String> {
             let newline = &text[previous + header.len()..*start];
             let empty = [&text[..previous], &header, " []", newline, &text[end..]].concat();
             let absent = [&text[..previous], &text[end..]].concat();
-            // As opctl scaffolds it: only lists of resources begin empty.
+            // In opctl's scaffold, only lists of resources start empty.
             found.extend(if key == "resources" { [empty, absent] } else { [absent, empty] });
             found.push([&text[..*start], &text[end..]].concat());
         } else {
@@ -97,7 +99,7 @@ fn without_item(text: &str, key: &str) -> Vec<String> {
     found
 }
 
-/// The text without these lines; and without an empty line before them, after them, or both.
+/// The texts without these lines; also without an empty line before them, after them, or both.
 fn without_lines(text: &str, range: Range<usize>) -> Vec<String> {
     let is_empty = |range: &Range<usize>| !range.is_empty() && text[range.clone()].trim().is_empty();
     let before = Some(range.start).filter(|start| *start > 0).map(|start| line_start(text, start - 1)..start);
@@ -107,8 +109,8 @@ fn without_lines(text: &str, range: Range<usize>) -> Vec<String> {
     ranges.iter().map(|range| [&text[..range.start], &text[range.end..]].concat()).collect()
 }
 
-/// The texts without an element of a `vec![…]`: on a line of its own, or between others; and those in which the rest of the list then is
-/// on one line, as rustfmt would have it.
+/// The texts without an element of a `vec![…]`, on a separate line or between others; also with the remaining list on
+/// one line, as rustfmt would format it.
 fn without_element(text: &str, item: &str) -> Vec<String> {
     let mut found = Vec::new();
     for range in lines(text, &format!("{item},")) {
@@ -127,7 +129,7 @@ fn without_element(text: &str, item: &str) -> Vec<String> {
     found
 }
 
-/// The list around this byte on one line.
+/// Joins the list around this byte to one line.
 fn joined(text: &str, at: usize) -> Option<String> {
     let open = text[..at].rfind("vec![")? + "vec![".len();
     let close = at + text[at..].find(']')?;

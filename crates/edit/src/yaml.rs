@@ -1,7 +1,8 @@
-//! Edits of YAML: a sequence under a top-level key gets one more element, or an entry of it gets the fields it lacks.
+//! Edits of YAML: adds an element to a sequence under a top-level key, or missing fields to an entry of it.
 //!
-//! Made in the text, line by line, so that comments, order, quoting and unknown fields survive. The result is parsed and
-//! must be the old value with just this change; whatever the scanner misjudges ends as a refusal, never as damage.
+//! Edits are made in the text, line by line, so that comments, order, quoting and unknown fields survive. The result is
+//! parsed and must equal the old value with just this change, so a mistake of the scanner leads to a refusal, never to
+//! damage.
 
 pub mod documents;
 mod nested;
@@ -18,7 +19,7 @@ pub use nested::{YamlSequence, YamlStep};
 use opctl_model::yaml;
 use scan::{Element, Field, Lines, flow_sequence};
 
-/// Adds the string `item` to the sequence under `key`, in sorted order, unless it is there.
+/// Adds the string `item` to the sequence under `key`, in sorted order, unless it already exists.
 pub fn add_item(text: &str, key: &str, item: &str) -> Result<String, EditError> {
     let target = Target { key, element: vec![format!("- {}", scalar(&item.into()))] };
     let before = target.parse(text)?;
@@ -32,14 +33,14 @@ pub fn add_item(text: &str, key: &str, item: &str) -> Result<String, EditError> 
     target.check(new, before, |items| items.insert(index, item.into()))
 }
 
-/// The plain strings in the block sequence under the top-level key `key`; none where there is no such sequence.
+/// The plain strings in the block sequence under the top-level key `key`; empty if there is no such sequence.
 pub fn items(text: &str, key: &str) -> Vec<String> {
     let root: Value = yaml::read(text).unwrap_or_default();
     let items = root.get(key).and_then(Value::as_array).into_iter().flatten();
     items.filter_map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
-/// Removes the string `item` from the sequence under `key`, and the key with the last item.
+/// Removes the string `item` from the sequence under `key`, and the key together with the last item.
 pub fn remove_item(text: &str, key: &str, item: &str) -> Result<String, EditError> {
     let target = Target { key, element: vec![format!("- {}", scalar(&item.into()))] };
     let refuse = |reason: String| EditError {
@@ -60,8 +61,8 @@ pub fn remove_item(text: &str, key: &str, item: &str) -> Result<String, EditErro
     target.check(new, before, |items| _ = items.remove(index)).map_err(|_| unclear())
 }
 
-/// Adds the mapping `fields` to the sequence under `key`, sorted by the values of the keys `identity`; or, where an entry
-/// has these values already, gives that entry the fields that it lacks or has otherwise.
+/// Adds the mapping `fields` to the sequence under `key`, sorted by the values of the keys `identity`. If an entry
+/// already has these values, sets its missing and different fields instead.
 pub fn add_entry(text: &str, key: &str, identity: &[String], fields: &Map<String, Value>) -> Result<String, EditError> {
     let target = Target { key, element: item_lines(&fields.clone().into()) };
     let before = target.parse(text)?;
@@ -78,7 +79,7 @@ pub fn add_entry(text: &str, key: &str, identity: &[String], fields: &Map<String
     target.check(new, before, |entries| entries.insert(index, wanted))
 }
 
-/// The sequence that is edited, and the lines of the element that it should have.
+/// A sequence to edit, and the lines of the element to add.
 struct Target<'a> {
     key: &'a str,
     element: Vec<String>,
@@ -115,7 +116,7 @@ impl Target<'_> {
         }
     }
 
-    /// Gives back the new text if it says what the old one said, with just this change.
+    /// Returns the new text if its value equals the old one with just this change.
     fn check(
         &self,
         new: String,
@@ -128,7 +129,7 @@ impl Target<'_> {
         if self.parse(&new).is_ok_and(|new| new == root) { Ok(new) } else { Err(self.unclear()) }
     }
 
-    /// The text with the element put in at `index` of `count`. `item` is the element when it is a plain string.
+    /// Inserts the element at `index` of `count`. `item` is the element if it is a plain string.
     fn insert(&self, text: &str, index: usize, count: usize, item: Option<&str>) -> Result<String, EditError> {
         let lines = Lines::of(text);
         let fields = lines.top_level().ok_or_else(|| self.unclear())?;
@@ -169,7 +170,7 @@ impl Target<'_> {
         Ok(lines.insert(number, &self.indented(elements[0].column)))
     }
 
-    /// The text without the element at `index` of `count`. The last one takes the key with it, unless there are comments.
+    /// Removes the element at `index` of `count`; the last one together with the key, unless there are comments.
     fn without(&self, text: &str, index: usize, count: usize) -> Option<String> {
         let lines = Lines::of(text);
         let field = lines.top_level()?.into_iter().find(|field| field.key == self.key)?;
@@ -194,7 +195,7 @@ impl Target<'_> {
         Some(if count == 1 { insert(&rest, field.value.start, " []") } else { rest })
     }
 
-    /// The key is not there yet: it goes to its place if the keys are sorted, else to the end.
+    /// Adds a missing key: in order if the keys are sorted, else at the end.
     fn append(&self, lines: &Lines, fields: &[Field]) -> String {
         let mut new = vec![format!("{}:", scalar(&self.key.into()))];
         new.extend(self.indented(sequence_column(lines, fields)));
@@ -210,7 +211,7 @@ impl Target<'_> {
         self.element.iter().map(|line| format!("{:column$}{line}", "")).collect()
     }
 
-    /// The text with the entry at `index` given all of `wanted`, one field at a time.
+    /// Sets all fields of `wanted` in the entry at `index`, one at a time.
     fn merge(&self, text: &str, index: usize, wanted: &Map<String, Value>) -> Result<String, EditError> {
         let mut text = text.to_owned();
         loop {
@@ -239,7 +240,7 @@ fn entry_at(lines: &Lines, field: &Field, index: usize) -> Option<Element> {
     lines.elements(field.lines.start + 1..field.lines.end)?.into_iter().nth(index)
 }
 
-/// The text with the first field of `wanted` that `mapping` lacks, or has otherwise, set right.
+/// Sets the first field of `wanted` that is missing in `mapping` or differs.
 fn merge_one(lines: &Lines, fields: &[Field], mapping: &Value, wanted: &Map<String, Value>) -> Option<String> {
     let (key, value) = wanted.iter().find(|(key, value)| {
         let there = mapping.get(key.as_str());
@@ -262,7 +263,7 @@ fn merge_one(lines: &Lines, fields: &[Field], mapping: &Value, wanted: &Map<Stri
         return None;
     }
     if let Value::Array(wanted) = value {
-        // A list only ever grows; whether what is there is what is wanted, is checked in the end.
+        // Only appends to the list. The final check verifies the existing elements.
         let elements = lines.elements(field.lines.start + 1..field.lines.end).filter(|_| old.is_empty())?;
         let (last, more) = (elements.last()?, wanted.get(elements.len()..)?);
         let new = more.iter().flat_map(item_lines).map(|line| format!("{:1$}{line}", "", last.column));
@@ -276,7 +277,7 @@ fn merge_one(lines: &Lines, fields: &[Field], mapping: &Value, wanted: &Map<Stri
     Some(replace(lines.text, field.value.clone(), &format!("{space}{}", scalar(value))))
 }
 
-/// Puts a field that is missing among those that are there: by the alphabet if they are sorted, else at the end.
+/// Inserts a missing field: in alphabetical order if the fields are sorted, else at the end.
 fn insert_field(lines: &Lines, fields: &[Field], key: &str, value: &Value) -> Option<String> {
     let is_sorted = fields.is_sorted_by(|a, b| a.key <= b.key);
     let previous = fields.iter().rposition(|field| !is_sorted || field.key.as_str() < key);
@@ -286,19 +287,19 @@ fn insert_field(lines: &Lines, fields: &[Field], key: &str, value: &Value) -> Op
         let indented = new.iter().map(|line| format!("{:1$}{line}", "", first.column));
         return Some(lines.insert(fields[previous].lines.end, &indented.collect::<Vec<_>>()));
     }
-    // The first field may stand behind a dash, which then belongs to the new one.
+    // The first field may follow a dash, which then belongs to the new field.
     let newline = super::text::newline(lines.text);
     let block: String = new.iter().map(|line| format!("{line}{newline}{:1$}", "", first.column)).collect();
     Some(insert(lines.text, lines.start(first.lines.start) + first.column, &block))
 }
 
-/// A string in brackets, where more characters have a meaning than in a block.
+/// A string for a list in brackets, where more characters are special than in block style.
 fn flow_string(item: &str) -> String {
     let plain = scalar(&item.into());
     if plain.contains([',', '[', ']', '{', '}']) { quote(item) } else { plain }
 }
 
-/// The column of dashes under a top-level key, as elsewhere in this file.
+/// The column of dashes below a top-level key, as used elsewhere in the file.
 fn sequence_column(lines: &Lines, fields: &[Field]) -> usize {
     let column = |field: &Field| {
         let elements = lines.elements(field.lines.start + 1..field.lines.end)?;
@@ -317,7 +318,7 @@ fn compare_by(identity: &[String], a: &Value, b: &Value) -> Ordering {
     orders.fold(Ordering::Equal, Ordering::then)
 }
 
-/// True unless `there` is `wanted`, or a mapping that has all of its fields.
+/// `true` unless `there` equals `wanted`, or is a mapping with all of its fields.
 fn differs(there: &Value, wanted: &Value) -> bool {
     match (there, wanted) {
         (Value::Object(there), Value::Object(wanted)) => {
@@ -342,7 +343,7 @@ fn mapping_lines(fields: &Map<String, Value>) -> Vec<String> {
     fields.iter().flat_map(|(key, value)| field_lines(key, value)).collect()
 }
 
-/// A field in block style, unindented.
+/// A field in block style, not indented.
 fn field_lines(key: &str, value: &Value) -> Vec<String> {
     let key = scalar(&key.into());
     match value {
@@ -357,7 +358,7 @@ fn field_lines(key: &str, value: &Value) -> Vec<String> {
     }
 }
 
-/// An element of a list in block style, unindented.
+/// An element of a list in block style, not indented.
 fn item_lines(item: &Value) -> Vec<String> {
     let lines = match item {
         Value::Object(fields) if !fields.is_empty() => mapping_lines(fields),
@@ -366,16 +367,16 @@ fn item_lines(item: &Value) -> Vec<String> {
     lines.iter().enumerate().map(|(i, line)| format!("{}{line}", if i == 0 { "- " } else { "  " })).collect()
 }
 
-/// A value on one line.
+/// A value on a single line.
 fn flow(value: &Value) -> String {
     match value {
-        // JSON is YAML.
+        // JSON is valid YAML.
         Value::Object(_) | Value::Array(_) => value.to_string(),
         value => scalar(value),
     }
 }
 
-/// A scalar as it is written in a block: plain if it can be.
+/// A scalar in block style: plain if possible.
 fn scalar(value: &Value) -> String {
     match value {
         Value::String(text) if text.contains('\n') => quote(text),

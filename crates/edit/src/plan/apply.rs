@@ -1,8 +1,8 @@
 //! Applies the steps of a plan to disk, all or nothing.
 //!
-//! First everything that can fail is done beside the files: paths checked, folders made, each new text in a temporary
-//! file next to its target, the old file kept under a second name. Then the files are renamed into place. An error before
-//! that leaves no trace; one after it is rolled back.
+//! First everything that can fail is done next to the files: paths are checked, folders created, each new text is
+//! written to a temporary file next to its target, and the old file gets a second name. Then the files are renamed into
+//! place. An error before that leaves no trace; a later one is rolled back.
 
 mod journal;
 mod stage;
@@ -21,18 +21,18 @@ pub use stage::Stage;
 pub enum ApplyError {
     #[error("the plan has conflicts")]
     Conflicts,
-    /// Ctrl-C came before the first file was in place.
+    /// Ctrl-C before the first file was in place.
     #[error("interrupted; nothing was written")]
     Interrupted,
-    /// A file is not what it was when the plan was made.
+    /// A file has changed since the plan was made.
     #[error("`{path}` was changed by someone else meanwhile; nothing was written; run the command again")]
     LostUpdate { path: String },
-    /// The path leads somewhere that must not be written to.
+    /// The path must not be written to.
     #[error("cannot write `{path}`: {reason}; nothing was written")]
     Refused { path: String, reason: String },
     #[error("cannot {operation} `{path}`: {source}; nothing was written; {}", next_step(.source))]
     Io { operation: Operation, path: String, source: io::Error },
-    /// Putting things back failed too.
+    /// The rollback failed, too.
     #[error(
         "cannot {operation} `{path}`: {source}; and what was written before could not be undone: {}; \
          run the command again to undo it, or restore these files from version control",
@@ -74,12 +74,13 @@ fn next_step(error: &io::Error) -> &'static str {
     }
 }
 
-/// Brings the disk to the state after the steps. Files that do not change are not touched.
+/// Applies the steps to the disk. Does not touch files without changes.
 ///
-/// The paths in `last` are put in place after all others: a file that tells what the project has should not be there
-/// before what it tells of.
+/// The paths in `last` are put in place after all others, so that a file that describes the project does not exist
+/// before the files that it describes.
 ///
-/// `is_interrupted` ends it without a trace as long as no file is in place; after that the rest, a few renames, is finished.
+/// `is_interrupted` stops the run without a trace as long as no file is in place; after that, the remaining renames are
+/// finished.
 pub fn apply(
     root: &Path,
     steps: &[Step],
@@ -89,8 +90,8 @@ pub fn apply(
     stage(root, steps, last, is_interrupted)?.map_or(Ok(()), Stage::finish)
 }
 
-/// Prepares everything that [`apply`] puts in place; `None`: nothing changes. `is_interrupted` is asked before each file,
-/// and once more when all is ready.
+/// Prepares everything that [`apply`] puts in place; `None` if nothing changes. `is_interrupted` is called before each
+/// file, and once more when everything is ready.
 pub fn stage<'a>(
     root: &Path,
     steps: &'a [Step],
@@ -101,7 +102,7 @@ pub fn stage<'a>(
         return Err(ApplyError::Conflicts);
     }
     let mut steps: Vec<&Step> = steps.iter().filter(|step| !step.is_unchanged()).collect();
-    // A stable sort: removals come after writes, so that an interrupted run has too much rather than too little.
+    // A stable sort. Removals come after writes, so that an interrupted run leaves too many files rather than too few.
     steps.sort_by_key(|step| (last.contains(&step.path.as_str()), step.verdict == Verdict::Remove));
     if steps.is_empty() {
         return Ok(None);
@@ -119,7 +120,7 @@ pub fn stage<'a>(
     if is_interrupted() {
         return Err(ApplyError::Interrupted);
     }
-    // Again, as late as can be: between this and the renames there is next to no time.
+    // Repeated as late as possible, to keep the time until the renames minimal.
     for (step, target) in steps.iter().zip(&targets.files) {
         target::check_unchanged(step, target)?;
     }
@@ -148,7 +149,7 @@ mod tests {
         }
     }
 
-    /// Paths and texts, hidden files and empty folders too.
+    /// Paths and texts, including hidden files and empty folders.
     fn files(root: &Path) -> Vec<(String, String)> {
         let below = walkdir::WalkDir::new(root).min_depth(1).sort_by_file_name();
         let entries = below.into_iter().map(|entry| entry.unwrap().into_path());
@@ -176,7 +177,7 @@ mod tests {
         }
     }
 
-    /// Runs the steps, and spoils the folder when all is ready to be put in place.
+    /// Runs the steps, and breaks the folder when everything is ready to be put in place.
     fn apply_and_spoil(root: &Path, steps: &[Step], last: &[&str], spoil: impl Fn()) -> Result<(), ApplyError> {
         let mut left = steps.len();
         let mut spoiled = || {
@@ -205,7 +206,7 @@ mod tests {
             step("gone", Some("old"), None),
             step("z", None, Some("new")),
         ];
-        // What is to be put in place last has vanished.
+        // The last file to be put in place has vanished.
         let error =
             apply_and_spoil(root, &steps, &["z"], || fs::remove_file(root.join(".z.opctl-new")).unwrap()).unwrap_err();
         assert!(matches!(&error, ApplyError::Io { operation: Operation::Replace, path, .. } if path == "z"), "{error}");
@@ -243,7 +244,7 @@ mod tests {
         .unwrap();
         assert!(is_interrupted(root));
         assert!(recover(root).is_err() && is_interrupted(root));
-        // Files in place stay there, also after an edit.
+        // Files that are in place stay, even if they are edited.
         fs::write(root.join("b"), "edited").unwrap();
         fs::remove_dir(&blocked).unwrap();
         assert!(!recover(root).unwrap());
@@ -267,7 +268,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         let steps = [step("PROJECT", None, Some("new")), step("a", None, Some("new")), step("z", None, Some("new"))];
-        // With `z` gone, its rename fails; had PROJECT gone before it, it would have been renamed and taken back.
+        // The rename of `z` fails. That of PROJECT would fail as well, but is not tried before.
         let spoil = || {
             fs::remove_file(root.join(".z.opctl-new")).unwrap();
             fs::remove_file(root.join(".PROJECT.opctl-new")).unwrap();

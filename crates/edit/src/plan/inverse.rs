@@ -1,4 +1,4 @@
-//! Inverts plans: files are removed as long as they are as they were scaffolded, and edits are undone.
+//! Inverts plans: files are removed unless they differ from the scaffold, and edits are undone.
 
 use super::{Change, Plan, Record, RecordError};
 use crate::{Edit, EditError};
@@ -13,8 +13,9 @@ pub enum InverseError<E: std::error::Error + 'static> {
 }
 
 impl Plan {
-    /// Inverts each change of a plan that created something, except for the edits that are `needed` by something that stays, each with its
-    /// file. Generated files are left out: they follow from the source. `read` gives the files of the project.
+    /// Inverts each change of a plan that created something, except for the edits in `needed`, which other parts still
+    /// require; each is listed with its file. Skips generated files, which depend on the source only. `read` returns
+    /// the files of the project.
     ///
     /// # Errors
     ///
@@ -28,7 +29,7 @@ impl Plan {
         let mut plan = Self::default();
         for (path, change) in self.changes {
             let change = match change {
-                // As it was written, which may have been by an older opctl.
+                // The text as it was written, possibly by an older opctl.
                 Change::Scaffold(text) => Change::Remove(record.text(&path, &read)?.unwrap_or(text)),
                 Change::Edit { base, edits } => {
                     let Some(now) = read(&path).map_err(RecordError::Read)? else { continue };
@@ -52,7 +53,8 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Adds the changes of a plan that follows on this one: it was made for the files `between` the two, and `read` gives those before both.
+    /// Adds the changes of the next plan, which was made for the files `between` the two. `read` returns the files
+    /// before both.
     ///
     /// # Errors
     ///
@@ -69,7 +71,8 @@ impl Plan {
                     edits.extend(more);
                     Change::Edit { base, edits }
                 }
-                // `text` is the result of the first plan, which is never written: the file on disk is removed.
+                // `text` is the result of the first plan, which is never written, so the file on disk is the one to
+                // remove.
                 (Some(Change::Edit { .. }), Change::Remove(text)) if between(&path)?.as_ref() == Some(&text) => {
                     Change::Remove(read(&path)?.unwrap_or_default())
                 }

@@ -1,6 +1,6 @@
 //! Locks a project, so that commands in it run one after another.
 //!
-//! The lock is on the handle of the folder, so that no lock file is left and a killed process leaves no lock.
+//! The lock is on the handle of the folder, so it leaves no lock file, and none if its process is killed.
 
 use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::MetadataExt;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{io, thread};
 
-/// Held until it is dropped. Take it before the first file of the project is read.
+/// The lock, held until it is dropped. Acquire it before reading the first file of the project.
 #[derive(Debug)]
 #[must_use = "the lock is released when this is dropped"]
 pub struct ProjectLock {
@@ -26,8 +26,9 @@ pub struct LockError {
 }
 
 impl ProjectLock {
-    /// Locks the folder and nothing else. A missing folder is created, and removed again if nothing was written to it. If another process has
-    /// the lock for longer than a second, calls `on_wait` once, with the folder and the id of that process, if known, and waits.
+    /// Locks the folder. Creates a missing folder, and removes it later if nothing was written to it. If another
+    /// process holds the lock for longer than a second, calls `on_wait` once, with the folder and the id of that
+    /// process, if known, and waits.
     pub fn acquire(root: &Path, on_wait: impl FnOnce(&Path, Option<u32>)) -> Result<Self, LockError> {
         let root = std::path::absolute(root).map_err(|source| LockError { path: root.into(), source })?;
         let failed = |source| LockError { path: root.clone(), source };
@@ -36,7 +37,7 @@ impl ProjectLock {
             let mut lock = Self { _folder: None, created: Vec::new() };
             create(&root, &mut lock.created).map_err(failed)?;
             let folder = match File::open(&root) {
-                // The process that had created it wrote nothing, and has removed it.
+                // The process that created it wrote nothing, and has removed it.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 folder => folder.map_err(failed)?,
             };
@@ -63,7 +64,7 @@ impl ProjectLock {
 impl Drop for ProjectLock {
     fn drop(&mut self) {
         for folder in self.created.iter().rev() {
-            // Fails if there is something in it, which stays.
+            // Fails if the folder is not empty; it is then kept.
             let _ = fs::remove_dir(folder);
         }
     }
@@ -76,7 +77,7 @@ fn create(folder: &Path, created: &mut Vec<PathBuf>) -> io::Result<()> {
         match fs::create_dir(folder) {
             Ok(()) => created.push(folder.to_owned()),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            // Another process has removed the folder above it meanwhile; opening this one fails then, too.
+            // Another process has removed the parent in the meantime; opening the folder will then fail as well.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
@@ -84,13 +85,13 @@ fn create(folder: &Path, created: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// True unless the folder was removed, and maybe created again, while this process waited for its lock.
+/// `true` unless the folder was removed, and possibly recreated, while this process waited for its lock.
 fn is_at(folder: &File, path: &Path) -> bool {
     let identity = |metadata: io::Result<fs::Metadata>| metadata.ok().map(|it| (it.dev(), it.ino()));
     identity(folder.metadata()).is_some_and(|own| Some(own) == identity(path.metadata()))
 }
 
-/// Tries for a second before anything is reported: most commands finish sooner.
+/// Tries for a second before anything is reported, since most commands finish sooner.
 fn try_for_a_second(folder: &File) -> Result<(), TryLockError> {
     const TRIES: u32 = 20;
     for _ in 0..TRIES {
@@ -102,8 +103,8 @@ fn try_for_a_second(folder: &File) -> Result<(), TryLockError> {
     folder.try_lock()
 }
 
-/// The id of the process that holds the lock, from `/proc/locks` (Linux): `1: FLOCK ADVISORY WRITE 4711 fe:00:1234 0 EOF`. The device numbers
-/// are hexadecimal.
+/// The id of the process that holds the lock, from `/proc/locks` (Linux): `1: FLOCK ADVISORY WRITE 4711 fe:00:1234 0
+/// EOF`. The device numbers are hexadecimal.
 fn holder(folder: &File) -> Option<u32> {
     let metadata = folder.metadata().ok()?;
     let device = metadata.dev();

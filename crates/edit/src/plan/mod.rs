@@ -1,23 +1,27 @@
 //! Plans: sets of file changes that are computed in memory, and then shown, checked or written.
 //!
-//! Commands fill a [`Plan`]; [`resolve()`] holds it against what is on disk and gives [`Step`]s, pure; [`apply()`] writes
-//! them, all or nothing. `--dry-run`, `--diff` and `--check` are views of the same steps. This module knows files, not
-//! Kubernetes.
+//! Commands fill a [`Plan`]; [`resolve()`] compares it with the disk and returns [`Step`]s, without side effects;
+//! [`apply()`] writes them, all or nothing. `--dry-run`, `--diff` and `--check` are views of the same steps. This
+//! module knows files, not Kubernetes.
 //!
-//! The kind of a [`Change`] and the file on disk decide:
+//! The type of a [`Change`] and the file on disk determine the step:
 //!
 //! | in the plan | missing on disk | identical | different, with opctl's header | different, the user's |
 //! |---|---|---|---|---|
 //! | `Scaffold` | create | unchanged | conflict | conflict; `--overwrite PATH` |
 //! | `Generate` | create | unchanged | update | conflict; `--overwrite PATH` |
-//! | `Edit` | conflict, or create if a base is given | unchanged if already done | – | update, or conflict with the snippet to paste; `--overwrite PATH` if it can be forced |
+//! | `Edit` | create with a base, else conflict | unchanged | – | update; conflict; `--overwrite PATH` |
 //! | `Prune` | unchanged | – | remove | unchanged |
 //! | `Remove` | unchanged | remove | conflict; `--overwrite PATH` | conflict; `--overwrite PATH` |
 //! | `Rewrite` | create | unchanged | update; conflict if the path is new | update; conflict if the path is new |
 //! | `Vendor` | create | unchanged | update, or remove | conflict; `--overwrite PATH` |
 //!
-//! `Merge` compares three texts instead: the one that opctl wrote, the user's, and that of newer templates. A file that only one side changed
-//! gets that side's text; one that both changed is merged, or a conflict; one that the user deleted stays deleted.
+//! A conflict of an `Edit` contains the snippet to paste. `--overwrite` only works if the edit can be
+//! [forced](Edit::force).
+//!
+//! `Merge` compares three texts instead: the one that opctl wrote, the user's, and that of newer templates. If only one
+//! side changed a file, that side's text is used; if both did, it is merged, or a conflict. A file that the user
+//! deleted stays deleted.
 
 #[allow(clippy::disallowed_methods, reason = "it writes what was planned")]
 mod apply;
@@ -41,7 +45,7 @@ pub use report::{Mode, diff, list, summary};
 pub use resolve::{Policy, ResolveError, resolve};
 pub use vendor::{SUMS, Sums, checksum};
 
-/// Changes by path. A path is relative to the root, with `/`, and never leaves it.
+/// Changes by path. A path is relative to the root, with `/`, and never leads out of it.
 #[derive(Debug, Default)]
 pub struct Plan {
     pub changes: BTreeMap<String, Change>,
@@ -50,38 +54,39 @@ pub struct Plan {
 /// The change of one file; see the table [above](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The user's from now on: created, and only merged later ([`Change::Merge`]).
+    /// A file for the user: created, and later only merged ([`Change::Merge`]).
     Scaffold(String),
-    /// Ours: rewritten freely as long as the file on disk has our header.
+    /// A file of opctl: overwritten as long as the file on disk has opctl's header.
     Generate(String),
-    /// Narrow edits of a file of the user, in order; of `base` where there is no file (`None`: that is a conflict).
+    /// Narrow edits of a user's file, in order. A missing file starts as `base`; without `base`, it is a conflict.
     Edit { base: Option<String>, edits: Vec<Edit> },
-    /// Ours, and its source is gone.
+    /// A file of opctl whose source no longer exists: removed.
     Prune,
-    /// The user's, and superfluous: removed as long as it has this text, which opctl wrote.
+    /// A file that is no longer needed: removed as long as it has this text, which opctl wrote.
     Remove(String),
-    /// A file of the vendored folder `folder`: replaced or removed as long as it has the checksum `written`, that of the
+    /// A file of the vendored folder `folder`: replaced or removed as long as its checksum is `written`, that of the
     /// text that opctl wrote.
     Vendor { folder: String, text: Option<String>, written: Option<String> },
-    /// The user's: what changed from `base`, the text that opctl wrote, to `theirs`, the one of newer templates, is merged into the file
-    /// (`None`: the template did not exist, or does no longer). `moved` is the user's text if the file had another path before.
+    /// A user's file: the changes from `base`, which opctl wrote, to `theirs`, from newer templates, are merged into
+    /// it. `None` means that the template did not, or does not, exist. `moved` is the user's text if the file had
+    /// another path.
     Merge { base: Option<String>, theirs: Option<String>, choice: Choice, moved: Option<String> },
-    /// The user's: rewritten as a whole because of other names (`None`: it stays as it is, or absent). `base` is what the record has of it
-    /// from now on. The file `is_new` where it was moved from another path.
+    /// A user's file that is rewritten as a whole for new names; with `text: None`, it stays unchanged or absent.
+    /// `base` is its new text in the record. `is_new` is set if the file was moved from another path.
     Rewrite { text: Option<String>, base: Option<String>, is_new: bool },
 }
 
-/// The treatment of a file that both the user and the templates changed.
+/// The strategy for a file that both the user and the templates changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// Lines are merged; a conflict where both changed the same.
+    /// Merges lines; a conflict if both changed the same lines.
     #[default]
     Merge,
-    /// Like `Merge`, with both texts between markers where both changed the same.
+    /// Like `Merge`, but conflicts are written with both texts between markers.
     Markers,
-    /// The user's stays.
+    /// Keeps the user's text.
     Ours,
-    /// The new text replaces it, also if the user deleted the file.
+    /// Replaces it by the new text, even if the user deleted the file.
     Theirs,
 }
 
@@ -98,12 +103,12 @@ impl Plan {
         self.put(path.into(), Change::Prune);
     }
 
-    /// Adds an edit of a file that must be there, or that this plan already scaffolds.
+    /// Adds an edit of a file that exists, or that this plan scaffolds.
     pub fn edit(&mut self, path: impl Into<String>, edit: Edit) {
         self.edit_with_base(path.into(), None, edit);
     }
 
-    /// Adds an edit of a file that starts as `base` where it is absent.
+    /// Adds an edit of a file that starts as `base` if it does not exist.
     pub fn edit_or_create(&mut self, path: impl Into<String>, base: impl Into<String>, edit: Edit) {
         self.edit_with_base(path.into(), Some(base.into()), edit);
     }
@@ -115,7 +120,7 @@ impl Plan {
                 edits.push(edit);
             }
             Change::Scaffold(text) => *text = edit.apply(text).expect("a template has the anchors for its own edits"),
-            // In the record, too, if it can be made there.
+            // Applied to the record as well, if possible.
             Change::Rewrite { text, base, .. } => {
                 for text in [text, base].into_iter().flatten() {
                     *text = edit.apply(text).unwrap_or_else(|_| text.clone());
@@ -131,12 +136,12 @@ impl Plan {
     }
 }
 
-/// The change of one file on disk, and the texts before and after (`None`: no file). After a conflict: the text that was
-/// wanted, so that it can be compared.
+/// A change of a file on disk, with its texts before and after (`None` for no file). For a conflict, `after` is the
+/// wanted text, so that it can be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     pub path: String,
-    /// The folder of opctl's own that the file is part of: the vendored runtime, or the record of the scaffold.
+    /// The folder of opctl that contains the file: the vendored runtime, or the record of the scaffold.
     pub vendored: Option<String>,
     pub verdict: Verdict,
     pub before: Option<String>,
@@ -149,7 +154,7 @@ pub enum Verdict {
     Update,
     Remove,
     Unchanged,
-    /// Cannot be done: why, and the ways out.
+    /// The change is not possible; contains the reason and possible solutions.
     Conflict {
         reason: String,
         help: String,
@@ -161,14 +166,14 @@ impl Step {
         matches!(self.verdict, Verdict::Conflict { .. })
     }
 
-    /// True when the disk is as it should be.
+    /// `true` if the disk is up to date.
     pub fn is_unchanged(&self) -> bool {
         self.verdict == Verdict::Unchanged
     }
 }
 
 impl Verdict {
-    /// As it is shown to the user.
+    /// The verb shown to the user.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Create => "create",

@@ -1,20 +1,21 @@
-//! The record of a scaffold: the text of each file of the user's as opctl wrote it, with its checksum and the revision of the templates.
+//! The record of a scaffold: the text of each user's file as opctl wrote it, with its checksum and the revision of the
+//! templates.
 //!
-//! It is the common ancestor when a newer opctl merges its scaffold into files that were edited. The
-//! record also gets the edits of opctl that are part of the scaffold; other edits count as the user's. The texts have names that no other
-//! tool takes for its own: a `Cargo.toml` here would be a package, a `.gitignore` would be obeyed.
+//! It is the common ancestor when a newer opctl merges its scaffold into edited files. Edits by opctl that are part of
+//! the scaffold are recorded, too; other edits count as the user's. The files have names that no other tool recognizes:
+//! a `Cargo.toml` here would be a package, a `.gitignore` would be applied.
 
 use std::collections::BTreeMap;
 
 use super::{Change, Plan, Step, Verdict, checksum};
 
-/// The folder of the record, from the project's.
+/// The folder of the record, relative to that of the project.
 pub const RECORD: &str = ".opctl";
 
-/// The list of the files, from the project's folder. A project without it has no record.
+/// The list of files, relative to the folder of the project. A project without it has no record.
 pub const LIST: &str = ".opctl/scaffold.txt";
 
-/// Further files of the folder: they keep it out of searches, diffs and conversions of line endings.
+/// Further files in the folder. They exclude it from searches, diffs and conversions of line endings.
 const BESIDE: [(&str, &str); 3] = [
     (".opctl/.gitattributes", "* -text -diff linguist-generated\n"),
     (".opctl/.ignore", "*\n"),
@@ -25,15 +26,15 @@ const BESIDE: [(&str, &str); 3] = [
     ),
 ];
 
-/// The files of a scaffold by path, from the project's folder.
+/// The files of a scaffold by path, relative to the folder of the project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record(pub BTreeMap<String, Entry>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Of the text in the record, as [`checksum`] gives it.
+    /// Checksum of the recorded text, computed by [`checksum`].
     pub checksum: String,
-    /// The revision of the templates that the text was rendered with.
+    /// The revision of the templates that rendered the text.
     pub revision: u32,
 }
 
@@ -47,15 +48,15 @@ pub enum RecordError<E: std::error::Error + 'static> {
     Edited(String),
 }
 
-/// Properties of a scaffold that its record depends on.
+/// Properties of a scaffold for its record.
 pub struct Scaffold<'a> {
-    /// The project's.
+    /// The folder of the project.
     pub folder: &'a str,
-    /// That of the templates.
+    /// The revision of the templates.
     pub revision: u32,
-    /// The project is new.
+    /// The project is new, so the record is created.
     pub starts: bool,
-    /// Returns true for files that have no record, by their paths from the project's folder.
+    /// `true` for files without a record, by path relative to the folder of the project.
     pub skips: fn(&str) -> bool,
 }
 
@@ -65,7 +66,8 @@ pub fn recorded(path: &str) -> String {
 }
 
 impl Record {
-    /// The record of a project, whose files `read` gives by their paths from there; `None`: it has none.
+    /// Reads the record of a project; `None` if there is none. `read` returns files by path from the folder of the
+    /// project.
     pub fn read<E: std::error::Error>(
         read: impl Fn(&str) -> Result<Option<String>, E>,
     ) -> Result<Option<Self>, RecordError<E>> {
@@ -102,14 +104,15 @@ impl Record {
 }
 
 impl Plan {
-    /// Returns true if the plan may have something to record.
+    /// `true` if the plan may contain changes to record.
     fn is_about_scaffolds(&self) -> bool {
         let is_generated =
             |change: &Change| matches!(change, Change::Generate(_) | Change::Prune | Change::Vendor { .. });
         !self.changes.values().all(is_generated)
     }
 
-    /// The steps that keep the record of a project up to date with these `steps` of the plan: none without a record, unless it `starts`.
+    /// The steps that update the record of a project after these `steps` of the plan. None without a record, unless
+    /// `starts` is set.
     pub fn record<E: std::error::Error>(
         &self,
         steps: &[Step],
@@ -153,7 +156,8 @@ impl Plan {
                     let is_scaffolded = edits.iter().any(crate::Edit::is_scaffolded);
                     let new = base.clone().filter(|_| step.before.is_none() && is_scaffolded);
                     let Some(text) = before.clone().or(new) else { continue };
-                    // Where it cannot be made in the record, it counts as the user's: a merge takes it for an equal change.
+                    // An edit that does not apply to the record counts as the user's: merges treat it as the same
+                    // change on both sides.
                     let edit = |text: String, edit: &crate::Edit| edit.apply(&text).unwrap_or(text);
                     let edits = edits.iter().filter(|edit| edit.is_scaffolded());
                     (Some(edits.fold(text, edit)), known.unwrap_or(*revision))

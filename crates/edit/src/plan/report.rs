@@ -1,4 +1,4 @@
-//! Renders steps as plain text; the caller adds colour.
+//! Renders steps as plain text; the caller adds colors.
 
 use std::collections::BTreeSet;
 
@@ -6,21 +6,21 @@ use similar::TextDiff;
 
 use super::{Step, Verdict};
 
-/// The use of the steps. Only `Apply` writes.
+/// The mode of a command. Only `Apply` writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     #[default]
     Apply,
-    /// Lists what would be done.
+    /// Lists the changes.
     DryRun,
-    /// Shows what would be done, as a unified diff.
+    /// Shows the changes as a unified diff.
     Diff,
-    /// Fails unless nothing would be done.
+    /// Fails if there are changes.
     Check,
 }
 
-/// A line for each step: `create  src/main.rs`. Unchanged files only if `verbose`, and each file of a folder of opctl's own;
-/// otherwise such a folder is one line. The ways out of a conflict follow it.
+/// A line for each step: `create  src/main.rs`. With `verbose`, includes unchanged files, and each file of opctl's
+/// folders; otherwise such a folder is one line. A conflict is followed by its solutions.
 pub fn list(steps: &[Step], verbose: bool) -> String {
     let mut shown: Vec<(&Verdict, String)> = Vec::new();
     for step in steps.iter().filter(|step| verbose || step.verdict != Verdict::Unchanged) {
@@ -48,7 +48,7 @@ pub fn list(steps: &[Step], verbose: bool) -> String {
     text
 }
 
-/// A unified diff of every step that has two different texts, conflicts included; `git apply` takes it.
+/// A unified diff of every step with two different texts, including conflicts. `git apply` accepts it.
 pub fn diff(steps: &[Step]) -> String {
     let mut text = String::new();
     for step in steps {
@@ -64,7 +64,7 @@ pub fn diff(steps: &[Step]) -> String {
     text
 }
 
-/// One line: `12 files, .opctl/ and runtime/ written, 3 unchanged`, or that `all` is up to date.
+/// A line such as `12 files, .opctl/ and runtime/ written, 3 unchanged`, or that `all` is up to date.
 pub fn summary(steps: &[Step], mode: Mode, all: &str) -> String {
     let conflicts = steps.iter().filter(|step| step.is_conflict()).count();
     if conflicts > 0 {

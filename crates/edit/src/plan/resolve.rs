@@ -1,7 +1,7 @@
 //! Turns a [`Plan`] and the files on disk into [`Step`]s.
 //!
-//! This is where conflicts are found. Pure: the disk is a `read` function, so every mode (apply, diff, check, dry run)
-//! sees the same answer.
+//! Detects conflicts. Has no side effects: the disk is a `read` function, so every mode (apply, diff, check, dry run)
+//! gets the same result.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,12 @@ use super::vendor::{self, SUMS};
 use super::{Change, Choice, Plan, Step, Verdict};
 use crate::{Edit, EditError, Merged};
 
-/// Settings that decide what happens to a file, beside the plan and the disk.
+/// Settings that influence steps, in addition to the plan and the disk.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
-    /// The first line of every generated file starts with this; a file without it is the user's.
+    /// The prefix of the first line in generated files. A file without it is the user's.
     pub header: &'static str,
-    /// Paths of files of the user that may be replaced, as given with `--overwrite`.
+    /// Paths of user's files that may be replaced, from `--overwrite`.
     pub overwrite: Vec<String>,
 }
 
@@ -22,12 +22,12 @@ pub struct Policy {
 pub enum ResolveError<E: std::error::Error + 'static> {
     #[error("{0}")]
     Read(#[source] E),
-    /// An `--overwrite` that overwrites nothing is a slip of the pen, and the file that was meant is still in the way.
+    /// An `--overwrite` without effect is probably a typo, and the intended file is still in conflict.
     #[error("cannot overwrite `{path}`: {reason}")]
     Overwrite { path: String, reason: &'static str },
 }
 
-/// One step for each change, in the order of the paths.
+/// Returns one step for each change, sorted by path.
 pub fn resolve<E: std::error::Error + 'static>(
     plan: &Plan,
     policy: &Policy,
@@ -46,7 +46,7 @@ pub fn resolve<E: std::error::Error + 'static>(
                 vendored(path, folder, before.as_deref(), text.as_deref(), written.as_deref())
             }
             Change::Merge { base, theirs, choice, moved } => {
-                // A file that has the new path already is another one than the file that moves.
+                // An existing file at the new path is not the one that moves.
                 let base = base.as_deref().filter(|_| moved.is_none() || before.is_none());
                 let ours = before.as_deref().or(moved.as_deref());
                 merge(path, base, ours, theirs.as_deref(), *choice)
@@ -68,7 +68,7 @@ pub fn resolve<E: std::error::Error + 'static>(
     Ok(steps)
 }
 
-/// The text that should be on disk afterwards (`None`: no file).
+/// The text on disk afterwards; `None` for no file.
 enum Outcome {
     After(Option<String>),
     /// `wanted` is the text that would have been written.
@@ -202,7 +202,7 @@ fn vendored(path: &str, folder: &str, before: Option<&str>, text: Option<&str>, 
     Outcome::Conflict { reason, help, wanted: text }
 }
 
-/// Of three texts: the one that opctl wrote, the user's, and the one of newer templates.
+/// Merges three texts: the one that opctl wrote, the user's, and the one of newer templates.
 fn merge(path: &str, base: Option<&str>, ours: Option<&str>, theirs: Option<&str>, choice: Choice) -> Outcome {
     let keep = |text: Option<&str>| Outcome::After(text.map(str::to_owned));
     let (theirs, base) =
@@ -218,7 +218,7 @@ fn merge(path: &str, base: Option<&str>, ours: Option<&str>, theirs: Option<&str
     match (base, ours, theirs, choice) {
         (_, _, _, Choice::Theirs) => keep(theirs),
         (_, _, _, Choice::Ours) => keep(ours),
-        // New, or deleted by the user.
+        // A new file, or one that the user deleted.
         (None, None, theirs, _) => keep(theirs),
         (Some(_), None, ..) => keep(None),
         (base, Some(ours), theirs, _) if Some(ours) == base => keep(theirs),
@@ -236,7 +236,7 @@ fn merge(path: &str, base: Option<&str>, ours: Option<&str>, theirs: Option<&str
     }
 }
 
-/// Turns the conflict at `path` into an update; an error says why there is nothing to overwrite.
+/// Turns the conflict at `path` into an update. An error is the reason why there is nothing to overwrite.
 fn overwrite(steps: &mut [Step], plan: &Plan, path: &str) -> Result<(), &'static str> {
     let step = steps.iter_mut().find(|step| step.path == path);
     let (Some(step), Some(change)) = (step, plan.changes.get(path)) else {
@@ -254,7 +254,7 @@ fn overwrite(steps: &mut [Step], plan: &Plan, path: &str) -> Result<(), &'static
         Change::Vendor { .. } if step.after.is_none() => step.verdict = Verdict::Remove,
         Change::Vendor { .. } => step.verdict = Verdict::Update,
         Change::Merge { .. } => return Err("`opctl update` has `--theirs` for it"),
-        // It can be made, and what it drops was named.
+        // The edit is possible, and the conflict has listed what it drops.
         Change::Edit { .. } if step.after != step.before => step.verdict = Verdict::Update,
         Change::Edit { .. } | Change::Prune => return Err("it is edited, never replaced; make the edit by hand"),
     }
@@ -265,14 +265,14 @@ fn is_ours(text: &str, policy: &Policy) -> bool {
     !policy.header.is_empty() && without_mark(text).starts_with(without_mark(policy.header))
 }
 
-/// A comment begins with `#` in YAML, with `//` in Rust, with `<!--` in Markdown, and is the first value in JSON.
+/// A comment begins with `#` in YAML, `//` in Rust, `<!--` in Markdown, and is the first value in JSON.
 fn without_mark(text: &str) -> &str {
     let text = text.strip_prefix("{\n  \"$comment\": \"").unwrap_or(text);
     text.trim_start_matches(['\u{feff}', '#', '/', '<', '!', '-', ' '])
 }
 
-/// The text with CRLF and a byte order mark if the file on disk has them (a checkout by git on Windows, an editor there), so that it
-/// can be equal.
+/// Converts the text to CRLF and adds a byte order mark if the file on disk has them, as after a checkout by git on
+/// Windows, so that both can be equal.
 fn with_encoding_of(before: &str, text: &str) -> String {
     if let Some(before) = before.strip_prefix('\u{feff}') {
         return format!("\u{feff}{}", with_encoding_of(before, text));

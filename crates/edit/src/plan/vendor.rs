@@ -1,7 +1,7 @@
-//! A vendored folder: files that opctl wrote as a whole, with a list of their checksums beside them. The list shows which of
-//! them were edited since; `sha256sum --check SHA256SUMS` reads it, too.
+//! A vendored folder: files that opctl wrote as a whole, next to a list of their checksums. The list shows which of
+//! them were edited since; `sha256sum --check SHA256SUMS` can read it.
 //!
-//! A folder without that list belongs to the user.
+//! A folder without this list belongs to the user.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use super::{Change, Plan};
 /// The name of the list.
 pub const SUMS: &str = "SHA256SUMS";
 
-/// Checksums by path, from the folder of the list.
+/// Checksums by path, relative to the folder of the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sums(pub BTreeMap<String, String>);
 
@@ -22,7 +22,7 @@ impl Sums {
         Self(files.into_iter().map(|(path, text)| (path.to_owned(), checksum(text))).collect())
     }
 
-    /// `None` for a text of another form.
+    /// `None` for invalid text.
     pub fn parse(text: &str) -> Option<Self> {
         let line = |line: &str| {
             let (sum, path) = line.split_once("  ")?;
@@ -38,8 +38,8 @@ impl Sums {
 }
 
 impl Plan {
-    /// Makes `folder` hold these files, by their paths from there. `written` is the list of checksums that the folder has
-    /// now: files that are in it and not among the new ones are removed.
+    /// Makes `folder` contain these files, given by path relative to it. `written` is the current list of checksums in
+    /// the folder: listed files that are no longer needed are removed.
     pub fn vendor(&mut self, folder: &str, files: &[(&str, &str)], written: Option<&str>) {
         let new = Sums::of(files.iter().copied());
         let old = written.and_then(Sums::parse);
@@ -59,7 +59,7 @@ impl Plan {
     }
 }
 
-/// SHA-256 in hexadecimal. A checkout on Windows may have another line ending.
+/// SHA-256 in hexadecimal. CRLF counts as LF, because a checkout on Windows may convert line endings.
 pub fn checksum(text: &str) -> String {
     let unix;
     let text = if text.contains('\r') {

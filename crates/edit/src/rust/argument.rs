@@ -12,13 +12,13 @@ use super::{Source, unparsed};
 use crate::EditError;
 use crate::text::{indent, insert, line_end, line_start, starts_line};
 
-/// Those about a version, in the order in which they are added, so that it does not depend on the order of commands.
+/// Arguments about a version, in the order in which they are added, so that the order of commands does not matter.
 const ORDER: [&str; 4] = ["version", "storage", "served", "deprecated"];
 
-/// Adds `argument` to the `#[kube(…)]` that says this kind and version, after the version, unless it is there.
+/// Adds `argument` to the `#[kube(…)]` with this kind and version, after the version, unless it already exists.
 ///
-/// Attributes with an argument a line stay so. One on a single line stays on it as long as it fits; then the argument
-/// gets an attribute of its own, since that is what rustfmt leaves alone however wide its lines may be.
+/// Attributes with one argument per line keep that layout. One on a single line keeps it as long as it fits; otherwise
+/// the argument gets a separate attribute, because rustfmt keeps that at any line width.
 pub fn add_argument(text: &str, kind: &str, version: &str, argument: &str) -> Result<String, EditError> {
     let of = format!("`kind = \"{kind}\"` and `version = \"{version}\"`");
     let refuse = |reason: String| EditError {
@@ -63,7 +63,7 @@ fn find<'a>(file: &'a File, kind: &str, version: &str) -> Result<Kube<'a>, Strin
     }
 }
 
-/// Those of all types in a file.
+/// The `#[kube(…)]` attributes of all types in a file.
 pub(super) fn kubes(file: &File) -> impl Iterator<Item = Kube<'_>> {
     let mut types = Types(Vec::new());
     types.visit_file(file);
@@ -74,14 +74,14 @@ pub(super) fn kubes(file: &File) -> impl Iterator<Item = Kube<'_>> {
 #[derive(Default)]
 pub(super) struct Kube<'a> {
     pub(super) lists: Vec<(&'a Attribute, Arguments)>,
-    /// Those in a `cfg_attr`.
+    /// The arguments in a `cfg_attr`.
     conditional: Vec<Meta>,
 }
 
 pub(super) type Arguments = Punctuated<Meta, Token![,]>;
 
 impl<'a> Kube<'a> {
-    /// An error where arguments are not what kube's derive takes.
+    /// Fails if the arguments are invalid for kube's derive.
     fn of(attributes: &'a [Attribute]) -> syn::Result<Self> {
         let mut kube = Self::default();
         for attribute in attributes {
@@ -114,7 +114,7 @@ impl<'a> Kube<'a> {
         self.arguments().chain(&self.conditional).any(|argument| is_text(argument, name, value))
     }
 
-    /// The argument that `wanted` comes after.
+    /// The argument after which `wanted` is inserted.
     fn anchor(&self, source: &Source, wanted: &Meta) -> Anchor {
         let pairs = self.lists.iter().flat_map(|(attribute, arguments)| {
             let inside = source.range_of(arguments);
@@ -135,7 +135,7 @@ impl<'a> Kube<'a> {
         }
     }
 
-    /// True when `new` has one more argument here, and is the old text byte for byte around the attribute.
+    /// `true` if `new` has one more argument here, and is otherwise equal to the old text, byte for byte.
     fn is_all_that_changed(&self, old: &Source, new: &str, (kind, version): (&str, &str), wanted: &Meta) -> bool {
         let Ok(source) = Source::parse(new) else { return false };
         let Ok(kube) = find(&source.file, kind, version) else { return false };
@@ -156,7 +156,7 @@ pub(super) fn is_text(argument: &Meta, name: &str, value: &str) -> bool {
     argument.path.is_ident(name) && text.value() == value
 }
 
-/// Those within functions are not looked at: kube's derive makes no CustomResource of them that others could name.
+/// Skips types within functions: nobody else could use a CustomResource that is derived there.
 struct Types<'a>(Vec<Kube<'a>>);
 
 impl<'a> Visit<'a> for Types<'a> {
@@ -176,7 +176,7 @@ impl<'a> Visit<'a> for Types<'a> {
 /// The positions around an argument of `#[kube(…)]`.
 struct Anchor {
     attribute: Range<usize>,
-    /// From the first argument to the last.
+    /// The range from the first argument to the last.
     inside: Range<usize>,
     argument: Range<usize>,
     /// The end of the comma after the argument.
@@ -205,7 +205,7 @@ impl Anchor {
         }
     }
 
-    /// rustfmt's default limits: `attr_fn_like_width` for the arguments, `max_width` for the line.
+    /// Checks rustfmt's default limits: `attr_fn_like_width` for the arguments, `max_width` for the line.
     fn fits_one_line(&self, text: &str, argument: &str) -> bool {
         let width =
             |range: Range<usize>| text[range].trim_end().chars().count() + ", ".len() + argument.chars().count();

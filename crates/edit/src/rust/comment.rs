@@ -11,27 +11,27 @@ use super::{Source, unparsed};
 use crate::EditError;
 use crate::text::{line_end, line_start, replace};
 
-/// A function of a file; or an item in which code stands that is in no function.
+/// A function of a file, or an item with code outside of functions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// Among all of the file, in their order: no edit of a comment changes it.
+    /// Position among all functions of the file, in source order. Edits of comments do not change it.
     pub number: usize,
-    /// With all that stands above it: comments, docs, attributes.
+    /// The range including comments, docs and attributes above.
     pub range: Range<usize>,
 }
 
-/// The innermost function around a place.
+/// The innermost function around a position.
 pub fn function_at(text: &str, at: usize) -> Option<Function> {
     let source = Source::parse(text).ok()?;
     let anchors = anchors(&source);
     let around = |anchor: &&Anchor| (anchor.whole.start..=anchor.whole.end).contains(&at);
-    // Those inside come after those around them; what a function holds is part of it.
+    // Inner items come after outer ones; items within a function are part of it.
     let innermost = anchors.iter().filter(around).max_by_key(|anchor| (anchor.is_function, anchor.whole.start))?;
     Some(Function { number: innermost.number, range: innermost.top(text)..innermost.whole.end })
 }
 
-/// Adds the line `// COMMENT` about a function, or puts it in place of another comment there, unless it is there already.
-/// Code stays as it is, token for token.
+/// Adds the line `// COMMENT` above a function, or replaces another comment there, unless it already exists. Code stays
+/// the same, token for token.
 pub fn add_comment(text: &str, function: usize, comment: &str, instead_of: Option<&str>) -> Result<String, EditError> {
     let source = Source::parse(text).map_err(|error| unparsed(&error, format!("// {comment}")))?;
     let refuse = |reason: &str| EditError {
@@ -59,7 +59,7 @@ pub fn add_comment(text: &str, function: usize, comment: &str, instead_of: Optio
     }
 }
 
-/// The text of a line comment, but not of a doc comment.
+/// The text of a line comment; `None` for doc comments.
 fn content(line: &str) -> Option<&str> {
     let text = line.trim().strip_prefix("//")?;
     let is_doc = text.starts_with('!') || (text.starts_with('/') && !text.starts_with("//"));
@@ -71,11 +71,11 @@ fn ends_with_comment(line: &str, comment: &str) -> bool {
     before.is_some_and(|before| before.ends_with("//") && !before.ends_with("///"))
 }
 
-/// An item that a comment can be about.
+/// An item above which a comment can be added.
 struct Anchor {
     number: usize,
     is_function: bool,
-    /// With doc comments and attributes.
+    /// The range including doc comments and attributes.
     whole: Range<usize>,
     /// The end of the docs.
     docs: Option<usize>,
@@ -84,7 +84,7 @@ struct Anchor {
 }
 
 impl Anchor {
-    /// The start of the comments right above.
+    /// The start of the comments directly above.
     fn top(&self, text: &str) -> usize {
         let mut top = line_start(text, self.whole.start);
         while top > 0 {
@@ -97,7 +97,8 @@ impl Anchor {
         top
     }
 
-    /// Below the last comment that starts as it does (up to a `:`), or the docs; else above all.
+    /// The position for a comment: after the last comment with the same beginning (up to a `:`), or after the docs;
+    /// else above everything.
     fn place_for(&self, text: &str, comment: &str) -> usize {
         let start = &comment[..comment.find(':').unwrap_or(comment.len())];
         let mut at = self.top(text);
@@ -113,7 +114,7 @@ impl Anchor {
     }
 }
 
-/// All of a file, in their order; those inside come after those around them.
+/// All items of a file, in source order; inner items come after outer ones.
 fn anchors(source: &Source) -> Vec<Anchor> {
     let mut finder = Finder { source, found: Vec::new() };
     finder.visit_file(&source.file);
@@ -140,7 +141,7 @@ impl Finder<'_, '_> {
     }
 }
 
-/// The rest after blanks and line comments.
+/// The start of the next code, skipping whitespace and line comments.
 fn code_after(text: &str, at: usize) -> usize {
     let rest = text[at..].trim_start();
     let start = text.len() - rest.len();

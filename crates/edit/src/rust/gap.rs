@@ -1,18 +1,18 @@
-//! The gap between two siblings (modules, elements of a list), which holds nothing but spaces, commas and comments; and
-//! where in it a new sibling goes, so that each comment stays with the sibling that it is about.
+//! The gap between two siblings (modules, elements of a list), which contains only spaces, commas and comments; and the
+//! position in it for a new sibling, so that each comment stays with the sibling that it describes.
 
 use std::ops::Range;
 
 use crate::text::{indent, insert, line_end, line_start, newline, starts_line};
 
-/// One of several things that stand in a row.
+/// One of several adjacent elements.
 pub struct Sibling {
     /// The sort key.
     pub key: String,
     pub range: Range<usize>,
 }
 
-/// The comments in a range that holds no tokens but punctuation.
+/// The comments in a range that contains no tokens except punctuation.
 pub fn comments(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = range.start;
@@ -33,7 +33,7 @@ pub fn comments(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
     found
 }
 
-/// The length of the block comment that the text starts with; they nest.
+/// The length of the block comment at the start of the text. Block comments nest.
 fn block_comment(text: &str) -> usize {
     let mut depth = 0;
     let mut at = 0;
@@ -55,7 +55,7 @@ fn block_comment(text: &str) -> usize {
     text.len()
 }
 
-/// True when an empty line stands in the range, outside of comments.
+/// `true` if the range contains an empty line outside of comments.
 pub fn has_blank_line(text: &str, range: Range<usize>) -> bool {
     last_blank_line(text, range).is_some()
 }
@@ -75,10 +75,10 @@ pub fn last_blank_line(text: &str, range: Range<usize>) -> Option<usize> {
     ends.pop()
 }
 
-/// The place of a sibling that comes before the first one, which starts at `start`; the list opens at `open`.
+/// The position for a sibling before the first one, which starts at `start`; the list opens at `open`.
 ///
-/// Comments there are the heading of the list, except those that an empty line sets off from one: they belong to what
-/// is the first sibling so far.
+/// Comments there are the heading of the list, except those after an empty line, which describe the current first
+/// sibling.
 pub fn before_first(text: &str, open: usize, start: usize) -> usize {
     let Some(blank) = last_blank_line(text, open..start) else { return start };
     let comments = comments(text, open..start);
@@ -89,7 +89,7 @@ pub fn before_first(text: &str, open: usize, start: usize) -> usize {
     }
 }
 
-/// Inserts `new` (with its punctuation) on a line of its own before `at`, indented as what stands there.
+/// Inserts `new` (with its punctuation) on a separate line before `at`, with the indentation of the element there.
 pub fn insert_line_before(text: &str, at: usize, new: &str) -> String {
     let (indent, newline) = (indent(text, at), newline(text));
     if starts_line(text, at) {
@@ -99,7 +99,7 @@ pub fn insert_line_before(text: &str, at: usize, new: &str) -> String {
     }
 }
 
-/// Inserts `new` (with its punctuation) on a line of its own after `at`, where a sibling in the column `indent` ends.
+/// Inserts `new` (with its punctuation) on a separate line after `at`, where a sibling in the column `indent` ends.
 pub fn insert_line_after(text: &str, at: usize, indent: &str, new: &str) -> String {
     let newline = newline(text);
     match end_with_comments(text, at, indent) {
@@ -109,7 +109,7 @@ pub fn insert_line_after(text: &str, at: usize, indent: &str, new: &str) -> Stri
     }
 }
 
-/// Where the line of `at` ends, if nothing but a comment, which then belongs to what stands before, follows on it.
+/// The end of the line of `at`, if only a comment follows, which then describes the element before `at`.
 pub fn end_with_comment(text: &str, at: usize) -> Option<usize> {
     let end = line_end(text, at);
     let rest = text[at..end].trim();
@@ -117,7 +117,8 @@ pub fn end_with_comment(text: &str, at: usize) -> Option<usize> {
     (rest.is_empty() || rest.starts_with("//") || is_block()).then_some(end)
 }
 
-/// The same, with the lines below on which the comment goes on: they stand further right than the sibling.
+/// Like [`end_with_comment`], including lines on which the comment continues: they are indented deeper than the
+/// sibling.
 pub fn end_with_comments(text: &str, at: usize, column: &str) -> Option<usize> {
     let end = end_with_comment(text, at)?;
     let goes_on = |line: &&str| line.trim_start().starts_with("//") && indent(line, 0).len() > column.len();

@@ -13,10 +13,10 @@ use super::{Source, unparsed};
 use crate::EditError;
 use crate::text::{indent, insert, newline, replace, starts_line};
 
-/// Adds `item` to the `vec![…]` at the end of `fn function`, in sorted order, unless an equal element is there.
+/// Adds `item` to the `vec![…]` at the end of `fn function`, in sorted order, unless it contains an equal element.
 ///
-/// The layout is the one rustfmt would choose: a list with an element a line stays one, a list on one line stays on it
-/// as long as it fits.
+/// The layout is rustfmt's: a list with one element per line keeps that layout, a list on a single line keeps it as
+/// long as it fits.
 pub fn add_list_item(text: &str, function: &str, item: &str) -> Result<String, EditError> {
     let refuse = |reason: String| EditError {
         at: None,
@@ -43,7 +43,7 @@ pub fn add_list_item(text: &str, function: &str, item: &str) -> Result<String, E
     Err(refuse(format!("cannot add `{item}` to the list in `fn {function}` without changing something else")))
 }
 
-/// The `vec![…]` of the one function of this name; a free function goes before methods.
+/// The `vec![…]` of the only function with this name; free functions take precedence over methods.
 fn find<'a>(file: &'a File, function: &str) -> Result<&'a Macro, String> {
     let mut functions = Functions { name: function, free: Vec::new(), methods: Vec::new() };
     functions.visit_file(file);
@@ -61,7 +61,7 @@ struct Functions<'a, 'n> {
     methods: Vec<&'a Block>,
 }
 
-/// Functions within functions are not looked at: nobody outside could call them.
+/// Skips functions within functions, which nobody else could call.
 impl<'a> Visit<'a> for Functions<'a, '_> {
     fn visit_item_fn(&mut self, function: &'a ItemFn) {
         if function.sig.ident == self.name {
@@ -113,12 +113,12 @@ fn parse_elements(list: &Macro) -> syn::Result<Punctuated<Expr, Token![,]>> {
     list.parse_body_with(Punctuated::parse_terminated)
 }
 
-/// The position in a list at which the new element is inserted.
+/// The position of the new element in a list.
 struct InsertionPoint {
-    /// Between the brackets.
+    /// The range between the brackets.
     inside: Range<usize>,
     elements: Vec<Sibling>,
-    /// The end of the comma after each element; the last may have none.
+    /// The end of the comma after each element; the last element may have none.
     commas: Vec<usize>,
     index: usize,
 }
@@ -150,7 +150,7 @@ impl InsertionPoint {
         self.one_element_a_line(text, item)
     }
 
-    /// One more line, in a list that has an element a line.
+    /// Inserts a line, in a list with one element per line.
     fn insert_line(&self, text: &str, item: &str) -> String {
         let line = format!("{item},");
         if let Some(previous) = self.index.checked_sub(1) {
@@ -171,7 +171,7 @@ impl InsertionPoint {
         insert_line_after(text, after, &indent, &line)
     }
 
-    /// At its place between the elements, on whatever line that is.
+    /// Inserts the element between others, on the same line.
     fn insert_in_line(&self, text: &str, item: &str) -> String {
         if let Some(next) = self.elements.get(self.index) {
             return insert(text, next.range.start, &format!("{item}, "));
@@ -183,7 +183,7 @@ impl InsertionPoint {
         }
     }
 
-    /// All of the list, laid out anew.
+    /// Reformats the whole list.
     fn one_element_a_line(&self, text: &str, item: &str) -> String {
         let (indent, newline) = (self.indent(text), newline(text));
         let mut elements: Vec<String> =
@@ -197,7 +197,7 @@ impl InsertionPoint {
         replace(text, self.inside.clone(), &lines)
     }
 
-    /// rustfmt's default limits: `array_width` for the elements, `max_width` for the line.
+    /// Checks rustfmt's default limits: `array_width` for the elements, `max_width` for the line.
     fn fits_one_line(&self, text: &str, item: &str) -> bool {
         let widths = self.elements.iter().map(|element| text[element.range.clone()].chars().count());
         let width: usize = widths.chain([item.chars().count()]).map(|width| width + 2).sum::<usize>() - 2;
@@ -205,7 +205,7 @@ impl InsertionPoint {
         width <= 60 && line + width < 100
     }
 
-    /// True when `new` has one more element here, and is the old text byte for byte outside of the brackets.
+    /// `true` if `new` has one more element here, and is otherwise equal to the old text outside of the brackets.
     fn is_all_that_changed(
         &self,
         text: &str,
@@ -225,7 +225,7 @@ impl InsertionPoint {
             && text[self.inside.end..] == new[inside.end..]
     }
 
-    /// The indentation of elements that have their own lines.
+    /// The indentation of elements on separate lines.
     fn indent(&self, text: &str) -> String {
         let outer = indent(text, self.inside.start);
         format!("{outer}{}", step(outer))
@@ -238,7 +238,7 @@ impl InsertionPoint {
     }
 }
 
-/// All lines but the first, and but empty ones, one step more to the right.
+/// Indents all lines one step, except the first line and empty ones.
 fn shift_right(text: &str, step: &str) -> String {
     let shift = |(number, line): (usize, &str)| {
         let step = if number == 0 || line.trim().is_empty() { "" } else { step };
@@ -247,8 +247,8 @@ fn shift_right(text: &str, step: &str) -> String {
     text.split_inclusive('\n').enumerate().map(shift).collect()
 }
 
-/// What elements are told apart and sorted by: their tokens without spaces, as one would write them; then, because
-/// spaces in a string literal are lost there, as they are printed. Attributes do not count: `#[cfg(…)] a()` lists `a()`.
+/// The key by which elements are compared and sorted: their tokens without spaces, as one would write them; then as
+/// printed, because that preserves spaces in string literals. Attributes do not count: `#[cfg(…)] a()` is `a()`.
 fn key(element: &Expr) -> String {
     let mut tokens: Vec<TokenTree> = element.to_token_stream().into_iter().collect();
     while let [TokenTree::Punct(hash), TokenTree::Group(_), ..] = &tokens[..]

@@ -11,8 +11,9 @@ use crate::text::{indent, insert, line_end, newline};
 
 /// Adds `pub mod NAME;` unless a module of this name is declared in any way.
 ///
-/// It goes where rustfmt sorts it (by the bytes of the name; the version sort of style edition 2024 is for `use` only): into the first group of declarations that has a `pub` one (else the first group). A
-/// file without any gets it after its head (inner docs and attributes, or the comment at the top), before the rest.
+/// It is inserted in rustfmt's order (by the bytes of the name; the version sort of style edition 2024 only applies to
+/// `use`), in the first group of declarations with a `pub` one, else the first group. In a file without declarations,
+/// it is inserted after the head (inner docs and attributes, or the comment at the top).
 pub fn add_mod(text: &str, name: &str) -> Result<String, EditError> {
     let line = format!("pub mod {name};");
     if syn::parse_str::<syn::Ident>(name).is_err() {
@@ -43,7 +44,7 @@ pub fn add_mod(text: &str, name: &str) -> Result<String, EditError> {
     Ok(new)
 }
 
-/// Declarations on adjacent lines; comments may stand between them.
+/// Declarations on adjacent lines, possibly with comments in between.
 struct Group {
     has_pub: bool,
     modules: Vec<Sibling>, // Invariant: not empty.
@@ -53,7 +54,7 @@ fn groups(source: &Source) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     let mut adjacent = false;
     for item in &source.file.items {
-        // rustfmt never moves `#[macro_use]` modules, because their order has a meaning.
+        // rustfmt never moves `#[macro_use]` modules, because their order matters.
         let sortable = |module: &&ItemMod| module.content.is_none() && !module.attrs.iter().any(is_fixed);
         let Some(module) = as_module(item).filter(sortable) else {
             adjacent = false;
@@ -79,7 +80,7 @@ impl Group {
     }
 }
 
-/// Comments between two declarations stay with the second; one right above the first is the heading of the group.
+/// Comments between two declarations stay with the second; one directly above the first is the heading of the group.
 fn insert_sorted(text: &str, group: &Group, name: &str, line: &str) -> String {
     let modules = &group.modules;
     let index = modules.iter().position(|module| module.key.as_str() > name).unwrap_or(modules.len());
@@ -122,7 +123,7 @@ fn head_end(source: &Source) -> usize {
         last_blank_line(text, source.offset..items).is_some_and(|blank| start >= blank && items < text.len())
     };
     let Some(last) = top.iter().rev().find(|comment| !about_first_item(comment.start)).or(top.last()) else {
-        // A `#!` line is the only thing that may stand before.
+        // Only a `#!` line may precede the position.
         return if source.file.shebang.is_some() { line_end(text, source.offset) } else { source.offset };
     };
     end_with_comment(text, last.end).unwrap_or(last.end)
@@ -148,7 +149,7 @@ fn unraw(module: &ItemMod) -> String {
     name.strip_prefix("r#").map(str::to_owned).unwrap_or(name)
 }
 
-/// An attribute that makes rustfmt leave a module where it is.
+/// An attribute for which rustfmt does not move a module.
 fn is_fixed(attribute: &Attribute) -> bool {
     attribute.path().is_ident("macro_use")
         || attribute.path().segments.first().is_some_and(|segment| segment.ident == "rustfmt")

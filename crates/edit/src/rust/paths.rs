@@ -1,23 +1,23 @@
-//! The paths in Rust text, also those in macros: each segment with its place, and the module that the path is in.
+//! The paths in Rust text, including macros: each segment with its position, and the module that contains the path.
 //!
-//! Only tokens are read, so that nothing is left out that a parser would skip.
+//! Only tokens are read, so nothing is missed that a parser would skip.
 
 use std::ops::Range;
 
 use opctl_model::lexer::{self, Token};
 
-/// `crate::api::v1::Thing`; of a `use` tree, one for each leaf.
+/// A path such as `crate::api::v1::Thing`; a `use` tree has one for each leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathAt<'a> {
     pub segments: Vec<(&'a str, Range<usize>)>,
-    /// The inline modules around it, within the file.
+    /// The inline modules of the file around it.
     pub inside: Vec<&'a str>,
-    /// The name that a `use` gives it; `*` for all names in it.
+    /// The name under which a `use` imports it; `*` for all names in it.
     pub import: Option<&'a str>,
 }
 
 impl PathAt<'_> {
-    /// From the crate's root, where the path says so: it starts with `crate`, `self` or `super`. `module` is that of the file.
+    /// The path from the root of the crate, if it starts with `crate`, `self` or `super`. `module` is that of the file.
     pub fn absolute(&self, module: &[String]) -> Option<Vec<String>> {
         let names = self.segments.iter().map(|(name, _)| *name);
         let mut from = match self.segments.first()?.0 {
@@ -37,7 +37,7 @@ impl PathAt<'_> {
     }
 }
 
-/// All paths of a text, in reading order; also those of one segment.
+/// All paths of a text, in source order, including those of a single segment.
 pub fn paths(text: &str) -> Vec<PathAt<'_>> {
     let tokens = lexer::code(text);
     let mut reader = Reader { text, tokens: &tokens, found: Vec::new(), inside: Vec::new() };
@@ -49,7 +49,7 @@ struct Reader<'a, 't> {
     text: &'a str,
     tokens: &'t [(Token, Range<usize>)],
     found: Vec<PathAt<'a>>,
-    /// Inline modules, each with the depth of braces that it is at.
+    /// Inline modules, each with its depth of braces.
     inside: Vec<(&'a str, usize)>,
 }
 
@@ -69,7 +69,7 @@ impl<'a> Reader<'a, '_> {
                         at += 2;
                         continue;
                     }
-                    // The `use<…>` of a type captures.
+                    // `use<…>` captures parameters of a type.
                     "use" if !self.is_sign(at + 1, b'<') => {
                         at = self.tree(at + 1, &[]);
                         continue;
@@ -86,7 +86,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// One path; gives the token behind it. What follows a dot is a field or a method.
+    /// Reads a path and returns the next token. Names after a dot are fields or methods.
     fn path(&mut self, start: usize) -> usize {
         let mut at = start;
         let mut segments = vec![(self.word(at), self.range(at))];
@@ -105,7 +105,7 @@ impl<'a> Reader<'a, '_> {
         at + 1
     }
 
-    /// A `use` tree behind `prefix`; gives the token behind it.
+    /// Reads a `use` tree after `prefix` and returns the next token.
     fn tree(&mut self, start: usize, prefix: &[(&'a str, Range<usize>)]) -> usize {
         let mut at = start;
         let mut segments = prefix.to_vec();

@@ -1,6 +1,7 @@
-//! Renames types, modules and the names of kinds in Rust source: by what a path leads to, not by how a word is spelled.
+//! Renames types, modules and names of kinds in Rust source, by the resolved items of paths, not by spelling.
 //!
-//! Markers and `#[kube(…)]` name the kind to the API server. Texts, other comments, and names of the user's own stay as they are.
+//! Markers and `#[kube(…)]` contain the kind's names for the API server. Strings, other comments, and the user's names
+//! stay the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -12,10 +13,10 @@ use super::argument::kubes;
 use super::paths::{PathAt, paths};
 use opctl_model::lexer::{self, Lexer, Token};
 
-/// A kind as the API server knows it.
+/// The names of a kind in the API server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KindNames {
-    /// `cache.example.com`
+    /// The full group: `cache.example.com`.
     pub group: String,
     pub kind: String,
     pub plural: String,
@@ -32,33 +33,33 @@ impl KindNames {
 /// Names to replace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Renames {
-    /// Modules by their path from the crate's root, and their new names.
+    /// Modules by path from the root of the crate, with their new names.
     pub modules: BTreeMap<Vec<String>, String>,
-    /// Types, in the same way.
+    /// Types by path from the root of the crate, with their new names.
     pub types: BTreeMap<Vec<String>, String>,
-    /// The library's name in its other targets.
+    /// The old and new name of the library in other targets.
     pub library: (String, String),
     pub kinds: Vec<(KindNames, KindNames)>,
 }
 
-/// The Rust files of a package, for what their paths lead to.
+/// The Rust files of a package, used to resolve paths.
 #[derive(Debug, Default)]
 pub struct Package {
     library: String,
-    /// The file of the crate that the paths of renamed types and modules are in: the library, or the only binary.
+    /// The root file of the crate with the renamed types and modules: the library, or the only binary.
     root: String,
-    /// The imports of each module, by name; `globs` has the modules of `*`.
+    /// The imports of each module, by name; `globs` contains the modules imported with `*`.
     imports: BTreeMap<Vec<String>, BTreeMap<String, Vec<String>>>,
     globs: BTreeMap<Vec<String>, Vec<Vec<String>>>,
     modules: BTreeSet<Vec<String>>,
     types: BTreeSet<Vec<String>>,
 }
 
-/// The limit on imports of imports.
+/// Maximum depth of imports of imports.
 const DEPTH: usize = 8;
 
 impl Package {
-    /// `files` are the texts with their paths from the package's folder.
+    /// `files` are texts by path, relative to the folder of the package.
     pub fn new<'a>(renames: &Renames, files: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         let files: Vec<(&str, &str)> = files.collect();
         let has_library = files.iter().any(|(path, _)| *path == "src/lib.rs");
@@ -95,7 +96,7 @@ impl Package {
         package
     }
 
-    /// The places where a file uses items of another one.
+    /// The positions at which a file uses items of another one.
     pub fn uses(&self, path: &str, text: &str, other: &str) -> Vec<Range<usize>> {
         let (module, other) = (self.module_of(path), self.module_of(other));
         let variants = variants(text);
@@ -115,7 +116,7 @@ impl Package {
         found
     }
 
-    /// The module of a file; that of another target has a root of its own.
+    /// The module of a file. Another target has a separate root.
     fn module_of(&self, path: &str) -> Vec<String> {
         if path == self.root {
             return Vec::new();
@@ -128,7 +129,7 @@ impl Package {
         below.strip_suffix("/mod").unwrap_or(below).split('/').map(str::to_owned).collect()
     }
 
-    /// The path from the crate's root, as far as it is known.
+    /// The path from the root of the crate, if it can be resolved.
     fn absolute(&self, path: &PathAt, module: &[String], depth: usize) -> Option<Vec<String>> {
         let names = || path.segments.iter().map(|(name, _)| (*name).to_owned());
         let first = names().next()?;
@@ -142,7 +143,7 @@ impl Package {
             _ => {}
         }
         let own_names = |module: &[String]| -> Vec<String> { module.iter().cloned().chain(names()).collect() };
-        // In an inline module, what is around it is mostly imported with `super::*`.
+        // Inline modules mostly import their parent with `super::*`.
         let inside: Vec<String> =
             module.iter().cloned().chain(path.inside.iter().map(|name| (*name).to_owned())).collect();
         for place in [&inside[..], module] {
@@ -157,7 +158,7 @@ impl Package {
         None
     }
 
-    /// The item that a name in a module refers to, by an import.
+    /// The item that a name in a module refers to through an import.
     fn named(&self, module: &[String], name: &str, depth: usize) -> Option<Vec<String>> {
         if depth > DEPTH {
             return None;
@@ -173,7 +174,7 @@ impl Package {
         })
     }
 
-    /// The same path without imports on its way.
+    /// The path with all imports resolved.
     fn canonical(&self, path: &[String], depth: usize) -> Vec<String> {
         let mut at: Vec<String> = Vec::new();
         for name in path {
@@ -197,7 +198,7 @@ fn root_of(module: &[String]) -> &[String] {
 }
 
 impl Renames {
-    /// A new name that something else in the file has already, which also uses the old one.
+    /// A new name that the file already uses for something else, in addition to the old name.
     pub fn taken(&self, path: &str, text: &str, package: &Package) -> Option<String> {
         let module = package.module_of(path);
         let all = paths(text);
@@ -213,7 +214,7 @@ impl Renames {
         known.find(|name| self.types.values().any(|new| new == name))
     }
 
-    /// Renames what is meant in a Rust file of the package; a text that is no Rust has only its markers renamed.
+    /// Renames items in a Rust file of the package. In a text that is not Rust, only markers are changed.
     pub fn in_rust(&self, path: &str, text: &str, package: &Package) -> String {
         let module = package.module_of(path);
         let mut changes: BTreeMap<usize, (Range<usize>, String)> = BTreeMap::new();
@@ -267,7 +268,7 @@ impl Renames {
         }
     }
 
-    /// `mod` items of modules with other names.
+    /// The `mod` items of renamed modules.
     fn declared(&self, text: &str, module: &[String]) -> Vec<(Range<usize>, String)> {
         let tokens = lexer::code(text);
         let mut found = Vec::new();
@@ -283,7 +284,7 @@ impl Renames {
         found
     }
 
-    /// The arguments of `#[kube(…)]`.
+    /// The names in arguments of `#[kube(…)]`.
     fn in_arguments(&self, source: &Source, change: &mut impl FnMut(Range<usize>, String)) {
         for kube in kubes(&source.file) {
             let of =
@@ -306,7 +307,7 @@ impl Renames {
         }
     }
 
-    /// A marker: a kind's plural is known by its group.
+    /// Renames names in a marker. The plural of a kind is identified by its group.
     fn in_marker(&self, marker: &str) -> String {
         let is_part = |c: char| c.is_ascii_alphanumeric() || "._/-".contains(c);
         let words: BTreeSet<&str> = marker.split(|c| !is_part(c)).collect();
@@ -348,7 +349,7 @@ impl Renames {
             if is_kind {
                 return (word == old.kind).then(|| new.kind.clone());
             }
-            // With a second group, the plural is that of its kind, too.
+            // With several groups, the plural may belong to the kind of another group.
             if groups.len() > 1 {
                 return None;
             }
@@ -359,13 +360,13 @@ impl Renames {
     }
 }
 
-/// `mmemcached-v1` → `m` and `-v1`: the letter and the version of a webhook's name.
+/// `mmemcached-v1` → `m` and `-v1`: the letter and the version in the name of a webhook.
 fn webhook<'a>(name: &'a str, singular: &str) -> Option<(&'a str, &'a str)> {
     let rest = name.get(1..)?.strip_prefix(singular)?;
     rest.starts_with("-v").then(|| (&name[..1], rest))
 }
 
-/// `/mutate-cache-example-com-v1-memcached`
+/// Renames the path of a webhook: `/mutate-cache-example-com-v1-memcached`.
 fn admission_path(word: &str, old: &KindNames, new: &KindNames) -> Option<String> {
     ["/mutate-", "/validate-"].into_iter().find_map(|verb| {
         let rest = word.strip_prefix(verb)?.strip_prefix(&old.group.replace('.', "-"))?.strip_prefix('-')?;
@@ -375,7 +376,7 @@ fn admission_path(word: &str, old: &KindNames, new: &KindNames) -> Option<String
     })
 }
 
-/// The markers of a text, each with the lines that continue it.
+/// The markers of a text, each with its continuation lines.
 fn markers(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut continues = false;
@@ -395,7 +396,7 @@ fn markers(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The places where enums declare their variants.
+/// The positions at which enums declare their variants.
 fn variants(text: &str) -> BTreeSet<usize> {
     let tokens = lexer::code(text);
     let mut found = BTreeSet::new();
@@ -430,11 +431,11 @@ fn variants(text: &str) -> BTreeSet<usize> {
     found
 }
 
-/// The ends of the names of types that begin with the name of a kind, such as `Spec`. The kind itself is derived.
+/// The suffixes of types whose names begin with that of the kind, such as `Spec`. The kind itself is derived.
 ///
 /// # Errors
 ///
-/// If the text is no Rust.
+/// If the text is not Rust.
 pub fn ends_of_types(source: &str, kind: &str) -> Result<Vec<String>, syn::Error> {
     let file = syn::parse_file(source)?;
     let end = |name: String| Some(name.strip_prefix(kind)?.to_owned());
@@ -464,7 +465,7 @@ mod tests {
         text.split("::").map(str::to_owned).collect()
     }
 
-    /// `Memcached` becomes `Store`.
+    /// Renames `Memcached` to `Store`.
     fn renames() -> Renames {
         let types = ["", "Spec", "Status"]
             .map(|end| (path(&format!("api::cache::v1::memcached::Memcached{end}")), format!("Store{end}")));

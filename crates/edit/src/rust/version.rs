@@ -1,7 +1,7 @@
 //! Copies the types of one version of a kind to another version.
 //!
-//! The content of the version's folder is copied with it, so that a change of one version never changes another; what both use from elsewhere
-//! is reported.
+//! The content of the version's folder is copied as well, so that a change of one version never changes another. Items
+//! from elsewhere that both versions use are reported.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -15,11 +15,11 @@ use crate::EditError;
 use crate::text::{line_end, line_start, starts_line};
 use opctl_model::lexer::{Lexer, Token};
 
-/// Two versions of a kind: its types are in the module `api::GROUP::VERSION`.
+/// Two versions of a kind, whose types are in the module `api::GROUP::VERSION`.
 #[derive(Clone, Copy, Debug)]
 pub struct Versions<'a> {
     pub group_module: &'a str,
-    /// As the API server knows it: `cache.example.com`.
+    /// The full group: `cache.example.com`.
     pub group: &'a str,
     pub kind: &'a str,
     pub from: &'a str,
@@ -30,7 +30,7 @@ pub struct Versions<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copied {
     pub text: String,
-    /// The paths to the old version that it keeps, each with its place in the old text.
+    /// The remaining paths to the old version, each with its position in the old text.
     pub shares: Vec<(String, usize)>,
 }
 
@@ -39,7 +39,7 @@ impl Versions<'_> {
         ["api", self.group_module, self.from]
     }
 
-    /// The modules in the version's folder that the file uses, each with its place; those by their whole path are not `relative`.
+    /// The modules in the folder of the version that the file uses, each with its position; `false` for absolute paths.
     pub fn used(&self, text: &str, file: &[String]) -> Vec<(String, Range<usize>, bool)> {
         let mut found = Vec::new();
         for path in paths(text) {
@@ -51,14 +51,15 @@ impl Versions<'_> {
         found
     }
 
-    /// The module in the version's folder that a path leads into.
+    /// The module in the folder of the version that a path refers to.
     fn below(&self, path: &PathAt, file: &[String]) -> Option<String> {
         let absolute = path.absolute(file)?;
         let rest = absolute.strip_prefix(&self.module().map(str::to_owned)[..])?;
         rest.first().cloned()
     }
 
-    /// Copies a file of the old version's folder. `file` is its module; `copied` are the modules of the folder that are copied, too.
+    /// Copies a file of the old version's folder. `file` is its module; `copied` are all modules of the folder that are
+    /// copied.
     pub fn copy(&self, text: &str, file: &[String], copied: &BTreeSet<String>) -> Result<Copied, EditError> {
         let mut changes: Vec<(Range<usize>, &str)> = Vec::new();
         let mut shares = Vec::new();
@@ -79,7 +80,7 @@ impl Versions<'_> {
                 }
             }
         }
-        // A tree that also leads to what is not copied stays as it is.
+        // A `use` tree that also contains items that are not copied is kept.
         changes.retain(|(range, _)| !kept.contains(&range.start));
         changes.extend(self.mentions(text).into_iter().map(|range| (range, self.to)));
         let source = Source::parse(text).map_err(|error| unparsed(&error, format!("the type of {}", self.to)))?;
@@ -119,7 +120,7 @@ impl Versions<'_> {
         Ok(Copied { text: new, shares })
     }
 
-    /// The places in comments with the version as objects have it: `cache.example.com/v1`.
+    /// The positions in comments with the `apiVersion` of objects: `cache.example.com/v1`.
     fn mentions(&self, text: &str) -> Vec<Range<usize>> {
         let wanted = format!("{}/{}", self.group, self.from);
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '-';
@@ -141,7 +142,7 @@ impl Versions<'_> {
     }
 }
 
-/// An argument with the blanks around it that go with it: a line of its own, or those up to the next argument.
+/// An argument with its whitespace: a separate line, or the space up to the next argument.
 fn with_blanks(text: &str, range: Range<usize>) -> Range<usize> {
     let end = line_end(text, range.end.saturating_sub(1));
     if starts_line(text, range.start) && text[range.end..end].trim().is_empty() {

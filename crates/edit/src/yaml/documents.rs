@@ -1,4 +1,4 @@
-//! The documents of a file: one of them is replaced, or a further one added.
+//! The documents of a file: replaces one of them, or adds one.
 
 use std::ops::Range;
 
@@ -11,43 +11,43 @@ use crate::EditError;
 use crate::text::{insert, line_end, line_start, newline, replace};
 use opctl_model::yaml;
 
-/// The parts of a file.
+/// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
-    /// Documents of YAML.
+    /// YAML documents.
     Yaml,
-    /// A template of a Helm chart that prints such documents.
+    /// A template of a Helm chart that renders YAML documents.
     Template,
-    /// JSON values behind each other.
+    /// Concatenated JSON values.
     Json,
 }
 
 /// A document of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
-    /// From its first line to its last one. Comments and actions around it are not part of it.
+    /// The range from its first to its last line, without comments and actions around it.
     pub range: Range<usize>,
-    /// The starts of the comments in it.
+    /// The positions of the comments in it.
     pub comments: Vec<usize>,
-    /// The actions in it that print what is not known, or in parts of it only.
+    /// Its template actions whose output is unknown, or which surround only parts of it.
     pub actions: Vec<Action>,
-    /// Without these actions.
+    /// The value without these actions.
     pub value: Value,
 }
 
-/// The reason why a text does not have a format, and the byte of the error.
+/// The reason why a text is invalid in a format, and the position of the error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotReadable {
     pub at: usize,
     pub reason: String,
 }
 
-/// All documents that are not empty.
+/// All non-empty documents.
 ///
 /// # Errors
 ///
-/// If the text is not of the format.
+/// If the text is invalid in the format.
 pub fn documents(text: &str, format: Format) -> Result<Vec<Document>, NotReadable> {
     if format == Format::Json {
         return values(text);
@@ -112,7 +112,7 @@ fn values(text: &str) -> Result<Vec<Document>, NotReadable> {
         let end = stream.byte_offset();
         let value = value.map_err(|error| NotReadable { at: end, reason: error.to_string() })?;
         start += text[start..].len() - text[start..].trim_start().len();
-        // With the end of its line, if nothing else is on it.
+        // Includes the end of the line, if nothing else is on it.
         let line = line_end(text, end);
         let range = start..if text[end..line].trim().is_empty() { line } else { end };
         start = end;
@@ -121,7 +121,7 @@ fn values(text: &str) -> Result<Vec<Document>, NotReadable> {
     Ok(found)
 }
 
-/// The text that helm prints of a template as far as it is known, with the lines of the template; any other text as it is.
+/// The known output of helm for a template, with the same lines; other texts are returned unchanged.
 pub fn known_text(text: &str, format: Format) -> String {
     match format {
         Format::Template => template::without_actions(text, &template::actions(text), false),
@@ -129,14 +129,14 @@ pub fn known_text(text: &str, format: Format) -> String {
     }
 }
 
-/// The lines that are only control structures, in a template.
+/// The lines of a template that contain only control structures.
 pub fn control_lines(text: &str) -> Vec<String> {
     let actions = template::actions(text);
     let is_control = |action: &&Action| matches!(action.kind, ActionKind::Control { .. });
     actions.iter().filter(is_control).map(|action| text[action.range.clone()].to_owned()).collect()
 }
 
-/// The part that is replaced, and its replacement.
+/// The document to write, and the keys of the one to replace.
 pub struct Target<'a> {
     pub document: &'a Value,
     /// JSON pointers to the values that identify a document.
@@ -145,7 +145,7 @@ pub struct Target<'a> {
 }
 
 impl Target<'_> {
-    /// The text with the document instead of the one with the same identity, or behind the last one. Comments in the old one are lost if
+    /// Replaces the document with the same identity, or appends the document. Comments in the old one are dropped if
     /// `drops_comments`; otherwise, they are an error.
     pub fn put(&self, text: &str, drops_comments: bool) -> Result<String, EditError> {
         let place = |at: usize| {
@@ -207,7 +207,7 @@ impl Target<'_> {
         self.identity.iter().all(same)
     }
 
-    /// The document, for messages.
+    /// The name of the document for messages.
     fn name(&self) -> String {
         let last = self.identity.last().and_then(|pointer| self.document.pointer(pointer)?.as_str());
         format!("`{}`", last.unwrap_or_default())
@@ -222,7 +222,7 @@ impl Target<'_> {
         new.replace('\n', newline(text))
     }
 
-    /// Behind the last document, so that conditions around that one hold for this one, too.
+    /// Appends after the last document, so that conditions around the last one apply to the new one, too.
     fn appended(&self, text: &str, before: &[Document]) -> String {
         let newline = newline(text);
         let last = before.last().map(|document| document.range.end);

@@ -1,7 +1,9 @@
-//! Adds an item to a sequence anywhere in a file: in any of its documents, below keys and other sequences, and in templates of Helm.
+//! Adds an item to a sequence anywhere in a file: in any document, below keys and other sequences, and in Helm
+//! templates.
 //!
-//! The new item has the style of its neighbour. In a template, actions are masked by as many characters of plain YAML, and the item goes only
-//! where it is under the same conditions as the sequence itself. What a template then renders is for the caller to check.
+//! The new item has the style of its neighbour. In a template, actions are masked by plain YAML of the same length, and
+//! the item is only inserted under the same conditions as the sequence itself. The caller must check the rendered
+//! template.
 
 use std::ops::Range;
 
@@ -13,15 +15,15 @@ use crate::EditError;
 use crate::text::insert;
 use opctl_model::yaml;
 
-/// The place of a sequence in a file.
+/// The path of a sequence in a file.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 pub struct YamlSequence {
-    /// The number of the document, from 0. Documents without a value do not count.
+    /// The index of the document. Documents without a value do not count.
     #[serde(default)]
     pub document: usize,
-    /// Ends with the key of the sequence.
+    /// The path; its last step is the key of the sequence.
     pub path: Vec<YamlStep>,
-    /// The file is a template of Helm.
+    /// The file is a Helm template.
     #[serde(default)]
     pub is_template: bool,
 }
@@ -35,7 +37,7 @@ pub enum YamlStep {
 }
 
 impl YamlSequence {
-    /// The items, as far as they are literal; `None` if there is no such sequence.
+    /// The items that are literals; `None` if the sequence does not exist.
     pub fn items(&self, text: &str) -> Option<Vec<Option<Value>>> {
         let text = self.masked(text);
         let document = documents(&text).into_iter().nth(self.document)?;
@@ -50,7 +52,7 @@ impl YamlSequence {
         Some(elements.iter().map(|element| item(&lines, element)).collect())
     }
 
-    /// The text with `item` at the end of the sequence, or in its place if the sequence is sorted. A text that has it is not changed.
+    /// Adds `item` to the sequence: in order if it is sorted, else at the end. Changes nothing if the item exists.
     pub fn add(&self, text: &str, item: &Value) -> Result<String, EditError> {
         let has = |items: &[Option<Value>]| items.iter().flatten().any(|other| other == item);
         if self.items(text).is_some_and(|items| has(&items)) {
@@ -92,7 +94,8 @@ impl YamlSequence {
         is_one_insertion.then(|| insert(text, range.start + same, &edited[same..same + length]))
     }
 
-    /// The text of a document with the item, and the index of the item. `contexts` are the actions around an offset.
+    /// The text of a document with the item, and the index of the item. `contexts` returns the actions around an
+    /// offset.
     fn insert(&self, text: &str, item: &Value, contexts: &dyn Fn(usize) -> Vec<usize>) -> Option<(String, usize)> {
         let lines = Lines::of(text);
         let field = self.field(&lines)?;
@@ -120,7 +123,7 @@ impl YamlSequence {
             return Some((list.insert(at, &style.flow(item)), at));
         }
         let elements = value.is_empty().then(|| lines.elements(field.lines.start + 1..field.lines.end))??;
-        // Without a neighbour there is no column that is surely right.
+        // Without a neighbour, the right column is unknown.
         let first = elements.first()?.lines.start;
         let items: Vec<Option<Value>> = elements.iter().map(|element| self::item(&lines, element)).collect();
         let own = contexts(lines.start(field.lines.start));
@@ -128,7 +131,7 @@ impl YamlSequence {
             Some(before) => elements[before].lines.end,
             None => lines.before_first(field.lines.start + 1, first),
         };
-        // A rule that a template renders on a condition has this one behind it otherwise.
+        // The item must not become part of a condition around its neighbour.
         let at = (0..=index(&items)).rev().find(|at| contexts(lines.start(end(*at))) == own)?;
         let neighbour = elements.get(at.saturating_sub(1))?;
         let new = indented(block(item, &lines, neighbour), neighbour.column);
@@ -169,7 +172,7 @@ impl YamlSequence {
     }
 }
 
-/// The documents of a file that have a value, without the lines between them.
+/// The documents of a file that have a value, without separators.
 fn documents(text: &str) -> Vec<Range<usize>> {
     let mut documents: Vec<Range<usize>> = std::iter::once(0..0).collect();
     let mut at = 0;
@@ -181,7 +184,7 @@ fn documents(text: &str) -> Vec<Range<usize>> {
         documents.last_mut().expect("there is a first one").end = end;
         at = end;
     }
-    // The line that separates two documents is part of neither.
+    // The separator belongs to neither document.
     let starts: Vec<usize> = documents.iter().map(|document| document.start).collect();
     for (document, next) in documents.iter_mut().zip(starts.iter().skip(1)) {
         document.end = crate::text::line_start(text, next - 1);
@@ -191,7 +194,7 @@ fn documents(text: &str) -> Vec<Range<usize>> {
     documents
 }
 
-/// The template as YAML of the same length: lines that are only actions become comments, other actions become `x`.
+/// The template as YAML of the same length: lines with only actions become comments, other actions become `x`.
 fn mask(text: &str) -> String {
     let mut masked = text.as_bytes().to_vec();
     for action in template::ranges(text) {
@@ -226,7 +229,7 @@ fn contexts(text: &str, offset: usize) -> Vec<usize> {
     open
 }
 
-/// The value of an element; `None` if it has an alias of another part of the file.
+/// The value of an element; `None` if it contains an alias of another part of the file.
 fn item(lines: &Lines, element: &Element) -> Option<Value> {
     let text = &lines.text[lines.start(element.lines.start)..lines.start(element.lines.end)];
     yaml::read::<Vec<Value>>(text).ok()?.pop()
@@ -236,7 +239,7 @@ fn indented(lines: Vec<String>, column: usize) -> Vec<String> {
     lines.iter().map(|line| format!("{:column$}{line}", "")).collect()
 }
 
-/// The quotes and brackets of a text.
+/// The style of a text: quotes and brackets.
 struct Style {
     quote: Option<char>,
     is_flow: bool,
@@ -275,7 +278,7 @@ impl Style {
     }
 }
 
-/// The lines of a block element, in the style of another one.
+/// The lines of an element in block style, formatted like another one.
 fn block(item: &Value, lines: &Lines, neighbour: &Element) -> Vec<String> {
     let text = &lines.text[lines.start(neighbour.lines.start)..lines.start(neighbour.lines.end)];
     let (style, value) = (Style::of(text), text.trim_start().trim_start_matches('-'));
@@ -293,7 +296,7 @@ fn block(item: &Value, lines: &Lines, neighbour: &Element) -> Vec<String> {
     }
 }
 
-/// A field of a new element: a list is indented, or in brackets, as in the fields `like`.
+/// A field of a new element. Lists are indented, or in brackets, as in the fields `like`.
 fn field_lines(key: &str, value: &Value, style: &Style, like: &[Field], lines: &Lines) -> Vec<String> {
     let fields = like.iter().filter(|field| field.key == key).chain(like);
     let indents = fields.filter_map(|field| {

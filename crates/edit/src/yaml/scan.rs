@@ -1,14 +1,14 @@
 //! Finds the fields of a mapping and the elements of a sequence in a block of YAML, as ranges of lines.
 //!
-//! Knows only what people write by hand in such files and says `None` to all else. It need not be right about every
-//! oddity of YAML: whoever edits by it parses the result and compares.
+//! Supports only YAML that people write by hand in such files, and returns `None` otherwise. It need not be right about
+//! every oddity of YAML, because callers parse the result and compare.
 
 use std::ops::Range;
 
 use crate::brackets::List;
 use crate::text::newline;
 
-/// A text cut into lines.
+/// A text split into lines.
 pub struct Lines<'a> {
     pub text: &'a str,
     lines: Vec<Line<'a>>,
@@ -20,7 +20,7 @@ struct Line<'a> {
     text: &'a str,
 }
 
-/// `key: value`, or `key:` and more lines.
+/// `key: value`, or `key:` and further lines.
 pub struct Field {
     pub key: String,
     pub lines: Range<usize>,
@@ -59,7 +59,7 @@ impl<'a> Lines<'a> {
         self.fields(first.unwrap_or(self.lines.len())..self.lines.len(), 0)
     }
 
-    /// The fields of a block mapping in these lines, whose keys stand in `column`. The first may follow a dash.
+    /// The fields of a block mapping in these lines, with keys in `column`. The first field may follow a dash.
     pub fn fields(&self, lines: Range<usize>, column: usize) -> Option<Vec<Field>> {
         let mut fields: Vec<Field> = Vec::new();
         for number in lines.clone() {
@@ -67,7 +67,7 @@ impl<'a> Lines<'a> {
             if line.is_blank() || (line.is_comment() && (line.indent() <= column || fields.is_empty())) {
                 continue;
             }
-            // A sequence may stand in the column of its key, and the bracket that closes one.
+            // A sequence may be in the column of its key, and so may a closing bracket.
             let is_deeper = line.indent() > column || (line.indent() == column && line.continues_value());
             if number == lines.start && line.text.len() > column {
                 fields.push(self.field(number, column)?);
@@ -144,21 +144,21 @@ impl<'a> Lines<'a> {
         self.fields(first..lines.end, self.lines[first].indent())
     }
 
-    /// True when something in these lines is not for an edit by lines.
+    /// `true` if these lines contain tabs, which line-based edits do not support.
     pub fn has_tabs(&self, lines: Range<usize>) -> bool {
         self.lines[lines].iter().any(|line| !line.is_comment() && line.text.contains('\t'))
     }
 
-    /// The line where an element goes that comes before the first one, on line `start`; the lines of the sequence start
-    /// at `open`. Comments there are the heading of the list, except those that an empty line sets off from one: they
-    /// belong to what is the first element so far.
+    /// The line for an element before the first one, which is on line `start`; the lines of the sequence start at
+    /// `open`. Comments there are the heading of the list, except those after an empty line, which describe the current
+    /// first element.
     pub fn before_first(&self, open: usize, start: usize) -> usize {
         let Some(blank) = (open..start).rev().find(|number| self.lines[*number].is_blank()) else { return start };
         let has_heading = (open..blank).any(|number| self.lines[number].is_comment());
         if has_heading { blank + 1 } else { start }
     }
 
-    /// The text with these lines put before the line of this number (which may be one past the last).
+    /// The text with these lines inserted before the line with this index, which may be one past the last.
     pub fn insert(&self, number: usize, new: &[String]) -> String {
         let newline = newline(self.text);
         let at = self.start(number);
@@ -205,7 +205,7 @@ impl Line<'_> {
     }
 }
 
-/// The flow sequence, `[…]`, that starts at `start`.
+/// The flow sequence `[…]` that starts at `start`.
 pub fn flow_sequence(text: &str, start: usize) -> Option<List<'_>> {
     let mut elements = Vec::new();
     let mut element: Option<Range<usize>> = None;
@@ -238,7 +238,7 @@ pub fn flow_sequence(text: &str, start: usize) -> Option<List<'_>> {
     None
 }
 
-/// The length of the quoted scalar that the text starts with.
+/// The length of the quoted scalar at the start of the text.
 fn quoted(text: &str) -> Option<usize> {
     let quote = text.chars().next()?;
     let mut at = 1;

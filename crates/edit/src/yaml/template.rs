@@ -1,4 +1,4 @@
-//! The actions of Helm templates, `{{ … }}`, in a text that is YAML without them.
+//! The actions of Helm templates, `{{ … }}`, in a text that is otherwise YAML.
 
 use std::ops::Range;
 
@@ -13,15 +13,15 @@ pub struct Action {
 pub enum ActionKind {
     /// Always prints this text, such as `` {{`{{`}} ``.
     Text(String),
-    /// On lines of its own, and prints nothing itself: `{{- if .Values.crds }}`, a comment, a variable.
+    /// On separate lines, and prints nothing itself: `{{- if .Values.crds }}`, a comment, a variable.
     Control { is_end: bool },
-    /// On lines of its own, and prints what is not known: `{{- include "labels" . | nindent 4 }}`.
+    /// On separate lines, with unknown output: `{{- include "labels" . | nindent 4 }}`.
     Lines,
     /// A part of a line: `namespace: {{ .Release.Namespace }}`.
     Value,
 }
 
-/// The actions of a text. One that is not closed is left out: helm refuses the template.
+/// The actions of a text. An unclosed action is skipped, since helm rejects the template.
 pub fn actions(text: &str) -> Vec<Action> {
     let ranges = ranges(text);
     let is_blank = |range: Range<usize>| text[range].trim().is_empty();
@@ -49,7 +49,7 @@ pub fn actions(text: &str) -> Vec<Action> {
     };
     let mut actions: Vec<Action> =
         (0..ranges.len()).map(|index| Action { range: ranges[index].clone(), kind: kind(index) }).collect();
-    // Several on a line are on lines of their own together, or not at all.
+    // Several actions on the same line are all on separate lines, or none is.
     for index in (1..actions.len()).rev() {
         joined(text, &mut actions, index, index - 1);
     }
@@ -59,7 +59,7 @@ pub fn actions(text: &str) -> Vec<Action> {
     actions
 }
 
-/// The places of the actions of a text, from `{{` to `}}`.
+/// The ranges of the actions in a text, from `{{` to `}}`.
 pub fn ranges(text: &str) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     let mut from = 0;
@@ -71,7 +71,7 @@ pub fn ranges(text: &str) -> Vec<Range<usize>> {
     ranges
 }
 
-/// Makes an action a part of a line if the one beside it on this line is.
+/// Makes an action a part of a line if its neighbour on the line is one.
 fn joined(text: &str, actions: &mut [Action], one: usize, other: usize) {
     let between = actions[one.min(other)].range.end..actions[one.max(other)].range.start;
     let prints = |action: &Action| matches!(action.kind, ActionKind::Value | ActionKind::Text(_));
@@ -114,15 +114,15 @@ fn end_of(text: &str, start: usize) -> Option<usize> {
     None
 }
 
-/// The text of an action that consists of a string alone, without escapes. One that trims spaces is not constant.
+/// The text of an action that is a single string without escapes. `None` if the action trims spaces.
 fn constant(inside: &str) -> Option<&str> {
     let inside = inside.trim();
     let text = ['`', '"'].iter().find_map(|quote| inside.strip_prefix(*quote)?.strip_suffix(*quote))?;
     (!text.contains(['`', '"', '\\', '\n'])).then_some(text)
 }
 
-/// The text as helm prints it, as far as that is known: without control structures, and with constants. `x` is in place of unknown values.
-/// Line breaks stay, and all positions if `is_aligned`.
+/// The known output of helm for the text: without control structures, with constants, and with `x` for unknown values.
+/// Line breaks are kept, and all positions if `is_aligned`.
 pub fn without_actions(text: &str, actions: &[Action], is_aligned: bool) -> String {
     let mut new = String::with_capacity(text.len());
     let mut at = 0;
@@ -132,7 +132,7 @@ pub fn without_actions(text: &str, actions: &[Action], is_aligned: bool) -> Stri
         match kind {
             ActionKind::Text(constant) if !is_aligned => new.push_str(constant),
             ActionKind::Text(_) | ActionKind::Value => {
-                // A value is of one line to YAML, whatever the action.
+                // A YAML value is on one line, whatever the action.
                 new.extend(text[range.clone()].bytes().map(|byte| if byte == b'\n' { '\n' } else { 'x' }));
             }
             ActionKind::Control { .. } | ActionKind::Lines => {
@@ -144,7 +144,7 @@ pub fn without_actions(text: &str, actions: &[Action], is_aligned: bool) -> Stri
     new
 }
 
-/// The text as a template that prints it.
+/// Escapes the text for a template.
 pub fn escape(text: &str) -> String {
     text.replace("{{", "{{`{{`}}")
 }

@@ -1,8 +1,8 @@
-//! The journal of a run: the files that it puts in place. It exists from before the first temporary file until the last one is
-//! removed, so that the next run undoes or finishes what a killed one has begun.
+//! The journal of a run: the files that it puts in place. It exists from before the first temporary file until the last
+//! one is removed, so that the next run undoes or finishes a killed one.
 //!
-//! Anybody could have written a journal, for example in a cloned repository. So it has to be a regular file of limited size, and all its paths
-//! must be below its folder, also with symbolic links followed; otherwise it is only removed.
+//! Anybody could have written a journal, for example in a cloned repository. So it must be a regular file of limited
+//! size, and all its paths must be below its folder, also after resolving symbolic links; otherwise it is only removed.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -18,17 +18,17 @@ use crate::plan::vendor::checksum;
 
 /// The name of the file, in the root.
 pub const JOURNAL: &str = ".opctl-journal";
-/// The line after the document, from when all files are in place.
+/// The line after the document, written when all files are in place.
 const PLACED: &str = "placed";
-/// Neither a journal nor a file that opctl writes is larger than this.
+/// Maximum size in bytes of a journal, and of files that opctl writes.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// All paths are relative to the root, and no symlink is in them.
+/// All paths are relative to the root, and contain no symbolic links.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Journal {
     /// Folders that are created for the files.
     created: BTreeSet<PathBuf>,
-    /// Folders that lose a file, and are removed if it was their last.
+    /// Folders that lose a file. They are removed if it was their last.
     emptied: BTreeSet<PathBuf>,
     files: Vec<Entry>,
 }
@@ -42,7 +42,7 @@ struct Entry {
     after: Option<String>,
 }
 
-/// The state of a run that ends: the temporary files are removed, and the folders that are empty then.
+/// The state of a completed run: its temporary files are removed, and then the empty folders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     Placed,
@@ -50,7 +50,7 @@ pub enum End {
 }
 
 impl Journal {
-    /// For steps and their targets, before anything of them is done.
+    /// The journal for steps and their targets, created before any of them.
     pub fn new(steps: &[&Step], targets: &Targets) -> Self {
         let root = targets.root.as_path();
         let from_root = |path: &Path| path.strip_prefix(root).map(Path::to_owned).ok();
@@ -58,7 +58,7 @@ impl Journal {
         for (step, target) in steps.iter().zip(&targets.files) {
             let folders = || target.real.ancestors().skip(1).take_while(|folder| *folder != root);
             created.extend(folders().take_while(|folder| folder.symlink_metadata().is_err()).filter_map(from_root));
-            // The folder behind a symlink stays, or the link would lead to nothing.
+            // The target folder of a symbolic link is kept, or the link would be dangling.
             if step.after.is_none() && target.real == root.join(&step.path) {
                 emptied.extend(folders().filter_map(from_root));
             }
@@ -76,13 +76,13 @@ impl Journal {
         create(&root.join(JOURNAL))?.write_all(format!("{text}\n").as_bytes())
     }
 
-    /// Records that all files are in place: from now on the run is finished, not undone.
+    /// Records that all files are in place: from now on, the run is finished instead of undone.
     pub fn commit(root: &Path) -> io::Result<()> {
         OpenOptions::new().append(true).open(root.join(JOURNAL))?.write_all(format!("{PLACED}\n").as_bytes())
     }
 
-    /// Removes the temporary files, then the empty folders, and then the journal. If one of them cannot be removed, the journal
-    /// stays, so that the next run tries again.
+    /// Removes the temporary files, then the empty folders, then the journal. If one of them cannot be removed, the
+    /// journal stays, so that the next run tries again.
     pub fn close(&self, root: &Path, end: End) -> io::Result<()> {
         let mut removed = Ok(());
         for entry in &self.files {
@@ -102,8 +102,8 @@ impl Journal {
         remove_leftover(&root.join(JOURNAL))
     }
 
-    /// Reads the journal in the root, and whether it is committed. One that is not whole was being written, before anything else;
-    /// one that leads out of the root is not opctl's. Neither has anything to undo.
+    /// Reads the journal in the root, and whether it is committed. Returns `None` for an incomplete journal, whose run
+    /// had done nothing else yet, and for one with paths out of the root, which is not opctl's.
     fn read(root: &Path) -> io::Result<Option<(Self, bool)>> {
         let text = read(&root.join(JOURNAL))?.unwrap_or_default();
         let Some((document, rest)) = text.split_once('\n') else { return Ok(None) };
@@ -117,7 +117,7 @@ impl Journal {
         Ok(Some((journal, rest.trim_end() == PLACED)))
     }
 
-    /// Puts back what a killed run has replaced. A file that was edited since stays.
+    /// Restores the files that a killed run has replaced, except those that were edited since.
     fn undo(&self, root: &Path, placed: &[&Entry]) -> io::Result<()> {
         for entry in placed.iter().rev() {
             let file = root.join(&entry.path);
@@ -139,13 +139,13 @@ impl Entry {
         })
     }
 
-    /// The file can be put back. The old files are removed after the last one is in place.
+    /// `true` if the file can be restored. The old files are removed after the last one is in place.
     fn can_be_undone(&self, root: &Path) -> bool {
         !self.before || hidden(&root.join(&self.path), "old").symlink_metadata().is_ok()
     }
 }
 
-/// The text of a regular file. Links are not followed, and devices not opened: anybody could have put them there.
+/// The text of a regular file. Links are not followed, and devices not opened: anybody could have created them.
 fn read(path: &Path) -> io::Result<Option<String>> {
     match path.symlink_metadata() {
         Ok(metadata) if metadata.is_file() && metadata.len() <= MAX_BYTES => {}
@@ -158,19 +158,19 @@ fn read(path: &Path) -> io::Result<Option<String>> {
     Ok(String::from_utf8(bytes).ok())
 }
 
-/// The path is one of a file or folder below the root, also with every symlink followed.
+/// `true` for the path of a file or folder below the root, also after resolving symbolic links.
 fn is_below(root: &Path, path: &Path) -> io::Result<bool> {
     let is_plain = path.components().all(|part| matches!(part, Component::Normal(_)));
     let (true, Some(above)) = (is_plain, path.parent()) else { return Ok(false) };
     match root.join(above).canonicalize() {
         Ok(above) => Ok(above.starts_with(root)),
-        // Nothing is behind a folder that does not exist.
+        // A missing folder contains no links.
         Err(error) if is_absent(&error) => Ok(true),
         Err(error) => Err(error),
     }
 }
 
-/// Nothing has the path, or can have it.
+/// `true` if the path does not, or cannot, exist.
 pub fn is_absent(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
     matches!(error.kind(), NotFound | NotADirectory | InvalidFilename)
@@ -186,13 +186,13 @@ fn remove_if_empty(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// A run writes in the root, or was killed while it wrote, and none after it has cleaned up.
+/// `true` if a run is writing in the root, or was killed while writing and nothing has cleaned up since.
 pub fn is_interrupted(root: &Path) -> bool {
     root.join(JOURNAL).symlink_metadata().is_ok_and(|metadata| metadata.is_file())
 }
 
-/// Cleans up after a run that was killed while it wrote: finishes it if all its files are in place, and otherwise undoes it.
-/// Returns true if something was undone. The root has to be locked.
+/// Cleans up after a killed run: finishes it if all its files are in place, and otherwise undoes it. Returns `true` if
+/// something was undone. The root must be locked.
 pub fn recover(root: &Path) -> io::Result<bool> {
     if !is_interrupted(root) {
         return Ok(false);

@@ -10,27 +10,28 @@ use super::target::{Target, io_error};
 use super::{ApplyError, Operation};
 use crate::plan::Step;
 
-/// A write in progress. Dropped before [`Stage::finish`], it undoes everything.
+/// A write in progress. If it is dropped before [`Stage::finish`], everything is undone.
 pub struct Stage<'a> {
     root: PathBuf,
     journal: Journal,
     files: Vec<Staged<'a>>,
     /// The number of files that are in place.
     placed: usize,
-    /// The root and the folders above it, as far as they were created, outer ones first.
+    /// The created folders among the root and its parents, outer ones first.
     created: Vec<PathBuf>,
-    /// The end of the run. `None` while only some files are in place: then the journal stays, and the next run undoes this one.
+    /// The end of the run. `None` while only some files are in place: then the journal stays, and the next run undoes
+    /// this one.
     end: Option<End>,
-    /// A root that was made is locked, because until then another process could only wait for the folder above it.
+    /// The lock of a newly created root. Until it exists, another process could only lock the folder above it.
     _root_lock: Option<File>,
 }
 
 struct Staged<'a> {
     step: &'a Step,
     target: Target,
-    /// The new text, under a hidden name beside the target.
+    /// The new text, in a hidden file next to the target.
     new: Option<PathBuf>,
-    /// The old file under a second name.
+    /// A second name of the old file.
     old: Option<PathBuf>,
 }
 
@@ -67,7 +68,7 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    /// Puts the next file in place. Returns false if there is none.
+    /// Puts the next file in place. Returns `false` if there is none.
     pub fn put_next(&mut self) -> Result<bool, ApplyError> {
         let Some(staged) = self.files.get(self.placed) else { return Ok(false) };
         let (operation, done) = match &staged.new {
@@ -80,17 +81,18 @@ impl<'a> Stage<'a> {
         Ok(true)
     }
 
-    /// Puts the rest in place. From the first file on nothing is left half done: it ends, or is rolled back.
+    /// Puts the remaining files in place. After the first file, the run is either completed or rolled back.
     pub fn finish(mut self) -> Result<(), ApplyError> {
         while self.put_next()? {}
         self.created.clear();
         self.end = Some(End::Placed);
-        // Without this line, the next run still sees that all files are in place, unless one is edited before.
+        // Without this line, the next run still detects that all files are in place, unless one was edited in the
+        // meantime.
         let _ = Journal::commit(&self.root);
         Ok(())
     }
 
-    /// Puts back the files before `failed`, the last one first.
+    /// Restores the files before `failed`, the last one first.
     fn roll_back(&mut self, failed: usize, operation: Operation, source: io::Error) -> ApplyError {
         let path = self.files[failed].step.path.clone();
         let mut left = Vec::new();
@@ -127,7 +129,7 @@ impl<'a> Stage<'a> {
 
 impl Drop for Stage<'_> {
     fn drop(&mut self) {
-        // An error leaves the journal, and the next run removes the rest.
+        // After an error, the journal remains, and the next run removes the rest.
         let _ = self.end.map(|end| self.journal.close(&self.root, end));
         for folder in self.created.iter().rev() {
             let _ = fs::remove_dir(folder);
@@ -135,13 +137,13 @@ impl Drop for Stage<'_> {
     }
 }
 
-/// `.NAME.opctl-SUFFIX`, beside the file.
+/// The hidden name `.NAME.opctl-SUFFIX` next to the file.
 pub fn hidden(file: &Path, suffix: &str) -> PathBuf {
     let name = file.file_name().expect("a file has a name").to_string_lossy();
     file.with_file_name(format!(".{name}.opctl-{suffix}"))
 }
 
-/// Creates the file anew, so that neither the leftover of a killed run nor a link is written through.
+/// Creates a new file, so that no leftover of a killed run or link is written through.
 pub fn create(path: &Path) -> io::Result<File> {
     let create = || OpenOptions::new().write(true).create_new(true).open(path);
     match create() {
@@ -153,7 +155,7 @@ pub fn create(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Like `old`: with its owner and group, as far as the user may give a file away, and with its permissions.
+/// Sets owner, group (as far as the user is allowed to) and permissions of the old file.
 fn fill(mut file: File, text: &str, old: Option<fs::Metadata>) -> io::Result<()> {
     if let Some(old) = old {
         let own = file.metadata()?;
@@ -168,10 +170,10 @@ fn fill(mut file: File, text: &str, old: Option<fs::Metadata>) -> io::Result<()>
     file.write_all(text.as_bytes())
 }
 
-/// Gives the file a second name: so a rollback brings back the very same file, with its times.
+/// Gives the file a second name, so that a rollback restores the same file with its timestamps.
 fn keep(file: &Path, old: &Path) -> io::Result<()> {
     remove_leftover(old)?;
-    // Not every file system has hard links.
+    // Not every file system supports hard links.
     fs::hard_link(file, old).or_else(|_| fs::copy(file, old).map(drop))
 }
 

@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 use super::{ApplyError, Operation};
 use crate::plan::{Step, Verdict};
 
-/// The root and the files, with every symlink followed.
+/// The root and the files, with all symbolic links resolved.
 pub struct Targets {
-    /// Canonical, except that its last folders may not be there yet.
+    /// Canonical, but its last folders may not exist yet.
     pub root: PathBuf,
-    /// One for each step, in the order of the steps.
+    /// In the order of the steps.
     pub files: Vec<Target>,
 }
 
-/// The real file: a symlink within the project is written through, so that the link stays a link.
+/// The real file: a symbolic link within the project is written through, so that the link is kept.
 #[derive(Clone)]
 pub struct Target {
     pub real: PathBuf,
@@ -36,7 +36,7 @@ pub fn locate(root: &Path, steps: &[&Step]) -> Result<Targets, ApplyError> {
     Ok(Targets { root, files })
 }
 
-/// The lost-update guard: the file must still have the text that the step was made from.
+/// Guards against lost updates: the file must still have the text from which the step was made.
 pub fn check_unchanged(step: &Step, target: &Target) -> Result<(), ApplyError> {
     let now = match fs::read(&target.real) {
         Ok(bytes) => Some(bytes),
@@ -68,7 +68,7 @@ fn real_root(root: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// A folder below the root, with every symlink followed.
+/// A folder below the root, with all symbolic links resolved.
 fn locate_folder(root: &Path, folder: &str, step: &Step) -> Result<PathBuf, ApplyError> {
     let mut real = root.to_owned();
     for folder in folder.split('/').filter(|name| !name.is_empty()) {
@@ -96,7 +96,7 @@ fn locate_folder(root: &Path, folder: &str, step: &Step) -> Result<PathBuf, Appl
     Ok(real)
 }
 
-/// `folders` are those that were found before: many files are in a few.
+/// `folders` caches resolved folders, since many files share a few.
 fn locate_file<'a>(
     root: &Path,
     step: &'a Step,
@@ -123,7 +123,7 @@ fn locate_file<'a>(
                 return Err(refused(step, "it is a symlink that leads out of the project; replace it by a file"));
             }
             check_file(step, &real.metadata().map_err(|source| io_error(Operation::Read, &step.path, source))?)?;
-            // A link that is pruned goes itself; what it points to may be the user's.
+            // For a removed link, the link itself is removed; its target may be the user's.
             let real = if step.verdict == Verdict::Remove { link } else { real };
             Ok(Target { real })
         }
@@ -141,7 +141,7 @@ fn check_file(step: &Step, metadata: &fs::Metadata) -> Result<(), ApplyError> {
     if !metadata.is_file() {
         return Err(refused(step, "it is not a regular file; move it away"));
     }
-    // A rename would replace it all the same, but someone had a reason.
+    // A rename would replace it anyway, but someone had a reason to protect it.
     if metadata.permissions().readonly() {
         return Err(refused(step, "it is read-only; allow writing to it"));
     }
