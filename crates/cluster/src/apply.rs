@@ -4,18 +4,20 @@ use std::time::Duration;
 
 use crate::{Kubectl, KubectlError, KubectlOutput, Object, text};
 
-/// The manager of the fields that opctl applies. `kubectl apply -f dist/install.yaml` has another one.
+/// The field manager of objects that opctl applies. `kubectl apply -f dist/install.yaml` has another one.
 pub const FIELD_MANAGER: &str = "opctl";
 
-/// Applies the objects on the server side: the manifests own their fields, even if somebody else has changed them since. Fields that
-/// they no longer have are removed, and an object may be larger than the annotation of a client-side apply.
+/// Applies the objects with server-side apply: the manifests own their fields, even if someone else has changed them
+/// since. Fields that were removed from the manifests are deleted. Unlike with client-side apply, the size of an
+/// annotation does not limit the objects.
 pub fn apply(kubectl: &Kubectl, objects: &[&Object]) -> Result<KubectlOutput, KubectlError> {
     let apply =
         ["apply", "--server-side", "--force-conflicts", "--field-manager", FIELD_MANAGER, "-o", "name", "-f", "-"];
     kubectl.run(&apply, &text(objects.iter().copied()))
 }
 
-/// Deletes the objects and returns the names of those that existed, one per line. Skips kinds that the cluster does not know.
+/// Deletes the objects and returns the names of those that existed, one per line. Skips kinds that the cluster does not
+/// know.
 pub fn delete(kubectl: &Kubectl, objects: &[&Object], timeout: Duration) -> Result<String, KubectlError> {
     let timeout = format!("{}s", timeout.as_secs().max(1));
     let delete = ["delete", "--ignore-not-found", "--timeout", &timeout, "-o", "name", "-f", "-"];
@@ -35,7 +37,7 @@ pub fn delete(kubectl: &Kubectl, objects: &[&Object], timeout: Duration) -> Resu
     Ok(String::new())
 }
 
-/// The kinds in `no matches for kind "ServiceMonitor" in version …`.
+/// The kinds in errors such as `no matches for kind "ServiceMonitor" in version …`.
 fn unknown_kinds(stderr: &str) -> Vec<String> {
     let kinds = stderr.split("no matches for kind \"").skip(1).filter_map(|rest| rest.split('"').next());
     kinds.map(String::from).collect()

@@ -8,31 +8,31 @@ use crate::KubectlError;
 pub enum FailureCause {
     /// kubectl does not start.
     NoKubectl,
-    /// No API server answers.
+    /// No API server responds.
     Unreachable,
-    /// The API server does not know the user.
+    /// The API server rejects the user's credentials.
     Unauthorized,
-    /// The program in the kubeconfig that gets the credentials fails or is missing.
+    /// The credential plugin in the kubeconfig fails or is missing.
     Credentials,
-    /// The kubeconfig, or a certificate or key in it or named by it, cannot be read.
+    /// The kubeconfig, or a certificate or key that it contains or refers to, cannot be read.
     Kubeconfig,
-    /// The kubeconfig does not have the context, or has no current one.
+    /// The kubeconfig lacks the context, or has no current one.
     NoContext,
-    /// At least one.
+    /// Contains at least one denial.
     Forbidden(Vec<Denial>),
-    /// The user may not create roles with rights that they do not have.
+    /// The user may not create roles with permissions that they do not have.
     Escalation,
     Other,
 }
 
-/// A request that a user may not make.
+/// A request that the user is not allowed to make.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Denial {
     pub user: String,
     pub verb: String,
-    /// With its group, as kubectl takes it: `deployments.apps`.
+    /// With its group, in kubectl's syntax: `deployments.apps`.
     pub resource: String,
-    /// `None`: in the whole cluster.
+    /// `None` for the whole cluster.
     pub namespace: Option<String>,
 }
 
@@ -48,7 +48,7 @@ impl fmt::Display for Denial {
 
 const CREDENTIALS: &str = "getting credentials: ";
 
-/// The beginnings of kubectl's errors about the kubeconfig.
+/// The prefixes of kubectl's errors about the kubeconfig.
 const KUBECONFIG: [&str; 6] = [
     "error: error loading config file ",
     "Error in configuration:",
@@ -59,15 +59,15 @@ const KUBECONFIG: [&str; 6] = [
 ];
 
 impl KubectlError {
-    /// The reason in one line.
+    /// The reason on a single line.
     pub fn reason(&self) -> String {
         let Self::Failed { stderr, .. } = self else { return self.to_string() };
         let reason = match self.cause() {
-            // The rest is how to learn more about plugins.
+            // The other lines explain how to install plugins.
             FailureCause::Credentials => {
                 stderr.lines().find(|line| line.contains(CREDENTIALS)).unwrap_or_default().to_owned()
             }
-            // All that is wrong, in a list.
+            // kubectl lists all problems.
             FailureCause::Kubeconfig => {
                 stderr.lines().map(|line| line.trim_start_matches("* ").trim()).collect::<Vec<_>>().join(" ")
             }
@@ -85,12 +85,13 @@ impl KubectlError {
             }
         }
         let has = |words: &[&str]| words.iter().any(|words| stderr.contains(words));
-        // kubectl begins with "Unable to connect to the server" then, too.
+        // In this case, kubectl also prints "Unable to connect to the server".
         if has(&[CREDENTIALS]) {
             FailureCause::Credentials
         } else if KUBECONFIG.iter().any(|start| stderr.starts_with(start)) {
             FailureCause::Kubeconfig
-        // Not whatever else is refused: a webhook that cannot be called is no cluster that cannot be reached.
+        // Other refused connections are excluded: a webhook that cannot be called does not make the cluster
+        // unreachable.
         } else if has(&[
             "The connection to the server ",
             "Unable to connect to the server",
@@ -111,7 +112,8 @@ impl KubectlError {
     }
 }
 
-/// `… User "u" cannot patch resource "deployments" in API group "apps" in the namespace "n"`, or `at the cluster scope`.
+/// Parses `… User "u" cannot patch resource "deployments" in API group "apps" in the namespace "n"`, or with `at the
+/// cluster scope`.
 fn denial(line: &str) -> Option<Denial> {
     let (_, line) = line.split_once("User \"")?;
     let (user, line) = line.split_once("\" cannot ")?;

@@ -1,12 +1,12 @@
-//! Which cluster a kubeconfig selects, and whether its API server answers.
+//! The cluster that a kubeconfig selects, and the response of its API server.
 
 use crate::{FailureCause, Kubectl, KubectlError, items};
 
 /// Prints the current context of the kubeconfig as JSON, without a request.
 pub const VIEW: [&str; 5] = ["config", "view", "--minify", "-o", "json"];
-/// One request without discovery. It fails at once or after this time.
+/// A single request without discovery, with a timeout of 10 seconds.
 pub const VERSION: [&str; 4] = ["get", "--raw", "/version", "--request-timeout=10s"];
-/// The limit for each request of a quick check.
+/// The timeout for each request of a quick check.
 pub const TIMEOUT: &str = "--request-timeout=5s";
 
 #[derive(Debug, thiserror::Error)]
@@ -17,7 +17,7 @@ pub enum ConnectionError {
     #[error("cannot reach the cluster: {error}")]
     Unreachable { error: KubectlError, has_context: bool },
 
-    /// `purpose` is what kubectl could not do, e.g. `read the kubeconfig`.
+    /// `purpose` is the failed action, e.g. `read the kubeconfig`.
     #[error("cannot {purpose}: {error}")]
     Failed { purpose: &'static str, error: KubectlError },
 }
@@ -44,11 +44,11 @@ pub fn describe(kubectl: &Kubectl, view: Result<String, KubectlError>) -> Result
     }
 }
 
-/// Checks the result of [`VERSION`]. `has_context`: the kubeconfig has a current context.
+/// Checks the result of [`VERSION`]. Set `has_context` if the kubeconfig has a current context.
 ///
 /// # Errors
 ///
-/// If no API server answers, or kubectl cannot ask it. An answer that denies the request is an answer.
+/// If no API server responds, or kubectl fails. A denied request counts as a response.
 pub fn check_answer(version: Result<String, KubectlError>, has_context: bool) -> Result<(), ConnectionError> {
     let Err(error) = version else { return Ok(()) };
     match error.cause() {

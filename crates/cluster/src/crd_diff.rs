@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::list;
 
-/// The parts of an installed CRD that differ from the generated one. Fields that the API server fills in, and those that the operator
-/// writes while it runs (the conversion between versions), are not compared.
+/// The parts of an installed CRD that differ from the generated one. Ignores fields that the API server sets, and those
+/// that the operator writes at runtime (the conversion between versions).
 pub fn differences(generated: &Value, installed: &Value) -> Vec<String> {
     let (generated, installed) = (&generated["spec"], &installed["spec"]);
     let mut found = Vec::new();
@@ -13,7 +13,7 @@ pub fn differences(generated: &Value, installed: &Value) -> Vec<String> {
         found.push("the scope".to_owned());
     }
     let (names, theirs) = (&generated["names"], &installed["names"]);
-    // Missing names are filled in by the API server, except for these two.
+    // The API server sets missing names to defaults, except for these two.
     let is_other = |key: &&str| {
         let is_set = !names[key].is_null() || ["shortNames", "categories"].contains(key);
         is_set && !same(&names[key], &theirs[key])
@@ -39,7 +39,7 @@ pub fn differences(generated: &Value, installed: &Value) -> Vec<String> {
             "deprecated",
             "deprecationWarning",
         ];
-        // Without columns the API server adds the age.
+        // The API server adds a default column with the age.
         let is_filled_in = |key: &str| key == "additionalPrinterColumns" && ours[key].is_null();
         let differ = keys.into_iter().filter(|key| !is_filled_in(key) && !same(&ours[key], &theirs[key]));
         let differ: Vec<&str> = differ.collect();
@@ -55,14 +55,14 @@ pub fn differences(generated: &Value, installed: &Value) -> Vec<String> {
     found
 }
 
-/// True if both mean the same to the API server, which omits empty fields and normalizes numbers.
+/// `true` if both mean the same to the API server, which omits empty fields and normalizes numbers.
 fn same(ours: &Value, theirs: &Value) -> bool {
     match (ours, theirs) {
         (Value::Object(ours), Value::Object(theirs)) => {
             let mut keys = ours.keys().chain(theirs.keys());
             keys.all(|key| {
                 let (ours, theirs) = (at(ours, key), at(theirs, key));
-                // An empty default still is a default.
+                // An empty default is still a default.
                 same(ours, theirs) && (key != "default" || ours.is_null() == theirs.is_null())
             })
         }

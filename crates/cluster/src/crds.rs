@@ -1,4 +1,4 @@
-//! CustomResourceDefinitions of the cluster: whether the API server serves them, and their objects.
+//! CustomResourceDefinitions of the cluster: their state in the API server, and their objects.
 
 use std::time::Duration;
 
@@ -9,12 +9,13 @@ use crate::{Deadline, Kubectl, KubectlError, condition, items, list, text_at};
 /// A CRD in the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Crd {
-    /// `memcacheds.cache.example.com`
+    /// The name: `memcacheds.cache.example.com`.
     pub name: String,
     pub kind: String,
     pub state: State,
     pub is_terminating: bool,
-    /// Its full name, with a version that needs no conversion if there is one: `memcacheds.v1.cache.example.com`.
+    /// The full name of the resource, in a version that needs no conversion if possible:
+    /// `memcacheds.v1.cache.example.com`.
     pub resource: String,
 }
 
@@ -24,7 +25,7 @@ pub enum State {
     Served,
     /// Not yet served, with the reason.
     Waiting(String),
-    /// The API server does not accept its names; that does not pass by itself.
+    /// The API server does not accept the names of the CRD. Waiting does not help.
     Refused,
 }
 
@@ -44,24 +45,24 @@ impl From<KubectlError> for NotServed {
     }
 }
 
-/// An object of a kind.
+/// A custom resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemainingObject {
-    /// Empty if it is in no namespace.
+    /// Empty for a cluster-scoped object.
     pub namespace: String,
     pub name: String,
     pub finalizers: Vec<String>,
 }
 
 impl RemainingObject {
-    /// True if it has a finalizer that is not one of Kubernetes' own, which its garbage collector removes.
+    /// `true` if the object has a finalizer other than Kubernetes' built-in ones, which the garbage collector removes.
     pub fn waits_for_a_controller(&self) -> bool {
         self.finalizers.iter().any(|finalizer| !["foregroundDeletion", "orphan"].contains(&finalizer.as_str()))
     }
 }
 
 impl Crd {
-    /// Those of these names that are in the cluster.
+    /// The CRDs with these names that exist in the cluster.
     pub fn all(kubectl: &Kubectl, names: &[String]) -> Result<Vec<Self>, KubectlError> {
         Ok(get(kubectl, names)?.iter().map(Self::of).collect())
     }
@@ -81,7 +82,8 @@ impl Crd {
         }
     }
 
-    /// Waits until the API server serves the objects of these CRDs. `progress` gets the names of those that it waits for.
+    /// Waits until the API server serves the objects of these CRDs. `progress` receives the names of the remaining
+    /// CRDs.
     pub fn await_served(
         kubectl: &Kubectl,
         names: &[String],
@@ -103,7 +105,7 @@ impl Crd {
             if waiting.is_empty() && refused.is_empty() {
                 return Ok(());
             }
-            // A condition of an earlier CRD may still be present.
+            // A condition caused by an earlier CRD may still be present.
             if !refused.is_empty() && (deadline.has_waited(PATIENCE_WITH_NAMES) || deadline.has_passed()) {
                 return Err(NotServed::Refused(refused));
             }
@@ -115,7 +117,8 @@ impl Crd {
         }
     }
 
-    /// Waits until these CRDs are deleted, and returns those that are not at the deadline. `progress` gets their number.
+    /// Waits until these CRDs are deleted, and returns those that remain at the deadline. `progress` receives their
+    /// number.
     pub fn await_gone(
         kubectl: &Kubectl,
         names: &[String],
@@ -124,7 +127,7 @@ impl Crd {
     ) -> Result<Vec<Self>, KubectlError> {
         loop {
             let mut left = Self::all(kubectl, names)?;
-            // A CRD that is not being deleted was created again by somebody else.
+            // A CRD that is not being deleted was recreated by someone else.
             left.retain(|crd| crd.is_terminating);
             if left.is_empty() || deadline.has_passed() {
                 return Ok(left);
@@ -134,7 +137,7 @@ impl Crd {
         }
     }
 
-    /// Its objects in the whole cluster.
+    /// The objects in the whole cluster.
     pub fn objects(&self, kubectl: &Kubectl) -> Result<Vec<RemainingObject>, KubectlError> {
         let columns = "custom-columns=A:.metadata.namespace,B:.metadata.name,C:.metadata.finalizers[*]";
         let get = ["get", &self.resource, "--all-namespaces", "--no-headers", "-o", columns];
@@ -142,7 +145,7 @@ impl Crd {
     }
 }
 
-/// The CRDs of these names that are in the cluster.
+/// The CRDs with these names that exist in the cluster.
 pub(crate) fn get(kubectl: &Kubectl, names: &[String]) -> Result<Vec<Value>, KubectlError> {
     let mut get = vec!["get", "customresourcedefinitions.apiextensions.k8s.io"];
     get.extend(names.iter().map(String::as_str));
@@ -150,7 +153,7 @@ pub(crate) fn get(kubectl: &Kubectl, names: &[String]) -> Result<Vec<Value>, Kub
     Ok(items(&kubectl.output(&get, "")?))
 }
 
-/// Parses a line of three columns, which has `<none>` for a missing value.
+/// Parses a line of three columns, with `<none>` for missing values.
 fn parse_object(line: &str) -> Option<RemainingObject> {
     let mut words = line.split_whitespace().map(|word| if word == "<none>" { "" } else { word });
     let (namespace, name) = (words.next()?.to_owned(), words.next()?.to_owned());
@@ -158,15 +161,15 @@ fn parse_object(line: &str) -> Option<RemainingObject> {
     Some(RemainingObject { namespace, name, finalizers: finalizers.map(String::from).collect() })
 }
 
-/// A refusal that stays longer than this is not of an earlier CRD.
+/// A name conflict that lasts longer is not caused by an earlier CRD.
 const PATIENCE_WITH_NAMES: Duration = Duration::from_secs(3);
 
 impl State {
-    /// The conditions may be older than the CRD that was applied, so the accepted names are compared with the wanted ones.
+    /// The conditions may be older than the applied CRD, so the accepted names are compared with the requested ones.
     pub fn of(crd: &Value) -> Self {
         let is_accepted = ["plural", "singular", "kind", "listKind", "shortNames", "categories"].iter().all(|field| {
             let (wanted, accepted) = (&crd["spec"]["names"][field], &crd["status"]["acceptedNames"][field]);
-            // The API server fills in missing names.
+            // The API server sets missing names to defaults.
             wanted.is_null() || wanted == accepted
         });
         if crd.pointer("/metadata/deletionTimestamp").is_some() {

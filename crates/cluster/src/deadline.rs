@@ -1,9 +1,9 @@
-//! Deadlines for waiting. The clock decides only how long to wait, never what is printed or written.
+//! Deadlines for waiting. The clock only affects the duration, never the output.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// The interval of polling: short compared with what is waited for, long compared with a call of kubectl.
+/// The polling interval: short compared with the expected time, long compared with a call of kubectl.
 const PAUSE: Duration = Duration::from_millis(300);
 
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ impl Deadline {
         self.start.elapsed() >= self.patience
     }
 
-    /// True if as much time has passed as this.
+    /// `true` if at least this much time has passed.
     pub(crate) fn has_waited(&self, for_at_least: Duration) -> bool {
         self.start.elapsed() >= for_at_least
     }

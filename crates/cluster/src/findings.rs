@@ -7,10 +7,10 @@ use opctl_model::diagnostic::Diagnostic;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     pub severity: Severity,
-    /// The file, or the place in it, that it is about.
+    /// The affected file, or the position in it.
     pub location: Option<String>,
     pub what: String,
-    /// Commands that fix it, each by itself; an instruction if no command does.
+    /// Alternative commands that fix the problem; an instruction if no command does.
     pub help: Vec<String>,
 }
 
@@ -81,7 +81,8 @@ pub struct Section {
     pub findings: Vec<Finding>,
 }
 
-/// Renders the findings of at least this severity: a line for each below the title of its section, and its help below it.
+/// Renders the findings of at least this severity: a line for each below the title of its section, followed by its
+/// help.
 pub fn text(sections: &[Section], least: Severity) -> String {
     let mut text = String::new();
     for Section { title, findings } in sections {

@@ -13,7 +13,7 @@ pub fn items(json: &str) -> Vec<Value> {
     }
 }
 
-/// The text at a JSON pointer; empty if there is none.
+/// The string at a JSON pointer; empty if it is missing.
 pub(crate) fn text_at<'a>(value: &'a Value, pointer: &str) -> &'a str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
@@ -38,7 +38,7 @@ pub fn name(object: &Value) -> &str {
     object["metadata"]["name"].as_str().unwrap_or_default()
 }
 
-/// `shop-system/shop-controller-manager`; the name alone if the object is in no namespace.
+/// `shop-system/shop-controller-manager`; only the name for a cluster-scoped object.
 pub(crate) fn full_name(object: &Value) -> String {
     match object["metadata"]["namespace"].as_str() {
         Some(namespace) => format!("{namespace}/{}", name(object)),

@@ -11,11 +11,11 @@ use opctl_process::Child;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kubectl {
     pub program: PathBuf,
-    /// Arguments before all others, if kubectl is part of another program: `minikube kubectl --`.
+    /// Arguments before all others, if kubectl is part of another program, as in `minikube kubectl --`.
     pub leading: Vec<String>,
-    /// A context of the kubeconfig; default: the current one.
+    /// The context. Default: the current one of the kubeconfig.
     pub context: Option<String>,
-    /// Default: that of KUBECONFIG, or kubectl's own.
+    /// Default: KUBECONFIG, or kubectl's default.
     pub kubeconfig: Option<PathBuf>,
 }
 
@@ -27,7 +27,7 @@ pub enum KubectlError {
     #[error("cannot start `{program}`: {reason}")]
     NotStarted { program: String, reason: io::Error },
 
-    /// `stderr` is what it wrote to standard error, without the trailing newline, or its exit status if that is empty.
+    /// `stderr` is the error output without a trailing newline, or the exit status if it is empty.
     #[error("`{command}` failed: {stderr}")]
     Failed { command: String, stderr: String },
 }
@@ -36,23 +36,23 @@ pub enum KubectlError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KubectlOutput {
     pub stdout: String,
-    /// Those of the API server.
+    /// Warnings of the API server.
     pub warnings: Vec<String>,
 }
 
 impl Kubectl {
-    /// Returns standard output.
+    /// Runs kubectl and returns standard output.
     pub fn output(&self, arguments: &[&str], stdin: &str) -> Result<String, KubectlError> {
         Ok(self.run(arguments, stdin)?.stdout)
     }
 
-    /// Returns standard output and warnings.
+    /// Runs kubectl and returns standard output and warnings.
     pub fn run(&self, arguments: &[&str], stdin: &str) -> Result<KubectlOutput, KubectlError> {
         let (output, error) = self.run_to_the_end(arguments, stdin)?;
         error.map_or(Ok(output), Err)
     }
 
-    /// Also returns the output of a command that failed: kubectl continues with the next object after an error.
+    /// Also returns the output of a failed command, because kubectl continues with the next object after an error.
     pub fn run_to_the_end(
         &self,
         arguments: &[&str],
@@ -63,7 +63,8 @@ impl Kubectl {
         let mut child = child.map_err(|reason| self.not_started(reason))?;
         let pipe = child.stdin();
         let output = thread::scope(|scope| {
-            // Beside the reading: neither waits for the other with a full pipe. One who ends without reading says why.
+            // Written in parallel with reading, to avoid a deadlock of full pipes. A command that exits early reports
+            // the reason itself.
             scope.spawn(move || pipe.map(|mut pipe| pipe.write_all(stdin.as_bytes())));
             child.output()
         });
@@ -114,7 +115,7 @@ fn is_log(line: &str) -> bool {
     head.is_some_and(|head| b"IWE".contains(&head[0]) && head[1..5].iter().all(u8::is_ascii_digit) && head[5] == b' ')
 }
 
-/// For a shell.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
     if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
@@ -134,7 +135,7 @@ mod tests {
         let shell = kubectl("sh", &["-c"]);
         let long = "x".repeat(1 << 20);
         assert_eq!(shell.output(&["cat"], &long).unwrap(), long);
-        // It ends without reading.
+        // The command exits without reading its input.
         assert_eq!(shell.output(&["echo yes"], &long).unwrap(), "yes\n");
         let error = shell.output(&["echo no >&2; exit 3"], "").unwrap_err();
         assert_eq!(error.to_string(), "`sh -c 'echo no >&2; exit 3'` failed: no");

@@ -1,18 +1,18 @@
-//! A Kubernetes cluster as seen through kubectl: what is asked, and what the answers mean.
+//! A Kubernetes cluster as seen through kubectl: requests, and the interpretation of their results.
 //!
 //! A [`Kubectl`] and manifests come in; states, reasons and [findings](findings::Finding) go out:
 //!
-//! - [`connection`]: which cluster is used, and whether its API server answers
+//! - [`connection`]: the selected cluster, and the response of its API server
 //! - [`manifest`](Object): splits rendered manifests into objects; [`apply()`] and [`delete()`] change the cluster
-//! - [`Crd`], [`Rollout`], [`Obstacle`], [`olm`]: the state of what was applied, and why it is not reached
-//! - [`Storage`], [`Migration`]: the stored versions of a CRD, and how objects are rewritten
-//! - [`rights`]: what roles grant, and what the current user may do
+//! - [`Crd`], [`Rollout`], [`Obstacle`], [`olm`]: the state of applied objects, and the reasons for failures
+//! - [`Storage`], [`Migration`]: the stored versions of a CRD, and the migration of its objects
+//! - [`rights`]: the permissions that roles grant, and those of the current user
 //! - [`status`]: the manifests of a project compared with the cluster
 //!
-//! Requests are separate from the functions that interpret the answers: those are pure, and tested with tables.
+//! Requests are separate from the functions that interpret the results. These are pure, and tested with tables.
 //!
-//! Nothing here knows the command line, the terminal, or how a project is scaffolded. Callers turn errors into messages, pass closures
-//! that show progress, and render the manifests. Text in findings names commands of opctl where one fixes the problem.
+//! Nothing here knows the command line, the terminal, or the scaffold of a project. Callers turn errors into messages,
+//! pass closures that show progress, and render the manifests. Findings refer to opctl commands that fix the problem.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 

@@ -10,17 +10,17 @@ use opctl_model::yaml;
 /// An object of a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// YAML, as it was rendered.
+    /// The rendered YAML.
     pub text: String,
     /// Empty for the core group.
     pub group: String,
     pub kind: String,
-    /// Empty if it has none.
+    /// Empty if it is not set.
     pub namespace: String,
     pub name: String,
-    /// The group and kind that a CustomResourceDefinition defines.
+    /// Group and kind of a CustomResourceDefinition.
     pub defines: Option<(String, String)>,
-    /// The service account of the Pods of a Deployment.
+    /// The service account of the Pods in a Deployment.
     pub service_account: Option<String>,
 }
 
@@ -38,7 +38,7 @@ impl Object {
     }
 }
 
-/// As kubectl calls it: `deployment.apps/name`.
+/// kubectl's format: `deployment.apps/name`.
 impl fmt::Display for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, dot) = (self.kind.to_lowercase(), if self.group.is_empty() { "" } else { "." });
@@ -65,7 +65,7 @@ struct Metadata {
     namespace: String,
 }
 
-/// Of a CustomResourceDefinition or a Deployment; others may have anything there.
+/// The `spec` of a CustomResourceDefinition or a Deployment. Other kinds may have any values in these fields.
 #[derive(Default, Deserialize)]
 struct Spec {
     #[serde(default)]
@@ -76,18 +76,19 @@ struct Spec {
     template: Option<Value>,
 }
 
-/// The objects of what kustomize rendered, in its order.
+/// The objects in the output of kustomize, in its order.
 pub fn objects(rendered: &str) -> Result<Vec<Object>, ManifestError> {
     documents(rendered).into_iter().map(object).collect()
 }
 
-/// Objects as one manifest.
+/// Renders objects as one manifest.
 pub fn text<'a>(objects: impl IntoIterator<Item = &'a Object>) -> String {
     let texts: Vec<&str> = objects.into_iter().map(|object| object.text.as_str()).collect();
     texts.join("---\n")
 }
 
-/// Without those that only have comments. Nothing in a document that kustomize writes stands at the start of a line but its fields, so this line ends one.
+/// Splits the output of kustomize at `---`, and drops documents with only comments. In this output, only fields start
+/// in the first column, so a line `---` is always a separator.
 fn documents(rendered: &str) -> Vec<String> {
     let mut documents = vec![String::new()];
     for line in rendered.split_inclusive('\n') {
@@ -98,7 +99,7 @@ fn documents(rendered: &str) -> Vec<String> {
     }
     let is_content = |line: &str| !line.trim().is_empty() && !line.starts_with('#');
     documents.retain(|document| document.lines().any(is_content));
-    // A file may end without a newline, and another document may follow.
+    // A file may lack a trailing newline although another document follows.
     documents.iter_mut().filter(|document| !document.ends_with('\n')).for_each(|document| document.push('\n'));
     documents
 }

@@ -1,9 +1,9 @@
-//! Rewrites the objects of a CRD in the storage version, by empty patches, and knows which ones are stored in it.
+//! Rewrites the objects of a CRD in the storage version by empty patches, and tracks which are stored in it.
 //!
-//! The API server writes after an empty patch only if the object is stored in another form than it would write now. `kubectl replace`
-//! would not do: it rewrites the annotation `last-applied-configuration` of objects that `kubectl apply` has made. So an object whose
-//! `resourceVersion` stays the same is stored in the storage version, and a migration can be repeated: what was rewritten before is
-//! not written again.
+//! After an empty patch, the API server only writes an object whose stored form differs from the current one. So an
+//! object with an unchanged `resourceVersion` is stored in the storage version, and repeating a migration does not
+//! write objects again. `kubectl replace` cannot be used, because it rewrites the annotation
+//! `last-applied-configuration` of objects created by `kubectl apply`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
@@ -16,35 +16,35 @@ use opctl_model::threads;
 /// The versions in which objects of a CRD may be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Storage {
-    /// `memcacheds.cache.example.com`
+    /// The name: `memcacheds.cache.example.com`.
     pub crd: String,
     pub kind: String,
     /// The storage version.
     pub version: String,
-    /// `status.storedVersions`
+    /// `status.storedVersions`.
     pub stored: Vec<String>,
     pub is_terminating: bool,
     pub spec: Value,
-    /// `None`: no version is served, so no object can be read.
+    /// `None` if no version is served, so no object can be read.
     served: Option<String>,
     generation: i64,
     resource_version: String,
 }
 
-/// Namespace, empty if there is none, and name.
+/// Namespace (empty for cluster-scoped objects) and name.
 pub type Key = (String, String);
 
-/// The result of going through all objects once.
+/// The result of processing all objects once.
 #[derive(Debug, Default)]
 pub struct Sweep {
     pub rewritten: usize,
-    /// Those that were found to be stored in the storage version.
+    /// Objects found to be stored in the storage version.
     pub verified: usize,
-    /// Those that others deleted at the same time, or for which the API server did not answer.
+    /// Objects deleted by others at the same time, or without a response from the API server.
     pub unanswered: usize,
-    /// The reasons of the API server for refusing to update objects.
+    /// The reasons of the API server for rejecting updates of objects.
     pub failures: Vec<String>,
-    /// The last reason for not answering.
+    /// The last reason for a missing response.
     pub disturbance: Option<String>,
 }
 
@@ -58,23 +58,24 @@ pub struct Migration {
 /// The empty patches of one object that changed its `resourceVersion`.
 #[derive(Debug, Default)]
 struct Rewrite {
-    /// In a row, without a change by others before the next one.
+    /// The number of consecutive patches, without a change by others before the next one.
     times: usize,
-    /// The number of times that others had changed the object in the meantime.
+    /// The number of times that others had changed the object before a patch.
     by_others: usize,
-    /// The `resourceVersion` after the last one.
+    /// The `resourceVersion` after the last patch.
     version: String,
 }
 
 /// The maximum number of objects in memory.
 const PAGE: usize = 400;
-/// An object that others have changed this often since it was first rewritten is stored as they wrote it, in the storage version.
+/// An object that others have changed this often since it was first rewritten is stored in the storage version, as they
+/// wrote it.
 const CHANGED_BY_OTHERS: usize = 3;
-/// The number of kubectl processes that update objects at the same time, each one object after the other.
+/// The number of parallel kubectl processes for updates; each updates its objects sequentially.
 const PARALLEL: usize = 4;
 
 impl Storage {
-    /// The stored versions of these CRDs, as far as they are in the cluster.
+    /// The stored versions of those of these CRDs that exist in the cluster.
     pub fn all(kubectl: &Kubectl, crds: &[String]) -> Result<Vec<Self>, KubectlError> {
         Ok(crds::get(kubectl, crds)?.iter().map(Self::of).collect())
     }
@@ -99,12 +100,12 @@ impl Storage {
         }
     }
 
-    /// The versions besides the storage version.
+    /// The stored versions other than the storage version.
     pub fn old(&self) -> Vec<&str> {
         self.stored.iter().map(String::as_str).filter(|version| *version != self.version).collect()
     }
 
-    /// True if objects are still read and written as they were then.
+    /// `true` if objects are read and written in the same way as with the earlier state.
     pub fn is_same_as(&self, earlier: &Self) -> bool {
         (self.generation, &self.version) == (earlier.generation, &earlier.version)
     }
@@ -123,7 +124,7 @@ impl Storage {
         self.page(kubectl, 1, "").map(|page| page.objects.len() + page.remaining)
     }
 
-    /// Some of the objects.
+    /// A page of the objects.
     fn page(&self, kubectl: &Kubectl, limit: usize, token: &str) -> Result<Page, KubectlError> {
         let (group, plural) = (text_at(&self.spec, "/group"), text_at(&self.spec, "/names/plural"));
         let version = self.served.as_deref().unwrap_or_default();
@@ -138,7 +139,8 @@ impl Storage {
         })
     }
 
-    /// Removes all versions but the storage version from the status. The API server refuses it if the CRD has changed since it was read.
+    /// Removes all versions except the storage version from the status. The API server rejects this if the CRD has
+    /// changed since it was read.
     pub fn trim(&self, kubectl: &Kubectl) -> Result<(), KubectlError> {
         let patch = json!({
             "metadata": { "resourceVersion": self.resource_version },
@@ -154,13 +156,13 @@ impl Storage {
 
 struct Page {
     objects: Vec<Value>,
-    /// After these.
+    /// The number of objects after this page.
     remaining: usize,
     next: Option<String>,
 }
 
 impl Migration {
-    /// Rewrites all objects that are not verified yet. Reports how many are done, and how many there are.
+    /// Rewrites all objects that are not verified yet. Reports the number of processed and of all objects.
     pub fn sweep(
         &mut self,
         kubectl: &Kubectl,
@@ -172,7 +174,7 @@ impl Migration {
         let (mut token, mut done) = (String::new(), 0);
         loop {
             let page = match storage.page(kubectl, PAGE, &token) {
-                // The list has become too old. It starts again, without the objects that were seen.
+                // The list has expired. It starts again, without the objects that were already processed.
                 Err(error) if !token.is_empty() && is_expired(&error) => {
                     (token, done) = (String::new(), 0);
                     continue;
@@ -195,12 +197,12 @@ impl Migration {
         self.verified.contains(&key(object))
     }
 
-    /// The objects that nobody else changes, and that were rewritten at least this many times in a row.
+    /// The objects that nobody else changes and that were rewritten at least this many times in a row.
     pub fn rewritten(&self, times: usize) -> Vec<&Key> {
         self.rewrites.iter().filter(|(_, rewrite)| rewrite.times >= times).map(|(key, _)| key).collect()
     }
 
-    /// An object had one `resourceVersion` when it was listed, and another one after an empty patch.
+    /// Records an object whose `resourceVersion` changed from the listed one by an empty patch.
     fn add_rewrite(&mut self, key: Key, listed: &str, version: &str) {
         let rewrite = self.rewrites.entry(key.clone()).or_default();
         if rewrite.version.is_empty() || rewrite.version == listed {
@@ -243,7 +245,7 @@ impl Migration {
                 }
             }
             match error {
-                // The answers for each object.
+                // Contains a message for each object.
                 Some(KubectlError::Failed { ref stderr, .. })
                     if error.as_ref().is_some_and(|error| error.cause() == FailureCause::Other) =>
                 {
@@ -259,7 +261,7 @@ impl Migration {
     }
 }
 
-/// Sends an empty patch of each object.
+/// Sends an empty patch for each object.
 fn patch(kubectl: &Kubectl, objects: &[Value]) -> Result<(KubectlOutput, Option<KubectlError>), KubectlError> {
     let identity = |object: &Value| {
         let metadata = ["name", "namespace"].map(|field| (field, &object["metadata"][field]));
@@ -287,7 +289,7 @@ fn key(object: &Value) -> Key {
     (text_at(object, "/metadata/namespace").into(), text_at(object, "/metadata/name").into())
 }
 
-/// An object in the output, and its `resourceVersion`.
+/// Parses an object in the output, and its `resourceVersion`.
 fn parse_patched(line: &str) -> Option<(Key, &str)> {
     let mut parts = line.split('\t');
     Some(((parts.next()?.into(), parts.next()?.into()), parts.next()?))
@@ -297,14 +299,14 @@ fn is_expired(error: &KubectlError) -> bool {
     matches!(error, KubectlError::Failed { stderr, .. } if stderr.contains("(Expired)"))
 }
 
-/// Answers of the API server after which the same request may work later: others have changed or deleted the object, or it has too much to do.
+/// Temporary errors of the API server: others have changed or deleted the object, or the server is overloaded.
 const PASSING: [&str; 6] =
     ["(Conflict)", "(NotFound)", "(TooManyRequests)", "(Timeout)", "(ServerTimeout)", "(ServiceUnavailable)"];
 
-/// An answer of the API server, and not of the network on the way to it.
+/// The prefix of errors from the API server, as opposed to network errors.
 const ANSWER: &str = "Error from server ";
 
-/// True if the API server may answer later.
+/// `true` if the error is temporary.
 pub fn is_passing(error: &KubectlError) -> bool {
     let KubectlError::Failed { stderr, .. } = error else { return false };
     let is_overload = || PASSING[2..].iter().any(|why| stderr.contains(why));
@@ -315,7 +317,8 @@ pub fn is_passing(error: &KubectlError) -> bool {
     }
 }
 
-/// A message for each object that the API server refuses to update, whose details are further lines; and why an answer is missing.
+/// A message for each object that the API server refuses to update, including detail lines; and the reason for missing
+/// responses.
 fn messages(stderr: &str) -> (Vec<String>, Option<String>) {
     let (mut failures, mut disturbance): (Vec<String>, _) = (Vec::new(), None);
     let mut is_refused = false;
@@ -340,7 +343,7 @@ fn messages(stderr: &str) -> (Vec<String>, Option<String>) {
     (failures, disturbance)
 }
 
-/// Has the cluster rewrite the objects: a StorageVersionMigration, which the controller manager works on.
+/// Lets the cluster rewrite the objects: a StorageVersionMigration, which the controller manager processes.
 pub struct VersionMigration<'a> {
     pub name: String,
     kubectl: &'a Kubectl,
@@ -350,7 +353,7 @@ pub struct VersionMigration<'a> {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MigrationState {
-    /// The controller manager may not know this API.
+    /// Without a status: the controller manager may not support this API.
     Ignored,
     Running,
     Succeeded,
@@ -367,7 +370,7 @@ impl<'a> VersionMigration<'a> {
         Some(Self { name: format!("opctl-{}", storage.crd), kubectl, version, storage })
     }
 
-    /// Starts it, in place of one of an earlier run that has ended.
+    /// Starts the migration. Replaces one of an earlier run that has ended.
     pub fn start(&self) -> Result<(), KubectlError> {
         if !matches!(self.state()?, Some(MigrationState::Ignored | MigrationState::Running)) {
             self.delete()?;
@@ -394,7 +397,7 @@ impl<'a> VersionMigration<'a> {
     }
 }
 
-/// The latest version that is known here. `v1alpha1` has another form.
+/// The latest supported version. `v1alpha1` has a different schema.
 fn served_version(group: &str) -> Option<&'static str> {
     let group: Value = serde_json::from_str(group).ok()?;
     let served = |version: &&str| {
@@ -456,7 +459,7 @@ mod tests {
         let mut migration = Migration::default();
         for round in 0..=CHANGED_BY_OTHERS {
             assert!(!migration.verified.contains(&key), "{round}");
-            // Others have written it before each list.
+            // Others have changed the object before each list.
             migration.add_rewrite(key.clone(), &format!("{round}1"), &format!("{round}2"));
         }
         assert!(migration.verified.contains(&key));

@@ -1,5 +1,5 @@
-//! The conditions which show that the API server does not serve a CRD as it was applied: a CRD of the cluster → what is wrong,
-//! the cause, and what to do.
+//! Conditions which show that the API server does not serve a CRD as it was applied: a CRD of the cluster → the effect,
+//! the cause, and a fix.
 
 use std::fmt;
 
@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use crate::{Kubectl, KubectlError, condition, items, text_at};
 
-/// A condition of a CRD that is not as it should be.
+/// A condition that prevents a CRD from working.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obstacle {
-    /// `is not served`
+    /// The effect: `is not served`.
     effect: String,
-    /// `NamesAccepted=False, PluralConflict: …`; empty if the CRD has no conditions yet.
+    /// The condition: `NamesAccepted=False, PluralConflict: …`. Empty if the CRD has no conditions yet.
     condition: String,
-    /// The CRDs that have its names.
+    /// The CRDs that already use its names.
     cause: Vec<String>,
     pub help: Vec<String>,
 }
@@ -30,7 +30,7 @@ impl fmt::Display for Obstacle {
 }
 
 impl Obstacle {
-    /// The obstacles of a CRD. `around` has the other CRDs of its group, as far as they are known.
+    /// The obstacles of a CRD. `around` contains the known CRDs of the same group.
     pub fn all<'a>(crd: &Value, around: impl Iterator<Item = &'a Value> + Clone) -> Vec<Self> {
         let name = text_at(crd, "/metadata/name");
         if crd.pointer("/metadata/deletionTimestamp").is_some() {
@@ -71,7 +71,7 @@ impl Obstacle {
         found
     }
 
-    /// The obstacles of these CRDs, by name; asks for all CRDs of the cluster.
+    /// The obstacles of these CRDs, by name. Requests all CRDs of the cluster.
     pub fn of_each(kubectl: &Kubectl, names: &[String]) -> Result<Vec<(String, Self)>, KubectlError> {
         let all = items(&kubectl.output(&["get", "customresourcedefinitions.apiextensions.k8s.io", "-o", "json"], "")?);
         let mut found = Vec::new();
@@ -88,7 +88,7 @@ impl Obstacle {
             _ => "is not served",
         };
         let [_, reason, message] = condition(crd, "NamesAccepted").unwrap_or_default();
-        // `"a" is already in use`, or a list of such sentences.
+        // A sentence such as `"a" is already in use`, or a list of such sentences.
         let taken: Vec<&str> = message.split('"').skip(1).step_by(2).collect();
         let is_kind = matches!(reason, "KindConflict" | "ListKindConflict");
         let (mut cause, mut help) = (Vec::new(), Vec::new());
@@ -125,7 +125,7 @@ impl Obstacle {
     }
 }
 
-/// The part that an accepted name has in a CRD.
+/// The role of an accepted name in a CRD.
 fn role(crd: &Value, name: &str, is_kind: bool) -> Option<&'static str> {
     let names = &crd["status"]["acceptedNames"];
     let roles: &[(&str, &str)] = match is_kind {
@@ -137,7 +137,7 @@ fn role(crd: &Value, name: &str, is_kind: bool) -> Option<&'static str> {
     single.or(short.map(|_| "short name"))
 }
 
-/// `NamesAccepted=False, PluralConflict: "as" is already in use`
+/// A condition for messages: `NamesAccepted=False, PluralConflict: "as" is already in use`.
 fn shown(crd: &Value, kind: &str) -> Option<String> {
     let [status, reason, message] = condition(crd, kind)?;
     Some(format!("{kind}={status}, {reason}: {}", message.trim_end_matches('.')))

@@ -1,13 +1,13 @@
 //! The progress of an installation by OLM: the statuses of its objects → done, waiting or failed, with the reason.
 //!
-//! OLM reconciles after each change, so an error may pass. An error that OLM does not retry fails at once; any other is shown as the reason for
-//! waiting, and becomes the error when the time is over.
+//! OLM reconciles after each change, so an error may be temporary. An error that OLM does not retry fails at once.
+//! Others are shown as the reason for waiting, and become the error at the timeout.
 
 use serde_json::Value;
 
 use crate::{Rollout, condition, text_at};
 
-/// The Pod of a catalog.
+/// The progress of the Pod of a catalog.
 pub fn pod(pod: &Value) -> Rollout {
     if let Some(["True", ..]) = condition(pod, "Ready") {
         return Rollout::Done;
@@ -20,7 +20,7 @@ pub fn pod(pod: &Value) -> Rollout {
     Rollout::Waiting(reasons.into_iter().next().unwrap_or_else(|| "the Pod is not ready".into()))
 }
 
-/// A Subscription, until it has an InstallPlan.
+/// The progress of a Subscription, until it has an InstallPlan.
 pub fn subscription(subscription: &Value) -> Rollout {
     if !text_at(subscription, "/status/installPlanRef/name").is_empty() {
         return Rollout::Done;
@@ -30,14 +30,14 @@ pub fn subscription(subscription: &Value) -> Rollout {
     }
     for kind in ["ResolutionFailed", "CatalogSourcesUnhealthy", "BundleUnpacking", "InstallPlanPending"] {
         if let Some(["True", reason, message]) = condition(subscription, kind) {
-            // Resolution is tried again, and a catalog may have just started.
+            // OLM retries the resolution, and a catalog may have just started.
             return Rollout::Waiting(with(reason, message));
         }
     }
     Rollout::Waiting("OLM has made no InstallPlan yet".into())
 }
 
-/// An InstallPlan that is approved.
+/// The progress of an approved InstallPlan.
 pub fn install_plan(plan: &Value) -> Rollout {
     match text_at(plan, "/status/phase") {
         "Complete" => Rollout::Done,
@@ -64,7 +64,7 @@ pub fn install_plan(plan: &Value) -> Rollout {
     }
 }
 
-/// A ClusterServiceVersion.
+/// The progress of a ClusterServiceVersion.
 pub fn csv(csv: &Value) -> Rollout {
     let (phase, reason) = (text_at(csv, "/status/phase"), text_at(csv, "/status/reason"));
     let message = with(reason, text_at(csv, "/status/message"));
@@ -96,9 +96,9 @@ fn unmet(csv: &Value) -> String {
     open.map(line).collect()
 }
 
-/// A ClusterCatalog of OLM v1.
+/// The progress of a ClusterCatalog of OLM v1.
 pub fn cluster_catalog(catalog: &Value) -> Rollout {
-    // `Serving` may be of the image before.
+    // `Serving` may refer to the previous image.
     let is_seen = is_observed(catalog, "Progressing");
     match (condition(catalog, "Progressing"), condition(catalog, "Serving")) {
         (Some(["False", "Blocked", message]), _) => Rollout::Failed(message.into()),
@@ -109,7 +109,7 @@ pub fn cluster_catalog(catalog: &Value) -> Rollout {
     }
 }
 
-/// A ClusterExtension of OLM v1, until this version is installed.
+/// The progress of a ClusterExtension of OLM v1, until this version is installed.
 pub fn cluster_extension(extension: &Value, version: &str) -> Rollout {
     let is_installed = text_at(extension, "/status/install/bundle/version") == version;
     let is_seen = is_observed(extension, "Progressing");
@@ -122,7 +122,7 @@ pub fn cluster_extension(extension: &Value, version: &str) -> Rollout {
     }
 }
 
-/// True if a condition is of the current spec.
+/// `true` if a condition was observed for the current spec.
 fn is_observed(object: &Value, kind: &str) -> bool {
     let generation = object.pointer("/metadata/generation").and_then(Value::as_i64);
     let conditions = object.pointer("/status/conditions").and_then(Value::as_array);

@@ -1,4 +1,4 @@
-//! Rights of RBAC: what roles grant, and what the current user may do.
+//! Permissions of RBAC: those that roles grant, and those of the current user.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use crate::{Kubectl, KubectlError, list};
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Right {
     pub group: String,
-    /// With its subresource: `memcacheds/status`. The path of a URL if it starts with `/`.
+    /// With its subresource: `memcacheds/status`. A non-resource URL if it starts with `/`.
     pub resource: String,
     pub verb: String,
-    /// `None`: in all namespaces, or a resource of the cluster.
+    /// `None` for all namespaces, or for a cluster-scoped resource.
     pub namespace: Option<String>,
-    /// `None`: objects of any name.
+    /// `None` for objects with any name.
     pub name: Option<String>,
 }
 
@@ -25,7 +25,7 @@ impl Right {
         Self { group: group.into(), resource: resource.into(), verb: verb.into(), ..Self::default() }
     }
 
-    /// True if it includes another right, by a wildcard or because it is not restricted to a name.
+    /// `true` if it includes another permission, by a wildcard or because it is not restricted to a name.
     pub fn includes(&self, other: &Self) -> bool {
         let is = |own: &str, other: &str| own == other || own == "*";
         is(&self.group, &other.group)
@@ -50,7 +50,7 @@ impl Right {
     }
 }
 
-/// The rights that a role grants, in a namespace or, with `None`, everywhere.
+/// The permissions that a role grants in a namespace, or everywhere if it is `None`.
 pub fn granted(role: &Value, namespace: Option<&str>) -> Vec<Right> {
     let texts =
         |value: &Value| -> Vec<String> { list(value).iter().filter_map(|it| it.as_str().map(String::from)).collect() };
@@ -76,8 +76,8 @@ pub fn granted(role: &Value, namespace: Option<&str>) -> Vec<Right> {
     rights
 }
 
-/// Asks the API server, in one call of kubectl, which of the rights the current user has. Whoever is logged in may create
-/// SelfSubjectAccessReviews, and they leave nothing behind.
+/// Determines, in one call of kubectl, which of the permissions the current user has. Every authenticated user may
+/// create SelfSubjectAccessReviews, which are not stored.
 ///
 /// # Errors
 ///
@@ -96,8 +96,8 @@ pub fn ask(kubectl: &Kubectl, rights: &[Right]) -> Result<Vec<bool>, String> {
     if answers.len() == rights.len() { Ok(answers) } else { Err("some reviews were not answered".into()) }
 }
 
-/// `create and patch customresourcedefinitions.apiextensions.k8s.io; get leases.coordination.k8s.io in shop-system`; the first
-/// few if there are many.
+/// A summary for messages: `create and patch customresourcedefinitions.apiextensions.k8s.io; get
+/// leases.coordination.k8s.io in shop-system`. Lists at most four resources.
 pub fn describe(rights: &[&Right]) -> String {
     const AT_MOST: usize = 4;
     let mut by_resource: BTreeMap<_, Vec<&str>> = BTreeMap::new();
@@ -115,7 +115,7 @@ pub fn describe(rights: &[&Right]) -> String {
     if more > 0 { format!("{lines}; and {more} more") } else { lines }
 }
 
-/// `memcacheds.cache.example.com/status`, as kubectl names it.
+/// kubectl's format: `memcacheds.cache.example.com/status`.
 fn grouped(resource: &str, group: &str) -> String {
     match resource.split_once('/') {
         Some((resource, subresource)) => format!("{resource}.{group}/{subresource}"),

@@ -1,4 +1,4 @@
-//! Determines the progress of a Deployment's rollout, and why it does not complete.
+//! The progress of a Deployment's rollout, and the reasons why it does not complete.
 
 use opctl_model::selector::LabelSelector;
 use serde_json::Value;
@@ -8,14 +8,14 @@ use crate::{Deadline, Kubectl, KubectlError, Object, condition, items, text_at};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rollout {
     Done,
-    /// With the reason.
+    /// Contains the reason.
     Waiting(String),
-    /// Kubernetes has given up, with the reason.
+    /// Kubernetes has given up; contains the reason.
     Failed(String),
 }
 
 impl Rollout {
-    /// As `kubectl rollout status` sees it.
+    /// Evaluates the status as `kubectl rollout status` does.
     pub fn of(deployment: &Value) -> Self {
         let number = |pointer: &str| deployment.pointer(pointer).and_then(Value::as_i64);
         let status = |field: &str| number(&format!("/status/{field}")).unwrap_or_default();
@@ -37,8 +37,8 @@ impl Rollout {
     }
 }
 
-/// Waits for the rollout of a Deployment. Returns the Deployment and the state of its rollout: done, failed, or still waiting at the
-/// deadline. `progress` gets the reason for waiting.
+/// Waits for the rollout of a Deployment. Returns the Deployment and the state of its rollout: done, failed, or still
+/// waiting at the deadline. `progress` receives the reason for waiting.
 pub fn await_rollout(
     kubectl: &Kubectl,
     deployment: &Object,
@@ -57,7 +57,8 @@ pub fn await_rollout(
     }
 }
 
-/// The reasons in the Pods and events of a Deployment. Explains an error, so requests that fail are ignored.
+/// The reasons in the Pods and events of a Deployment. Failing requests are ignored, because this explains another
+/// error.
 pub fn explain(kubectl: &Kubectl, deployment: &Value) -> Vec<String> {
     let get = |what: &[&str]| {
         let get =
@@ -75,7 +76,7 @@ fn namespace(name: &str) -> Vec<&str> {
     if name.is_empty() { Vec::new() } else { vec!["-n", name] }
 }
 
-/// The label selector of the Pods of a Deployment, as kubectl takes it.
+/// The label selector of the Pods of a Deployment, in kubectl's syntax.
 pub fn pod_selector(deployment: &Value) -> String {
     LabelSelector::of(&deployment["spec"]["selector"]).to_string()
 }
@@ -104,7 +105,7 @@ pub fn reasons(deployment: &Value, pods: &[Value]) -> Vec<String> {
     reasons
 }
 
-/// The reasons why containers wait, and their last exit codes.
+/// The reasons for waiting containers, and their last exit codes.
 fn containers(pod: &Value) -> Vec<String> {
     let statuses = ["/status/initContainerStatuses", "/status/containerStatuses"].map(|field| pod.pointer(field));
     let statuses = statuses.into_iter().flatten().filter_map(Value::as_array).flatten();
@@ -112,7 +113,7 @@ fn containers(pod: &Value) -> Vec<String> {
     for status in statuses {
         let container = text_at(status, "/name");
         let (reason, message) = (text_at(status, "/state/waiting/reason"), text_at(status, "/state/waiting/message"));
-        // It waits for another one, which has a reason.
+        // The container waits for another one, which has a reason.
         if reason.is_empty() || matches!(reason, "PodInitializing" | "ContainerCreating") {
             continue;
         }
@@ -139,7 +140,7 @@ pub fn events(events: &[Value], deployment: &str) -> Vec<String> {
         let rest = name.strip_prefix(deployment);
         text_at(event, "/type") == "Warning" && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
     };
-    // RFC 3339, so the order of texts is that of times; what was seen once has no series of times.
+    // RFC 3339, so sorting strings sorts by time. Events that occurred once have no series of times.
     let time = |event: &Value| {
         let fields = ["/series/lastObservedTime", "/lastTimestamp", "/eventTime", "/metadata/creationTimestamp"];
         fields.iter().map(|field| text_at(event, field)).find(|time| !time.is_empty()).unwrap_or_default().to_owned()
@@ -155,7 +156,7 @@ pub fn events(events: &[Value], deployment: &str) -> Vec<String> {
     texts.split_off(texts.len().saturating_sub(LAST))
 }
 
-/// So many are read.
+/// The maximum number of events.
 const LAST: usize = 5;
 
 #[cfg(test)]

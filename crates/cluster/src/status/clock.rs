@@ -1,4 +1,5 @@
-//! The time, and how long ago something happened. It decides what is reported as too old, and is passed to the checks as a value.
+//! The current time, and ages. It determines which findings are reported as outdated, and is passed to the checks as a
+//! value.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -12,14 +13,14 @@ impl Now {
         Self(Timestamp::now().as_second())
     }
 
-    /// The seconds since a time of Kubernetes, if it is one.
+    /// The seconds since a timestamp of Kubernetes; `None` for invalid ones.
     pub fn since(self, time: &Value) -> Option<i64> {
         let time: Timestamp = time.as_str()?.parse().ok()?;
         Some(self.0 - time.as_second())
     }
 }
 
-/// `45s`, `7m`, `3h`, `12d`, as kubectl shows it.
+/// An age in kubectl's format: `45s`, `7m`, `3h`, `12d`.
 pub fn age(seconds: i64) -> String {
     match seconds.max(0) {
         seconds @ 0..120 => format!("{seconds}s"),

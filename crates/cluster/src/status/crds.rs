@@ -1,4 +1,5 @@
-//! The CRDs of the project and of the cluster: which one is newer, who edited it, how it converts, and old versions that are still stored.
+//! The CRDs of the project and of the cluster: which one is newer, who edited it, its conversion, and old versions that
+//! are still stored.
 
 use serde_json::{Value, json};
 
@@ -25,7 +26,7 @@ pub fn examine(project: &Project, facts: &Facts) -> Vec<Finding> {
     found
 }
 
-/// `around` has the CRDs of the cluster in the groups of the project.
+/// `around` contains the CRDs of the cluster in the groups of the project.
 fn check(ours: &Value, installed: &Value, around: &[&Value]) -> Vec<Finding> {
     let name = name(ours);
     let storage = Storage::of(installed);
@@ -91,7 +92,7 @@ fn drift(ours: &Value, installed: &Value) -> Option<Finding> {
     })
 }
 
-/// False for a kind of which only the identity is known.
+/// `false` for a kind of which only the identity is known.
 fn has_schema(crd: &Value) -> bool {
     list(&crd["spec"]["versions"]).iter().any(|version| version["schema"].is_object())
 }
@@ -113,7 +114,7 @@ fn identity(crd: &Value) -> Value {
 /// The maximum number of fields in a message.
 const SHOWN: usize = 4;
 
-/// The manager that changed the versions last, unless it is opctl.
+/// The field manager that last changed the versions, unless it is opctl.
 fn editor(installed: &Value) -> Option<String> {
     let of_versions = |entry: &&Value| entry["fieldsV1"]["f:spec"].get("f:versions").is_some();
     let entries = list(&installed["metadata"]["managedFields"]).iter().filter(of_versions);

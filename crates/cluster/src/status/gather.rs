@@ -1,4 +1,4 @@
-//! Asks the cluster everything at the same time: a kubectl process for each request.
+//! Sends all requests to the cluster in parallel, with a kubectl process for each.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -17,28 +17,28 @@ pub struct Facts {
     pub cluster: String,
     /// The objects that the project would apply.
     pub installed: Answer,
-    /// Pods, Leases and EndpointSlices in the namespace of the operator.
+    /// Pods, Leases and EndpointSlices in the operator's namespace.
     pub around: Answer,
     /// The custom resources of each CRD of the project.
     pub kinds: Vec<(String, Answer)>,
     /// Warnings about any object.
     pub events: Answer,
-    /// Objects that look like those of the project, and that it does not have.
+    /// Objects that look like those of the project, but are not in it.
     pub others: Answer,
 }
 
-/// The answer of a cluster to a request.
+/// The result of a request.
 #[derive(Debug, Default)]
 pub struct Answer {
     pub objects: Vec<Value>,
-    /// The reason why it may not be complete.
+    /// The reason why the objects may be incomplete.
     pub error: Option<KubectlError>,
 }
 
-/// The limit for each request.
+/// The timeout of each request.
 const TIMEOUT: &str = "--request-timeout=10s";
 
-/// The kinds that are compared, as kubectl names them.
+/// The kinds to compare, with kubectl's names.
 const COMPARED: [(&str, &str); 9] = [
     ("CustomResourceDefinition", "customresourcedefinitions.apiextensions.k8s.io"),
     ("ClusterRole", "clusterroles.rbac.authorization.k8s.io"),
@@ -52,7 +52,7 @@ const COMPARED: [(&str, &str); 9] = [
 ];
 
 impl Facts {
-    /// Asks for everything at the same time.
+    /// Sends all requests in parallel.
     pub fn gather(project: &Project, kubectl: &Kubectl) -> Result<Self, ConnectionError> {
         let namespace =
             project.of("Deployment").find_map(|it| it["metadata"]["namespace"].as_str()).unwrap_or("default");
@@ -99,7 +99,7 @@ impl Facts {
         Ok(Self { cluster, others, ..facts })
     }
 
-    /// An installed object; `Err` with the reason if it cannot be read.
+    /// An installed object, or the reason why it cannot be read.
     pub fn installed(&self, wanted: &Value) -> Result<Option<&Value>, String> {
         let namespace = |object: &Value| object["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
         let is_it = |object: &&Value| {
@@ -115,7 +115,7 @@ impl Facts {
     }
 }
 
-/// True if other objects may have been read.
+/// `true` if other objects may have been read.
 fn is_partial(error: &KubectlError) -> bool {
     matches!(error.cause(), FailureCause::Forbidden(_) | FailureCause::Other)
 }
@@ -166,21 +166,22 @@ fn installed(project: &Project, kubectl: &Kubectl) -> Answer {
     )
 }
 
-/// Those of a CRD, in the version that is stored if it is served.
+/// The objects of a CRD, in the storage version if it is served.
 fn objects(crd: &Value, kubectl: &Kubectl) -> Answer {
     let served = list(&crd["spec"]["versions"]).iter().filter(|version| version["served"] == true);
     let Some(version) = served.max_by_key(|version| version["storage"] == true) else { return Answer::default() };
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let (group, plural) = (text(&crd["spec"]["group"]), text(&crd["spec"]["names"]["plural"]));
-    // From the cache of the API server, in one request.
+    // From the API server's cache, in a single request.
     Answer::to_raw(kubectl, &format!("/apis/{group}/{}/{plural}?resourceVersion=0", text(&version["name"])))
 }
 
-/// `clusterrole.rbac.authorization.k8s.io/admin`: all objects of the kinds that are compared, in the namespace or in none.
-/// Not of those that this user may not list: then there is an error, too.
+/// The names of all objects of the compared kinds, in the namespace or cluster-scoped, as
+/// `clusterrole.rbac.authorization.k8s.io/admin`. Lacks kinds that the user may not list; then there is an error as
+/// well.
 fn all_names(namespace: &str, kubectl: &Kubectl) -> (Vec<String>, Option<KubectlError>) {
     let resources: Vec<&str> = COMPARED.iter().map(|(_, resource)| *resource).collect();
-    // A table, which is short; other formats need the whole objects.
+    // A short table; other formats transfer whole objects.
     let get = ["get", &resources.join(","), "-n", namespace, "--no-headers", "--ignore-not-found", TIMEOUT];
     match kubectl.run_to_the_end(&get, "") {
         Ok((output, error)) => {
@@ -191,7 +192,7 @@ fn all_names(namespace: &str, kubectl: &Kubectl) -> (Vec<String>, Option<Kubectl
     }
 }
 
-/// The objects that the project may have applied earlier.
+/// The objects that an earlier release of the project may have applied.
 fn others(project: &Project, names: &[String], namespace: &str, kubectl: &Kubectl) -> Answer {
     let is_known = |kind: &str, name: &str| {
         project.objects.iter().any(|object| {

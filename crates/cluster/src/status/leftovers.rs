@@ -1,4 +1,4 @@
-//! Objects that an earlier release of the project applied, and that it does not have any more.
+//! Objects that an earlier release of the project applied, and that are no longer part of it.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ pub fn examine(project: &Project, facts: &Facts) -> Vec<Finding> {
     found
 }
 
-/// True if an object with a name like those of the project belongs to it.
+/// `true` if an object whose name resembles those of the project belongs to it.
 fn is_ours(object: &Value, namespace: &str, project: &Project) -> bool {
     let is_group = |group: &Value| group.as_str().is_some_and(|group| project.has_group(group));
     let is_namespace = |value: &Value| value["namespace"] == namespace;

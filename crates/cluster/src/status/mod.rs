@@ -1,7 +1,7 @@
 //! Compares the manifests of a project with the cluster.
 //!
-//! `gather` asks the cluster, with a few kubectl processes at the same time. Each other module has the checks of a section, as functions of
-//! what was gathered, so that their tests are tables. A section that cannot be read is reported as skipped.
+//! `gather` sends a few requests in parallel. Each other module contains the checks of a section, as functions of the
+//! results, so that their tests are tables. A section that cannot be read is reported as skipped.
 
 mod certificate;
 mod clock;
@@ -27,17 +27,17 @@ pub struct Project {
     /// Empty for a crate of which only the kinds are known.
     pub name: String,
     pub objects: Vec<Value>,
-    /// The name of the image that stands for the operator's own until it is deployed.
+    /// The placeholder for the operator's image until it is deployed.
     pub placeholder: &'static str,
 }
 
 impl Project {
-    /// Its objects of a kind.
+    /// The objects of a kind.
     fn of(&self, kind: &'static str) -> impl Iterator<Item = &Value> {
         self.objects.iter().filter(move |object| object["kind"] == kind)
     }
 
-    /// True if one of its CRDs is in this API group.
+    /// `true` if a CRD of the project is in this API group.
     fn has_group(&self, group: &str) -> bool {
         self.objects.iter().any(|object| object["spec"]["group"] == group)
     }
@@ -52,11 +52,11 @@ pub struct Status {
 }
 
 impl Status {
-    /// Asks the cluster.
+    /// Reads the state from the cluster.
     ///
     /// # Errors
     ///
-    /// If it cannot be asked. What the user may not read is a finding.
+    /// If the cluster cannot be reached. Objects that the user may not read are findings.
     pub fn read(project: &Project, kubectl: &Kubectl) -> Result<Self, ConnectionError> {
         Ok(Self::of(project, Facts::gather(project, kubectl)?, Now::of_clock()))
     }
@@ -75,7 +75,7 @@ impl Status {
         Self { cluster: facts.cluster, sections }
     }
 
-    /// True if there is a warning or an error.
+    /// `true` if there is a warning or an error.
     pub fn differs(&self) -> bool {
         worst(&self.sections).is_some_and(|worst| worst >= Severity::Warning)
     }

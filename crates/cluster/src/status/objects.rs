@@ -1,4 +1,4 @@
-//! The custom resources: how many there are, which are not ready, and which cannot be deleted.
+//! The custom resources: their number, those that are not ready, and those that cannot be deleted.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use opctl_model::counted;
 
 /// The maximum number of objects in a message.
 const SHOWN: usize = 3;
-/// The seconds that the operator may take to clean up after an object, or to set its first status.
+/// The time for the operator to clean up after an object, or to set its first status, in seconds.
 const PATIENCE: i64 = 5 * 60;
 
 pub fn examine(project: &Project, facts: &Facts, now: Now) -> Vec<Finding> {
@@ -19,7 +19,7 @@ pub fn examine(project: &Project, facts: &Facts, now: Now) -> Vec<Finding> {
     let mut found = Vec::new();
     for (crd, answer) in &facts.kinds {
         match &answer.error {
-            // The CRD is missing, which is reported.
+            // The CRD is missing, which is already reported.
             Some(error) if error.to_string().contains("NotFound") => {}
             Some(_) => {
                 let why = answer.denied("").unwrap_or_default();
@@ -35,7 +35,7 @@ pub fn examine(project: &Project, facts: &Facts, now: Now) -> Vec<Finding> {
     found
 }
 
-/// The kind of the objects, and what decides about them.
+/// A kind of custom resources.
 struct Kind<'a> {
     /// The name of its CRD.
     crd: &'a str,
@@ -139,7 +139,7 @@ fn last_event(object: &Value, events: &[Value]) -> Option<String> {
         let is_same = |field| about[field].as_str() == object["metadata"][field].as_str();
         about["kind"] == object["kind"] && name(object) == about["name"] && is_same("namespace")
     };
-    // RFC 3339, so the order of texts is that of times.
+    // RFC 3339, so sorting strings sorts by time.
     let time = |event: &&Value| {
         let times = [&event["lastTimestamp"], &event["eventTime"], &event["metadata"]["creationTimestamp"]];
         times.into_iter().find_map(|time| time.as_str().map(String::from))

@@ -1,4 +1,4 @@
-//! The Deployment of the operator: its image, rollout and restarts, and which replica is the leader.
+//! The Deployment of the operator: its image, rollout and restarts, and the leader among its replicas.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +37,7 @@ pub fn examine(project: &Project, facts: &Facts, now: Now) -> Vec<Finding> {
     found
 }
 
-/// True if the Pod is one of the Deployment.
+/// `true` if the Pod belongs to the Deployment.
 fn selects(deployment: &Value, pod: &Value) -> bool {
     let selector = LabelSelector::of(&deployment["spec"]["selector"]);
     !selector.is_empty() && selector.selects_labels(&pod["metadata"]["labels"])
@@ -47,7 +47,7 @@ fn containers(template: &Value) -> impl Iterator<Item = &Value> {
     list(&template["spec"]["template"]["spec"]["containers"]).iter()
 }
 
-/// Compares the images, unless the project leaves them to `opctl deploy`.
+/// Compares the images, unless the project contains the placeholder that `opctl deploy` replaces.
 fn check_image(ours: &Value, installed: &Value, placeholder: &str) -> Vec<Finding> {
     let mut found = Vec::new();
     for container in containers(ours) {
@@ -87,7 +87,7 @@ fn check_rollout(deployment: &Value, pods: &[Value]) -> Finding {
     }
 }
 
-/// Restarts within this time are a problem, earlier ones are history.
+/// Only restarts within this time are reported, in seconds.
 const RECENT: i64 = 24 * 3600;
 
 fn check_restarts(pod: &Value, now: Now) -> Vec<Finding> {
@@ -114,7 +114,7 @@ fn check_restarts(pod: &Value, now: Now) -> Vec<Finding> {
     restarted.map(finding).collect()
 }
 
-/// A tag that was pushed again gives replicas of different builds.
+/// Reports replicas of different builds, which occur if a tag was pushed again.
 fn check_digests(pods: &[Value]) -> Option<Finding> {
     let statuses = pods.iter().flat_map(|pod| list(&pod["status"]["containerStatuses"]));
     let mut images: Vec<(&str, BTreeSet<&str>)> = Vec::new();
@@ -131,7 +131,7 @@ fn check_digests(pods: &[Value]) -> Option<Finding> {
     Some(Finding::warning(what).help("give each build its own tag, or deploy by digest"))
 }
 
-/// The replica that reconciles. Without leader election, there is nothing to report for one replica.
+/// Reports the leader. Without leader election, nothing is reported for a single replica.
 fn check_leader(project: &str, deployment: &Value, facts: &Facts, now: Now) -> Option<Finding> {
     let arguments = || containers(deployment).flat_map(|it| list(&it["args"])).filter_map(Value::as_str);
     let by_variable = containers(deployment).flat_map(|it| list(&it["env"])).any(|it| it["name"] == "LEADER_ELECT");
@@ -170,7 +170,7 @@ mod tests {
     use crate::findings::Severity;
     use crate::status::gather::Answer;
 
-    /// 2026-01-01T00:00:00Z
+    /// 2026-01-01T00:00:00Z.
     const NOW: Now = Now(1_767_225_600);
 
     fn deployment(image: &str, arguments: &[&str], replicas: u32) -> Value {

@@ -1,4 +1,4 @@
-//! The roles of the project against those of the cluster, rule by rule, and whether they are bound to the operator.
+//! Compares the roles of the project and the cluster, rule by rule, and checks that they are bound to the operator.
 
 use serde_json::Value;
 
@@ -46,7 +46,7 @@ pub fn examine(project: &Project, facts: &Facts) -> Vec<Finding> {
     found
 }
 
-/// Applies everything again.
+/// The command that applies all objects again.
 const DEPLOY: &str = "opctl deploy --image IMAGE";
 
 fn check_role(role: &Value, installed: &Value) -> Vec<Finding> {

@@ -1,4 +1,5 @@
-//! Webhooks: whether they are registered as in the project, whether anything answers, and until when the API server trusts it.
+//! Webhooks: differences between the project and the cluster, running endpoints, and the expiry of the trusted
+//! certificate.
 
 use serde_json::Value;
 
@@ -33,7 +34,7 @@ pub fn examine(project: &Project, facts: &Facts, now: Now) -> Vec<Finding> {
     found
 }
 
-/// Each webhook of a configuration.
+/// Checks each webhook of a configuration.
 fn check(ours: &Value, installed: &Value, facts: &Facts, now: Now) -> Vec<Finding> {
     let mut found = Vec::new();
     for webhook in list(&ours["webhooks"]) {
@@ -71,7 +72,7 @@ fn name_of(webhook: &Value) -> &str {
     webhook["name"].as_str().unwrap_or_default()
 }
 
-/// True if the rules are the same, apart from fields that the API server adds.
+/// `true` if the rules are equal, ignoring fields that the API server adds.
 fn has_rules(ours: &Value, theirs: &Value) -> bool {
     let (ours, theirs) = (list(ours), list(theirs));
     let keys = ["apiGroups", "apiVersions", "operations", "resources"];
@@ -79,7 +80,7 @@ fn has_rules(ours: &Value, theirs: &Value) -> bool {
         && ours.iter().zip(theirs).all(|(ours, theirs)| keys.iter().all(|key| ours[key] == theirs[key]))
 }
 
-/// A certificate that expires sooner should have been renewed.
+/// The remaining lifetime, in seconds, below which a certificate should have been renewed.
 const SOON: i64 = 7 * 24 * 3600;
 
 fn check_client(what: &str, client: &Value, facts: &Facts, now: Now) -> Finding {
@@ -125,7 +126,7 @@ mod tests {
     use crate::findings::Severity;
     use crate::status::gather::Answer;
 
-    /// Valid until 2026-01-31.
+    /// A client configuration whose certificate is valid until 2026-01-31.
     fn client() -> Value {
         let mut params = CertificateParams::new(["a.b.svc".to_owned()]).unwrap();
         params.not_after = date_time_ymd(2026, 1, 31);
