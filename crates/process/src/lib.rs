@@ -1,13 +1,15 @@
 //! Child processes and signals: Ctrl-C and SIGTERM stop the children, then this process.
 //!
-//! A [`Command`] goes in, its output or exit status comes out. What a signal does depends on what is running:
+//! A [`Command`] goes in, its output or exit status comes out. The effect of a signal depends on what is running:
 //!
-//! - a [`Child`], which this process waits for, is stopped with all that it started, before this process exits with 130
-//! - a [`Process`] runs beside this one until it is stopped or dropped
+//! - a [`Child`], for which this process waits, is stopped with all its descendants before this process exits with 130
+//! - a [`Process`] runs in the background until it is stopped or dropped
 //! - [`run_foreground`] gives a command the terminal, as a shell does
-//! - while a [`Shield`] is raised, a signal is only noted: work that must not be cut short, such as writing files, asks for it
+//! - while a [`Shield`] is raised, a signal is only recorded; code that must not be interrupted, such as writing files,
+//!   checks for it
 //!
-//! Nothing here knows which programs are started, or why. The signal handler is installed once, with the first child or shield.
+//! Nothing here knows which programs are started, or why. The signal handler is installed once, with the first child or
+//! shield.
 
 use std::io::{self, IsTerminal, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -19,20 +21,21 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-/// 128 + SIGINT, as shells have it.
+/// 128 + SIGINT, as in shells.
 const EXIT_CODE: i32 = 130;
 /// The interval at which a process is polled for its exit.
 const LOOK: Duration = Duration::from_millis(10);
 
 struct State {
-    /// The number of shields that are raised.
+    /// The number of raised shields.
     shields: u32,
     interrupted: bool,
-    /// The process groups of children at work.
+    /// The process groups of running children.
     groups: Vec<u32>,
 }
 
-// A mutex rather than atomics: the handler holds it while it ends the process, so that no writing begins meanwhile.
+// A mutex rather than atomics: the handler holds it until the process exits, so that no write can start in the
+// meantime.
 static STATE: Mutex<State> = Mutex::new(State { shields: 0, interrupted: false, groups: Vec::new() });
 
 fn state() -> MutexGuard<'static, State> {
@@ -42,12 +45,12 @@ fn state() -> MutexGuard<'static, State> {
 fn listen() {
     static HANDLER: Once = Once::new();
     HANDLER.call_once(|| {
-        // It fails only if a handler is there already; then that one decides, as it did before.
+        // Fails only if another handler is already installed, which then decides, as before.
         let _ = ctrlc::set_handler(|| {
             let mut state = state();
             state.groups.iter().copied().for_each(stop);
             if state.shields == 0 {
-                // The next output begins a line, after `^C` and the unfinished output of a child.
+                // Starts a new line after `^C` and the unfinished output of a child.
                 if io::stderr().is_terminal() {
                     let _ = writeln!(io::stderr());
                 }
@@ -58,7 +61,7 @@ fn listen() {
     });
 }
 
-/// While it exists, a signal is noted instead of ending this process.
+/// While it exists, a signal is recorded instead of ending this process.
 pub struct Shield(());
 
 impl Shield {
@@ -85,10 +88,10 @@ impl Drop for Shield {
 
 /// Runs a command in the foreground, as a shell does: it owns the terminal. Waits until it exits, even after a signal.
 pub fn run_foreground(command: &mut Command) -> io::Result<ExitStatus> {
-    /// The time after which it is killed.
+    /// The grace period before the process is killed.
     const PATIENCE: Duration = Duration::from_secs(10);
     let shield = Shield::raise();
-    // One that has the terminal must be in the terminal's process group, and is told of Ctrl-C by it.
+    // A process that uses the terminal must be in its process group, and receives Ctrl-C from it.
     let shares_terminal = io::stdin().is_terminal();
     let mut process = Process(if shares_terminal { command } else { in_own_group(command) }.spawn()?);
     while !shield.is_interrupted() {
@@ -100,12 +103,13 @@ pub fn run_foreground(command: &mut Command) -> io::Result<ExitStatus> {
     if shares_terminal { process.wait(PATIENCE) } else { process.stop(PATIENCE) }
 }
 
-/// The terminal's Ctrl-C is not for it, and what it starts can be stopped with it: cargo would leave its compilers behind.
+/// Keeps the terminal's Ctrl-C from the process, and lets it be stopped with all its descendants: cargo would leave its
+/// compilers running.
 pub fn in_own_group(command: &mut Command) -> &mut Command {
     command.process_group(0)
 }
 
-/// A child process that this one waits for. A signal stops it, and all that it started, before this process ends.
+/// A child process that this one waits for. A signal stops it with all its descendants before this process exits.
 pub struct Child {
     child: Option<process::Child>,
     group: u32,
@@ -114,7 +118,7 @@ pub struct Child {
 impl Child {
     pub fn spawn(command: &mut Command) -> io::Result<Self> {
         listen();
-        // Held while it starts: a signal finds either no child or one to stop.
+        // Held during the start, so that a signal finds either no child or one to stop.
         let mut state = state();
         let child = in_own_group(command).spawn()?;
         let group = child.id();
@@ -122,21 +126,22 @@ impl Child {
         Ok(Self { child: Some(child), group })
     }
 
-    /// Standard input, where it is piped.
+    /// Standard input, if it is piped.
     pub fn stdin(&mut self) -> Option<ChildStdin> {
         self.child.as_mut().and_then(|child| child.stdin.take())
     }
 
-    /// Standard error as it comes, where it is piped.
+    /// Standard error as a stream, if it is piped.
     pub fn stderr(&mut self) -> Option<ChildStderr> {
         self.child.as_mut().and_then(|child| child.stderr.take())
     }
 
-    /// Like [`output`](Self::output), with a limit on standard output, in bytes. A child that writes more gets a broken pipe.
+    /// Like [`output`](Self::output), with a limit on standard output, in bytes. A child that writes more gets a broken
+    /// pipe.
     ///
     /// # Errors
     ///
-    /// If the child cannot be waited for, or writes more.
+    /// If waiting for the child fails, or the child writes more.
     pub fn output_within(mut self, limit: u64) -> io::Result<Output> {
         let stdout = self.child.as_mut().and_then(|child| child.stdout.take());
         let read = || {
@@ -156,7 +161,7 @@ impl Child {
         Ok(Output { stdout, ..output })
     }
 
-    /// Waits for its exit, and returns the streams that are piped and not taken.
+    /// Waits for the exit, and returns the piped streams that were not taken.
     pub fn output(mut self) -> io::Result<Output> {
         self.child.take().expect("only this takes it").wait_with_output()
     }
@@ -173,7 +178,7 @@ pub fn stop_children() {
     state().groups.iter().copied().for_each(stop);
 }
 
-/// A process that runs beside this one. It is killed when this is dropped.
+/// A process in the background. It is killed when this is dropped.
 pub struct Process(process::Child);
 
 impl Process {
@@ -185,17 +190,17 @@ impl Process {
         self.0.id()
     }
 
-    /// The exit status if it has exited by itself.
+    /// The exit status; `None` while it runs.
     pub fn end(&mut self) -> io::Result<Option<ExitStatus>> {
         self.0.try_wait()
     }
 
-    /// Kills it without time to clean up. Has no effect if it has exited.
+    /// Kills the process without a grace period. Has no effect if it has exited.
     pub fn kill(&mut self) -> io::Result<()> {
         self.0.kill().and_then(|()| self.0.wait()).map(drop)
     }
 
-    /// Stops it as the kubelet does: SIGTERM, time to clean up, SIGKILL.
+    /// Stops the process as the kubelet does: SIGTERM, a grace period, SIGKILL.
     pub fn stop(self, patience: Duration) -> io::Result<ExitStatus> {
         stop(self.0.id());
         self.wait(patience)
@@ -223,7 +228,7 @@ impl Drop for Process {
 
 fn stop(group: u32) {
     if let Ok(group) = i32::try_from(group) {
-        // It fails only if the group is empty.
+        // Fails only if the group is empty.
         let _ = killpg(Pid::from_raw(group), Signal::SIGTERM);
     }
 }
