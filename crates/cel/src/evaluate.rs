@@ -62,7 +62,7 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// Also called by functions that process a whole value in one call.
+    /// Takes steps from the budget. Public for functions that process a whole value in one call.
     pub fn spend(&mut self, steps: usize) -> Result<(), Failure> {
         match self.left.checked_sub(steps as u64) {
             Some(left) if left > 0 => {

@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use crate::{Deadline, Kubectl, KubectlError, condition, items, list, text_at};
 
-/// A CRD in the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Crd {
     /// The name: `memcacheds.cache.example.com`.

@@ -3,7 +3,6 @@
 use opctl_model::counted;
 use opctl_model::diagnostic::Diagnostic;
 
-/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     pub severity: Severity,

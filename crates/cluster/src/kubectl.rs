@@ -115,7 +115,6 @@ fn is_log(line: &str) -> bool {
     head.is_some_and(|head| b"IWE".contains(&head[0]) && head[1..5].iter().all(u8::is_ascii_digit) && head[5] == b' ')
 }
 
-/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
     if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }

@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use opctl_model::yaml;
 
-/// An object of a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
     /// The rendered YAML.

@@ -48,7 +48,6 @@ pub struct Sweep {
     pub disturbance: Option<String>,
 }
 
-/// A migration in progress.
 #[derive(Debug, Default)]
 pub struct Migration {
     verified: BTreeSet<Key>,
@@ -124,7 +123,6 @@ impl Storage {
         self.page(kubectl, 1, "").map(|page| page.objects.len() + page.remaining)
     }
 
-    /// A page of the objects.
     fn page(&self, kubectl: &Kubectl, limit: usize, token: &str) -> Result<Page, KubectlError> {
         let (group, plural) = (text_at(&self.spec, "/group"), text_at(&self.spec, "/names/plural"));
         let version = self.served.as_deref().unwrap_or_default();

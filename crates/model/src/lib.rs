@@ -185,7 +185,6 @@ pub struct Api {
     pub span: Span,
 }
 
-/// An enum of the source.
 #[derive(Clone, Debug)]
 pub struct Enumeration {
     pub name: String,
@@ -225,7 +224,6 @@ pub struct Webhook {
     pub definition: Stated,
 }
 
-/// The type of an admission webhook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Admission {
     Mutating,

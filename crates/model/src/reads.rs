@@ -66,7 +66,6 @@ pub struct Code {
     pub span: Option<Span>,
     /// The type that the function deserializes first. Everything that this type rejects is rejected.
     pub from: Reads,
-    /// Values that the function rejects.
     pub refused: Vec<Value>,
     pub knowledge: Knowledge,
 }
@@ -102,7 +101,6 @@ pub enum Remedy {
     None,
 }
 
-/// A part of a struct.
 #[derive(Clone, Debug)]
 pub enum Part {
     Field(Field),

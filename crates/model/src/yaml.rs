@@ -16,7 +16,6 @@ use serde::ser::{SerializeMap, SerializeSeq, Serializer};
 use serde_json::Value;
 use serde_saphyr::{DoubleQuoted, Options, SerializerOptions, SingleQuoted};
 
-/// Error of parsing YAML.
 #[derive(Debug)]
 pub struct Error {
     /// The message, without the position.
@@ -139,7 +138,6 @@ pub fn documents(header: &str, values: &[impl Serialize]) -> String {
     text
 }
 
-/// A value as a document.
 pub fn document(value: &Value) -> String {
     let mut text = String::new();
     serde_saphyr::to_fmt_writer_with_options(&mut text, &Styled(value), writing())

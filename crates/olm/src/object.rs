@@ -70,7 +70,6 @@ impl Object {
         node.span.clone()
     }
 
-    /// The position of the name.
     pub fn name_span(&self) -> Span {
         self.span("/metadata/name")
     }

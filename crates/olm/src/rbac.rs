@@ -14,7 +14,6 @@ use crate::diagnostics::{OP501, OP502, OP503};
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
-/// Rules by service account.
 type Rules = BTreeMap<String, Vec<Value>>;
 
 /// `permissions` and `clusterPermissions`, sorted by account.

@@ -1,6 +1,6 @@
 //! The folder of a test environment, with a lock that is released when its process ends.
 //!
-//! A folder whose lock nobody holds was left behind by a killed process.
+//! A folder that is not locked was left behind by a killed process.
 
 use std::fs::{self, File, TryLockError};
 use std::io::Write;

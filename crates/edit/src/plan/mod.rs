@@ -84,7 +84,6 @@ pub enum Choice {
     Merge,
     /// Like `Merge`, but conflicts are written with both texts between markers.
     Markers,
-    /// Keeps the user's text.
     Ours,
     /// Replaces it by the new text, even if the user deleted the file.
     Theirs,

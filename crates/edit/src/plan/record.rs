@@ -50,9 +50,7 @@ pub enum RecordError<E: std::error::Error + 'static> {
 
 /// Properties of a scaffold for its record.
 pub struct Scaffold<'a> {
-    /// The folder of the project.
     pub folder: &'a str,
-    /// The revision of the templates.
     pub revision: u32,
     /// The project is new, so the record is created.
     pub starts: bool,

@@ -13,7 +13,6 @@ pub enum Mode {
     Apply,
     /// Lists the changes.
     DryRun,
-    /// Shows the changes as a unified diff.
     Diff,
     /// Fails if there are changes.
     Check,

@@ -7,7 +7,6 @@ use crate::text::{indent, insert, line_end, line_start, newline, starts_line};
 
 /// One of several adjacent elements.
 pub struct Sibling {
-    /// The sort key.
     pub key: String,
     pub range: Range<usize>,
 }

@@ -30,7 +30,6 @@ impl KindNames {
     }
 }
 
-/// Names to replace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Renames {
     /// Modules by path from the root of the crate, with their new names.
@@ -465,7 +464,6 @@ mod tests {
         text.split("::").map(str::to_owned).collect()
     }
 
-    /// Renames `Memcached` to `Store`.
     fn renames() -> Renames {
         let types = ["", "Spec", "Status"]
             .map(|end| (path(&format!("api::cache::v1::memcached::Memcached{end}")), format!("Store{end}")));

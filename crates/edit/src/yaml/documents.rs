@@ -15,7 +15,6 @@ use opctl_model::yaml;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
-    /// YAML documents.
     Yaml,
     /// A template of a Helm chart that renders YAML documents.
     Template,
@@ -23,7 +22,6 @@ pub enum Format {
     Json,
 }
 
-/// A document of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
     /// The range from its first to its last line, without comments and actions around it.

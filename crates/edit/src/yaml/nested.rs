@@ -23,7 +23,6 @@ pub struct YamlSequence {
     pub document: usize,
     /// The path; its last step is the key of the sequence.
     pub path: Vec<YamlStep>,
-    /// The file is a Helm template.
     #[serde(default)]
     pub is_template: bool,
 }

@@ -33,7 +33,6 @@ pub struct Field {
 /// `- …`
 pub struct Element {
     pub lines: Range<usize>,
-    /// The column of the dash.
     pub column: usize,
 }
 

@@ -74,7 +74,6 @@ pub struct Resource {
     pub origin: Origin,
 }
 
-/// The webhooks of a kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Webhooks {
     pub defaulting: bool,
@@ -264,7 +263,6 @@ impl Resource {
         self.origin == Origin::Own && name.starts_with(|c: char| c.is_ascii_uppercase())
     }
 
-    /// The path of the Rust type.
     pub fn type_path(&self) -> String {
         match self.origin {
             Origin::Own if self.is_adopted() => self.path.clone(),
@@ -289,7 +287,6 @@ impl Resource {
         self.options.workload.image.is_some()
     }
 
-    /// The controller with this name.
     pub fn named(&self, name: &ControllerName) -> Option<&Controller> {
         self.controllers.iter().find(|controller| controller.name == *name)
     }

@@ -1,4 +1,4 @@
-//! Reads files of others: folders, archives and images that opctl copies, unpacks or reads as a whole. The same policy
+//! Reads untrusted files: folders, archives and images that opctl copies, unpacks or reads as a whole. The same policy
 //! holds for all: a file is inside its root after its links are resolved, it is regular, and sizes and counts are
 //! within [`Limits`].
 
@@ -137,7 +137,6 @@ impl Intake {
 struct Capped<R> {
     reader: R,
     left: u64,
-    /// The limit in the error message.
     limit: u64,
 }
 

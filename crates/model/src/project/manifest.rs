@@ -4,7 +4,6 @@ use toml_edit::{DocumentMut, TableLike};
 
 use super::{ReadError, Tree, join};
 
-/// A Cargo.toml.
 #[derive(Debug)]
 pub struct Manifest(DocumentMut);
 

@@ -47,7 +47,7 @@ impl Tree {
         Self { root: root.into(), ..Self::default() }
     }
 
-    /// A folder of others: nothing outside of it is read, and no more than [`LIMITS`] allow.
+    /// An untrusted folder: nothing outside of it is read, and no more than [`LIMITS`] allow.
     pub fn of_others(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), is_foreign: true, ..Self::default() }
     }
@@ -252,7 +252,7 @@ impl Tree {
         self.walk("", is_own, DirEntry::path_is_symlink)
     }
 
-    /// Checks the limits for all files of a folder of others.
+    /// Checks the limits for all files of an untrusted folder.
     fn check_limits(&self, folder: &str, paths: impl ExactSizeIterator<Item: AsRef<Path>>) -> Result<(), ReadError> {
         if !self.is_foreign {
             return Ok(());

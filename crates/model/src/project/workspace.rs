@@ -18,7 +18,6 @@ use super::{ReadError, Tree, join};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::diagnostics::{OP003, OP047, OP048};
 
-/// A parsed Cargo.toml.
 #[derive(Clone, Debug)]
 pub struct CargoToml {
     /// Relative to the root of the tree.

@@ -10,7 +10,7 @@ pub fn parse(text: &str) -> Result<Version, String> {
     opctl_cel::version::parse(text).ok_or_else(|| wrong(text, &mistake(text)))
 }
 
-/// Also parses `v1.2`, ` 1.2.3 ` and `01.2.3`.
+/// Like [`parse`], but accepts `v1.2`, ` 1.2.3 ` and `01.2.3` as well.
 pub fn parse_tolerant(text: &str) -> Result<Version, String> {
     let complete = opctl_cel::version::complete(text.trim());
     parse(&complete.ok_or_else(|| wrong(text, "a short version has no `-` or `+`"))?)

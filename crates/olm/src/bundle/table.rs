@@ -20,9 +20,7 @@ pub struct Rule {
 pub enum Family {
     /// Folders, files and annotations.
     Format,
-    /// The ClusterServiceVersion.
     Csv,
-    /// The other manifests.
     Manifests,
     /// Optional validators, selected by name or suite.
     Optional,

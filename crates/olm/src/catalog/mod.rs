@@ -98,7 +98,6 @@ impl Catalog {
         self.documents.iter().filter(move |document| document.schema() == schema)
     }
 
-    /// The channels of a package.
     pub fn channels<'a>(&'a self, package: &'a str) -> impl Iterator<Item = &'a Document> {
         self.of_schema("olm.channel").filter(move |channel| channel.package() == package)
     }
@@ -139,7 +138,6 @@ pub fn head(node: &Node) -> Span {
     node.entries().first().map_or_else(|| node.span.clone(), |entry| entry.key_span.clone())
 }
 
-/// An entry of a channel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
     pub name: String,

@@ -139,7 +139,6 @@ fn properties<'a>(bundle: &'a Document, kind: &'a str) -> impl Iterator<Item = &
     all.filter(move |property| property.text_at(&["type"]) == Some(kind)).filter_map(|property| property.get("value"))
 }
 
-/// The version of a bundle.
 pub fn version(bundle: &Document) -> Option<Version> {
     semver::parse(properties(bundle, "olm.package").next()?.text_at(&["version"])?).ok()
 }

@@ -13,7 +13,6 @@ pub use config::{Config, Stage, Test, parse};
 
 use serde::{Deserialize, Serialize};
 
-/// A test and its results.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     pub test: Test,

@@ -10,7 +10,6 @@ use super::{State, Test, TestResult, TestStatus};
 /// Settings of all Pods of a run.
 #[derive(Clone, Debug)]
 pub struct PodSettings {
-    /// The ConfigMap of the run.
     pub config_map: String,
     pub service_account: String,
     pub untar_image: String,
@@ -32,7 +31,6 @@ pub fn config_map(archive: &[u8]) -> Value {
     })
 }
 
-/// The Pod of a test.
 pub fn pod(test: &Test, settings: &PodSettings) -> Value {
     let mount =
         |name: &str, path: &str, read_only: bool| json!({"name": name, "mountPath": path, "readOnly": read_only});
@@ -101,7 +99,6 @@ pub enum Progress {
     Finished,
     /// A container has failed, so the test will not start.
     Failed {
-        /// The name of the container.
         container: String,
         /// The exit code, and the reason in the status.
         how: String,

@@ -49,7 +49,7 @@ struct Walk<'a> {
 /// Facts about a schema that depend on the schemas around it.
 #[derive(Clone)]
 struct Inside {
-    /// `None` until a rule needs it.
+    /// Set at the first rule. `None` before, and if CEL cannot see values of the schema.
     declared: Option<Arc<Declaration>>,
     /// Maximum number of values of the schema in an object; `None` if it is unlimited.
     cardinality: Option<u64>,

@@ -91,7 +91,6 @@ impl Walk<'_> {
         self.path.pop();
     }
 
-    /// Checks the schema of a value.
     fn schema(&mut self, schema: &JSONSchemaProps, meta: Meta) {
         let is_embedded = schema.x_kubernetes_embedded_resource == Some(true);
         let is_int_or_string = schema.x_kubernetes_int_or_string == Some(true);

@@ -73,7 +73,6 @@ pub struct Change {
     pub location: CrdLocation,
     /// The JSON path in the schema, such as `spec.size`; empty for the root.
     pub path: String,
-    /// The change.
     pub message: String,
     /// The consequence, as a phrase.
     pub why: String,

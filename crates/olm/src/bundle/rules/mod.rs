@@ -44,7 +44,6 @@ fn is_one_line(span: &Span) -> bool {
     !span.file.text.get(span.range.clone()).unwrap_or_default().trim_end().contains('\n')
 }
 
-/// The strings in a list.
 fn texts<'a>(node: &'a Node, key: &str) -> impl Iterator<Item = &'a str> {
     node.items_at(&[key]).iter().filter_map(Node::as_text)
 }

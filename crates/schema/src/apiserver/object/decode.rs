@@ -66,7 +66,7 @@ fn is_meaningless(value: &Value, schema: &JSONSchemaProps) -> bool {
     value.is_null() && schema.nullable != Some(true)
 }
 
-/// Removes nulls that are not allowed. Nulls in lists are kept.
+/// Removes nulls from non-nullable fields without a default. Nulls in lists are kept.
 pub fn prune_nulls(value: &mut Value, schema: Option<&JSONSchemaProps>) {
     match value {
         Value::Object(map) => {

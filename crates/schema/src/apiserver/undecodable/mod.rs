@@ -67,7 +67,6 @@ pub struct Unchecked<'a> {
     pub code: &'a Code,
 }
 
-/// The result of a comparison.
 #[derive(Debug, Default)]
 pub struct Comparison<'a> {
     pub found: Vec<Undecodable<'a>>,
