@@ -49,6 +49,7 @@ impl Manager {
             .args(arguments)
             .current_dir(folder)
             .env("KUBECONFIG", kubeconfig)
+            .env("LOG_FORMAT", "text")
             .envs(variables.iter().copied())
             .env("RUST_LOG", "info")
             // To print the stack of a panic takes seconds on a busy machine, longer than an API server waits for a webhook.

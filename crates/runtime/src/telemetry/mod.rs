@@ -1,4 +1,4 @@
-//! Metrics, and logs on stderr: text for people, or JSON for machines. With the feature `otlp`, spans are exported to an
+//! Metrics, and logs on stderr: text for people on a terminal, JSON for machines elsewhere. With the feature `otlp`, spans are exported to an
 //! OpenTelemetry collector as well.
 
 pub mod metrics;
@@ -6,6 +6,7 @@ pub mod metrics;
 mod otlp;
 #[cfg(target_os = "linux")]
 mod process;
+mod text;
 
 use std::error::Error;
 use std::hash::{BuildHasher, RandomState};
@@ -17,13 +18,14 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, fmt};
 
+use self::text::{SpanFields, Text};
 use crate::Operator;
 
 /// The arguments for logs.
 #[derive(Clone, Debug, clap::Args)]
 pub struct LogOptions {
-    /// Format of the logs
-    #[arg(long, env, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
+    /// Format of the logs: text, json, or auto, which is text on a terminal and JSON elsewhere
+    #[arg(long, env, value_name = "FORMAT", value_enum, default_value_t = Format::Auto)]
     pub log_format: Format,
     /// Log level, with other levels for some modules: `info,kube=debug`
     #[arg(long, env = "RUST_LOG", value_name = "FILTER", value_parser = filter, default_value = "info")]
@@ -33,6 +35,8 @@ pub struct LogOptions {
 /// The format of the logs.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum Format {
+    /// Text on a terminal, JSON elsewhere.
+    Auto,
     /// Lines for people, in colour on a terminal.
     Text,
     /// One JSON object per line.
@@ -66,11 +70,19 @@ pub fn init(operator: Operator, options: &LogOptions) -> Result<Telemetry, Box<d
         about_kube if about_kube.contains("kube") => about_kube.to_owned(),
         other => format!("{REPEATED},{other}"),
     };
+    let on_terminal = stderr().is_terminal();
+    let is_text = match options.log_format {
+        Format::Auto => on_terminal,
+        Format::Text => true,
+        Format::Json => false,
+    };
     let lines = fmt::layer().with_writer(stderr);
-    let lines = match options.log_format {
-        Format::Text => lines.with_ansi(stderr().is_terminal()).boxed(),
+    let lines = if is_text {
+        let text = Text { dated: !on_terminal };
+        lines.with_ansi(text::is_colored()).fmt_fields(SpanFields).event_format(text).boxed()
+    } else {
         // The list of spans has the current one.
-        Format::Json => lines.json().flatten_event(true).with_current_span(false).boxed(),
+        lines.json().flatten_event(true).with_current_span(false).boxed()
     };
     #[cfg(not(feature = "otlp"))]
     let _ = operator;

@@ -9,7 +9,7 @@ fn no_library_repeats_what_the_operator_says() {
     let Some(cluster) = ControlPlane::start("logs", 0) else { return };
     CACHES.install(&cluster);
     CACHES.grant(&cluster);
-    let manager = CACHES.run(&cluster, &[]);
+    let manager = CACHES.run(&cluster, &["--log-format=json"]);
     assert!(!manager.log().contains("leading"), "nobody elects:\n{}", manager.log());
 
     // Open watches continue without the permission until they are interrupted.
@@ -19,7 +19,8 @@ fn no_library_repeats_what_the_operator_says() {
     cluster.lock().unwrap().restart("kube-apiserver").unwrap();
     within(RETRIES, "a word about the right that it lacks", || manager.log().contains(" is forbidden"));
     let log = manager.log();
-    let is_bad = |line: &&str| line.contains("WARN") || line.contains("ERROR");
-    let lines: Vec<&str> = log.lines().filter(is_bad).filter(|line| !line.contains(" opctl_runtime::")).collect();
+    let is_bad = |line: &&str| line.contains(r#""level":"WARN""#) || line.contains(r#""level":"ERROR""#);
+    let lines: Vec<&str> =
+        log.lines().filter(is_bad).filter(|line| !line.contains(r#""target":"opctl_runtime::"#)).collect();
     assert_eq!(lines, Vec::<&str>::new());
 }
