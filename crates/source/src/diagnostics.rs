@@ -226,6 +226,11 @@ opctl_model::diagnostics! {
     /// `default = […]`.
     OP051: Source, Warning;
 
+    /// The name of a type is misspelled: nothing of this name is in scope, and a type with almost the same name is. Macros, derives and
+    /// other crates that could bring the name are not in use here, so a compiler would reject it, too. If there may be such code, opctl
+    /// reports [OP010](#op010) instead.
+    OP052: Source, Mistake;
+
     /// opctl cannot determine what a call requests from the API server. As long as there is such a call, no permission is
     /// reported as unused ([OP417](#op417)): its marker may be for this request.
     ///

@@ -9,18 +9,19 @@ use syn::{DeriveInput, GenericArgument, GenericParam, Generics, ImplItem, ItemIm
 
 use super::values::Local;
 use crate::attributes::{Problem, Problems, attribute_macros};
-use crate::diagnostics::{OP009, OP010, OP011, OP012, OP013, OP017, OP026};
+use crate::diagnostics::{OP009, OP010, OP011, OP012, OP013, OP017, OP026, OP052};
 use crate::known::{self, Entry};
 use crate::resolve::derives;
 use crate::resolve::foreign::Missing;
 use crate::resolve::impls::Impls;
 use crate::resolve::kubernetes_version::Unclear;
 use crate::resolve::modules::{ModuleId, Modules, TypeDecl, UsePath, mentions, name, span_of};
-use crate::resolve::names::{Foreign, Namespace, Target, follow, made_by_macro, resolve};
+use crate::resolve::names::{Foreign, Namespace, Target, follow, made_by_macro, resolve, types_in};
 use crate::resolve::panics::Panics;
 use crate::resolve::roots::root_type;
 use crate::resolve::shadows::Shadows;
 use opctl_model::diagnostic::{Diagnostic, Span};
+use opctl_model::names::nearest;
 
 /// The most types within each other, aliases included; few frames of each fit into a stack.
 const MAX_DEPTH: usize = 128;
@@ -507,6 +508,12 @@ impl Context<'_> {
                 format!("no type `{}` is found from here; it may come from the crate `{krate}`", segments.join("::"));
             return self.refuse(OP011.error(message).at(span, label).help(help));
         }
+        if let Some(near) = self.misspelled(segments, scope) {
+            let message = format!("no type `{}` is in scope", segments.join("::"));
+            return self.refuse(
+                OP052.error(message).at(span, "").help(format!("a type with a similar name exists: `{near}`")),
+            );
+        }
         let message = if segments == ["Self"] {
             "a type that contains itself cannot be in a CRD: it has no references".to_string()
         } else {
@@ -518,6 +525,25 @@ impl Context<'_> {
                 .at(span, "")
                 .help("opctl follows modules and `use`; a type that a macro or a build script makes is not seen"),
         )
+    }
+
+    /// The type in scope with almost the same name, if only the source can declare the types of this module.
+    fn misspelled(&self, segments: &[String], scope: &Scope) -> Option<String> {
+        let (last, owner) = segments.split_last()?;
+        let module = if owner.is_empty() {
+            scope.module
+        } else {
+            let path = UsePath { global: false, segments: owner.to_vec() };
+            match resolve(self.modules, scope.module, &path, Namespace::Type)? {
+                Target::Module(module) => module,
+                _ => return None,
+            }
+        };
+        let declared = types_in(self.modules, module, last)?;
+        let mut names: Vec<&str> = known::prelude_names().filter(|_| owner.is_empty()).collect();
+        names.extend(declared.iter().map(String::as_str).filter(|name| name != last));
+        let near = nearest(last, names)?.to_owned();
+        Some([owner, &[near]].concat().join("::"))
     }
 
     /// A crate whose source is not on disk, and of which a glob may bring what a path names.

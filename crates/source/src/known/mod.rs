@@ -246,33 +246,40 @@ pub fn is_primitive(name: &str) -> bool {
     prelude(name).is_some_and(|path| path.len() == 1)
 }
 
+/// The primitives, and the types of the prelude.
+const PRELUDE: &[(&str, &[&str])] = &[
+    ("Option", &["std", "option", "Option"]),
+    ("Vec", &["std", "vec", "Vec"]),
+    ("String", &["std", "string", "String"]),
+    ("Box", &["std", "boxed", "Box"]),
+    ("Result", &["std", "result", "Result"]),
+    ("str", &["str"]),
+    ("bool", &["bool"]),
+    ("char", &["char"]),
+    ("i8", &["i8"]),
+    ("i16", &["i16"]),
+    ("i32", &["i32"]),
+    ("i64", &["i64"]),
+    ("i128", &["i128"]),
+    ("isize", &["isize"]),
+    ("u8", &["u8"]),
+    ("u16", &["u16"]),
+    ("u32", &["u32"]),
+    ("u64", &["u64"]),
+    ("u128", &["u128"]),
+    ("usize", &["usize"]),
+    ("f32", &["f32"]),
+    ("f64", &["f64"]),
+];
+
 /// What a bare name means when nothing in the module has it: a primitive, or a type of the prelude.
 pub fn prelude(name: &str) -> Option<&'static [&'static str]> {
-    Some(match name {
-        "Option" => &["std", "option", "Option"],
-        "Vec" => &["std", "vec", "Vec"],
-        "String" => &["std", "string", "String"],
-        "Box" => &["std", "boxed", "Box"],
-        "Result" => &["std", "result", "Result"],
-        "str" => &["str"],
-        "bool" => &["bool"],
-        "char" => &["char"],
-        "i8" => &["i8"],
-        "i16" => &["i16"],
-        "i32" => &["i32"],
-        "i64" => &["i64"],
-        "i128" => &["i128"],
-        "isize" => &["isize"],
-        "u8" => &["u8"],
-        "u16" => &["u16"],
-        "u32" => &["u32"],
-        "u64" => &["u64"],
-        "u128" => &["u128"],
-        "usize" => &["usize"],
-        "f32" => &["f32"],
-        "f64" => &["f64"],
-        _ => return None,
-    })
+    PRELUDE.iter().find(|(bare, _)| *bare == name).map(|(_, path)| *path)
+}
+
+/// The names that need no `use`.
+pub fn prelude_names() -> impl Iterator<Item = &'static str> {
+    PRELUDE.iter().map(|(name, _)| *name)
 }
 
 static TABLE: LazyLock<HashMap<&str, Linked>> = LazyLock::new(|| {

@@ -1,9 +1,10 @@
 //! `#[derive(…)]` → the macros that it runs, whatever `use` calls them here.
 
+use quote::ToTokens;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Path, Token};
+use syn::{Attribute, DeriveInput, Path, Token};
 
-use super::modules::{ModuleId, Modules, UsePath};
+use super::modules::{ModuleId, Modules, UsePath, mentions};
 use super::names::{Namespace, Target, follow, resolve};
 use crate::attributes::Derives;
 
@@ -110,6 +111,13 @@ pub fn other(modules: &Modules, module: ModuleId, attributes: &[Attribute]) -> O
 pub fn may_convert(modules: &Modules, module: ModuleId, attributes: &[Attribute]) -> bool {
     others(modules, module, attributes)
         .any(|path| path.last().is_some_and(|last| last == "From") || !is_unrelated(&path[0]))
+}
+
+/// A derive of this type may make another type of the name, such as `BackupBuilder` for `Backup`.
+pub fn may_make(modules: &Modules, module: ModuleId, input: &DeriveInput, name: &str) -> bool {
+    let is_of_type = name.contains(&super::modules::name(&input.ident));
+    let mentions_name = || input.attrs.iter().any(|attribute| mentions(attribute.to_token_stream(), name));
+    others(modules, module, &input.attrs).any(|path| !is_unrelated(&path[0]) || is_of_type || mentions_name())
 }
 
 fn others(modules: &Modules, module: ModuleId, attributes: &[Attribute]) -> impl Iterator<Item = Vec<String>> {

@@ -1,11 +1,13 @@
 //! Names → what they mean, as rustc resolves them: items, `use`, renames, globs, re-exports, `self`/`super`/`crate`,
 //! other crates of the workspace, and the paths of foreign crates.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+
+use syn::DeriveInput;
 
 use super::derives;
 use super::foreign::Missing;
-use super::modules::{DependencyName, External, ModuleId, Modules, Reach, UsePath, undecided};
+use super::modules::{DependencyName, External, ModuleId, Modules, Reach, TypeDecl, UsePath, undecided};
 use crate::diagnostics::{OP013, OP024};
 use crate::known;
 use opctl_model::diagnostic::Diagnostic;
@@ -306,6 +308,38 @@ impl Search<'_> {
         let found = self.walk(Target::Module(root), &path[1..], namespace);
         found.is_some_and(|found| self.is_there(&found, namespace))
     }
+}
+
+/// The names of the types of a module, with those that it imports. `None`: a macro, a derive or another crate may bring the type `wanted`.
+pub fn types_in(modules: &Modules, id: ModuleId, wanted: &str) -> Option<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    let (mut seen, mut left) = (BTreeSet::new(), vec![id]);
+    while let Some(id) = left.pop() {
+        if !seen.insert(id) {
+            continue;
+        }
+        let module = modules.module(id);
+        let derives_it = |input: &DeriveInput| derives::may_make(modules, id, input, wanted);
+        let is_made =
+            module.types.values().any(|declared| matches!(declared, TypeDecl::Data(input) if derives_it(input)));
+        if modules.is_foreign(id)
+            || is_made
+            || modules.maker(id, wanted).is_some()
+            || module.undecided.contains_key("*")
+        {
+            return None;
+        }
+        names.extend(module.types.keys().chain(module.roots.keys()).chain(module.uses.keys()).cloned());
+        for glob in &module.globs {
+            match resolve(modules, id, &glob.path, Namespace::Type) {
+                Some(Target::Module(inner)) => left.push(inner),
+                // The variants of an enum.
+                Some(Target::Item(..)) => {}
+                _ => return None,
+            }
+        }
+    }
+    Some(names)
 }
 
 pub fn changed_by_macro(name: &str) -> Diagnostic {
