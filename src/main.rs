@@ -5,7 +5,8 @@ use std::process::{ExitCode, exit};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
-use opctl::commands::{self, Cli, Console, GlobalArgs, Outcome, kubebuilder_syntax};
+use clap_complete::CompleteEnv;
+use opctl::commands::{self, Cli, Console, GlobalArgs, Outcome, completion, help, kubebuilder_syntax};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -30,7 +31,9 @@ fn main() -> ExitCode {
 }
 
 fn run() -> u8 {
-    let mut command = kubebuilder_syntax::extend(Cli::command());
+    // A shell asks what may come next; this ends the process.
+    CompleteEnv::with_factory(Cli::command).var(completion::VARIABLE).complete();
+    let mut command = help::arrange(kubebuilder_syntax::extend(Cli::command()));
     let parsed = command.try_get_matches_from_mut(std::env::args_os());
     let parsed = parsed.and_then(|matches| Ok((GlobalArgs::from_arg_matches(&matches)?, matches)));
     let (console, matches) = match parsed {
@@ -39,6 +42,9 @@ fn run() -> u8 {
     };
     if let Err(refusals) = kubebuilder_syntax::check(&command, &matches, &console) {
         return fail(&refusals.into(), &console);
+    }
+    if let Err(refusal) = help::refuse_ignored_flags(&matches) {
+        return fail(&refusal.into(), &console);
     }
     let cli = match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli,
@@ -68,8 +74,13 @@ fn usage(mut error: clap::Error) -> u8 {
         // "use `-- --flag`": it would be the name of the folder.
         error.remove(ContextKind::Suggested);
     }
-    if let Some(ContextValue::Strings(mut near)) = error.remove(ContextKind::SuggestedSubcommand) {
-        near.retain(|word| is_command(word));
+    if error.kind() == ErrorKind::InvalidSubcommand {
+        let found = match error.remove(ContextKind::SuggestedSubcommand) {
+            Some(ContextValue::Strings(found)) => found,
+            Some(ContextValue::String(found)) => vec![found],
+            _ => Vec::new(),
+        };
+        let near = help::suggestions(std::env::args().skip(1), found);
         if !near.is_empty() {
             error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(near));
         }
@@ -88,13 +99,4 @@ fn usage(mut error: clap::Error) -> u8 {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => SUCCESS,
         _ => FAILURE,
     }
-}
-
-/// Returns true for a command of opctl itself.
-fn is_command(word: &str) -> bool {
-    let command = Cli::command();
-    command
-        .get_subcommands()
-        .flat_map(|inner| inner.get_subcommands().chain([inner]))
-        .any(|inner| inner.get_name() == word)
 }

@@ -243,7 +243,7 @@ fn describes_controller(args: &Args) -> bool {
 pub fn complete(
     args: &mut Args,
     project: &ProjectFile,
-    ask: impl Fn(&str) -> anyhow::Result<bool>,
+    ask: impl Fn(&str, &str) -> anyhow::Result<bool>,
 ) -> anyhow::Result<()> {
     let names = Names::parse(args)?;
     if args.external_type.is_some() || adds_to_known(args, &names, project) {
@@ -251,12 +251,16 @@ pub fn complete(
     }
     if args.resource.is_none() {
         // Flags that describe a type imply it.
-        args.resource = Some(args.type_flag().is_some() || ask("Create Resource")?);
+        args.resource = Some(
+            args.type_flag().is_some()
+                || ask("Create Resource", "the Rust type of the kind, from which its CRD is generated")?,
+        );
     }
     let resource = subject(project, &names, args, args.resource)?;
     if args.controller.is_none() && !describes_controller(args) {
         let served = served_elsewhere(project, &resource).is_some();
-        args.controller = Some(!served && ask("Create Controller")?);
+        args.controller =
+            Some(!served && ask("Create Controller", "the code that reconciles the objects of the kind")?);
     }
     Ok(())
 }

@@ -17,6 +17,7 @@ use opctl_model::names::{Domain, ProjectName};
 use opctl_model::project::{
     CrdPath, Manifest, PROJECT, ProjectFile, ReadError, Resource, Tree, has_project, repository_above,
 };
+use opctl_process::quoted;
 use opctl_source::diagnostics::OP051;
 use opctl_source::{self as source, Source};
 
@@ -262,7 +263,7 @@ fn describe(kinds: &[Declared], console: &Console) {
 fn next(args: &AdoptArgs, has_config: bool) -> Vec<Next> {
     let mut next = Vec::new();
     if args.dir != Path::new(".") {
-        next.push(Next::new(format!("cd {}", args.dir.display()), ""));
+        next.push(Next::new(format!("cd {}", quoted(&args.dir.to_string_lossy())), ""));
     }
     let generates = args.config && !has_config;
     if generates {

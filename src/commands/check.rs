@@ -438,7 +438,7 @@ fn summary(found: &[Diagnostic], examined: &Examined, roles: Option<&Roles>) -> 
     let problems = [(errors, "error"), (found.len() - errors, "warning")].into_iter().filter(|(number, _)| *number > 0);
     let problems: Vec<String> = problems.map(|(number, what)| counted(number, what)).collect();
     let summary = match &problems[..] {
-        [] => format!("{requests} of the code, granted by {markers}{objects}"),
+        [] => format!("no problems found: {requests} of the code, granted by {markers}{objects}"),
         problems => format!("{requests} of the code, {markers}{objects}: {}", problems.join(", ")),
     };
     match operator.makes_more_requests && !operator.rbac.is_empty() {

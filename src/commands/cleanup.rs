@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use clap::Args;
+use clap_complete::engine::ArgValueCandidates;
 use serde_json::{Value, json};
 
 use super::on_cluster::ConnectionArgs;
 use super::run::{EXTENSIONS, Installed, SUBSCRIPTIONS, Session, at, is_crd, lines};
 use super::{Console, Outcome, counted};
+use crate::commands::complete;
 use crate::error::{ExternalError, UserError};
 use opctl_cluster::{Crd, Rollout};
 use opctl_olm::install;
@@ -29,7 +31,7 @@ pub struct CleanupArgs {
     pub package: String,
 
     /// The namespace of the operator [default: that of the kubeconfig]
-    #[arg(short, long, value_name = "NAME")]
+    #[arg(short, long, value_name = "NAME", add = ArgValueCandidates::new(complete::namespaces))]
     pub namespace: Option<String>,
 
     /// The same as `--delete-crds --delete-operator-groups`; `=false` keeps both

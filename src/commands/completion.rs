@@ -1,25 +1,70 @@
-//! `opctl completion`: prints a shell completion script, generated from the clap types.
+//! `opctl completion`: prints or installs a completion script, which has opctl itself complete a command line.
 
-use clap::{Args, CommandFactory};
-use clap_complete::{Shell, generate};
+use std::path::PathBuf;
 
-use super::Cli;
+use clap::Args;
+use clap_complete::Shell;
+use clap_complete::env::{EnvCompleter, Shells};
 
-/// Print the completion script for a shell
+use super::{Console, Outcome, Task, carry_out, environment, lock};
+use crate::error::UserError;
+use opctl_edit::plan::Plan;
+use opctl_model::project::Tree;
+
+/// Print the completion script for a shell, or install it
+///
+/// Completes commands, options, kinds, groups and versions of the project, codes of diagnostics, contexts and namespaces.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   source <(opctl completion bash)
-  opctl completion zsh > \"${fpath[1]}/_opctl\"
-  opctl completion fish > ~/.config/fish/completions/opctl.fish")]
+  source <(opctl completion zsh)
+
+  # Write it to the folder where the shell looks for it
+  opctl completion bash --install
+  opctl completion fish --install")]
 pub struct CompletionArgs {
     /// The shell
     pub shell: Shell,
+
+    /// Write the script to the user's folder for completions of this shell: bash, fish
+    #[arg(long)]
+    pub install: bool,
 }
 
-pub fn script(shell: Shell) -> String {
-    // Into memory first: clap_complete panics on a closed pipe.
+/// The environment variable that has opctl complete a command line.
+pub const VARIABLE: &str = "OPCTL_COMPLETE";
+
+pub fn run(args: &CompletionArgs, console: &Console) -> anyhow::Result<Outcome> {
+    let script = script(args.shell)?;
+    if !args.install {
+        console.print(&script);
+        return Ok(Outcome::Done);
+    }
+    let (folder, file): (PathBuf, &str) = match args.shell {
+        Shell::Bash => (environment::data_folder().join("bash-completion/completions"), "opctl"),
+        Shell::Fish => (environment::config_folder().join("fish/completions"), "opctl.fish"),
+        shell => {
+            return Err(UserError::new(format!(
+                "{shell} has no folder for completions that every configuration reads"
+            ))
+            .help(format!("add `source <(opctl completion {shell})`, or what {shell} has for it, to its configuration"))
+            .into());
+        }
+    };
+    let mut plan = Plan::default();
+    plan.scaffold(file, script);
+    console.info(&format!("folder: {}", folder.display()));
+    let _lock = lock(&folder, console)?;
+    let again = "run the same command without `--check`";
+    carry_out(&Task { again, tree: &Tree::at(&folder), folder: "", plan, next: Vec::new() }, console)
+}
+
+fn script(shell: Shell) -> anyhow::Result<String> {
+    let shells = Shells::builtins();
+    let completer: &dyn EnvCompleter =
+        shells.completer(&shell.to_string()).expect("clap has completions for its shells");
     let mut script = Vec::new();
-    generate(shell, &mut Cli::command(), "opctl", &mut script);
-    String::from_utf8(script).expect("the names and texts of the command line are UTF-8")
+    completer.write_registration(VARIABLE, "opctl", "opctl", "opctl", &mut script)?;
+    Ok(String::from_utf8(script)?)
 }

@@ -6,17 +6,21 @@ use std::cell::RefCell;
 use std::fmt::Display;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
 use clap::builder::styling::{AnsiColor, Style};
 use clap::{Args, ValueEnum};
+use dialoguer::Select;
+use indicatif::{ProgressBar, ProgressStyle};
 
-use super::explain;
+use super::{environment, explain, wrap};
 use crate::api::Message;
 use crate::error::{ExternalError, UserError};
-use opctl_edit::plan::Mode;
+use opctl_edit::plan::{ApplyError, Mode};
 use opctl_model::diagnostic::{self, Diagnostic};
 use opctl_model::names::NameError;
+use opctl_process::Shield;
 
 /// How any command writes files and prints output.
 #[derive(Args, Debug, Default)]
@@ -161,9 +165,13 @@ impl Console {
         if let Messages::Collected { diagnostics: collected, .. } = &self.messages {
             return collected.borrow_mut().extend_from_slice(diagnostics);
         }
-        self.eprint(&diagnostic::render(diagnostics, true));
+        let text = diagnostic::render(diagnostics, true);
+        self.eprint(&match wrap::columns(io::stderr()) {
+            Some(width) => wrap::wrap_diagnostics(&text, width),
+            None => text,
+        });
         if let Some(hint) = explain::hint(diagnostics) {
-            self.eprint(&format!("{hint}\n"));
+            self.message(&format!("{hint}\n"));
         }
     }
 
@@ -188,13 +196,29 @@ impl Console {
     /// Lines whose first word gets its colour, to stdout, whatever the verbosity.
     pub fn lines(&self, text: &str) {
         let colored: String = text.lines().map(|line| format!("{}\n", color_verb(line))).collect();
-        self.print(&colored);
+        self.print(&match wrap::columns(io::stdout()) {
+            Some(width) => wrap::wrap(&colored, width),
+            None => colored,
+        });
+    }
+
+    /// A diff, to stdout, in the colours of git.
+    pub fn diff(&self, text: &str) {
+        self.print(&color_diff(text));
     }
 
     /// The next step and other messages, to stderr; silent with `-q`.
     pub fn info(&self, text: &str) {
         if self.verbosity > Verbosity::Quiet {
-            self.eprint(&format!("{text}\n"));
+            self.message(&format!("{text}\n"));
+        }
+    }
+
+    /// Text for stderr, wrapped on a terminal.
+    fn message(&self, text: &str) {
+        match wrap::columns(io::stderr()) {
+            Some(width) => self.eprint(&wrap::wrap(text, width)),
+            None => self.eprint(text),
         }
     }
 
@@ -217,12 +241,12 @@ impl Console {
         for help in &refusal.help {
             text.push_str(&format!("  {HINT}help{HINT:#}: {}\n", help.replace('\n', "\n        ")));
         }
-        self.eprint(&text);
+        self.message(&text);
     }
 
     /// A way out, to stderr.
     pub fn hint(&self, text: &str) {
-        self.eprint(&format!("{HINT}help{HINT:#}: {text}\n"));
+        self.message(&format!("{HINT}help{HINT:#}: {text}\n"));
     }
 
     /// Text for stderr, unchanged, e.g. rendered diagnostics.
@@ -230,9 +254,17 @@ impl Console {
         let _ = AutoStream::new(io::stderr().lock(), self.choice).write_all(text.as_bytes());
     }
 
-    /// A line that the next one replaces, on a terminal; it is cleared when this is dropped.
-    pub fn progress(&self) -> Progress<'_> {
-        Progress { console: self, width: 0, shown: self.verbosity > Verbosity::Quiet && io::stderr().is_terminal() }
+    /// A line with a spinner and the time that has passed, on a terminal; it is cleared when this is dropped.
+    pub fn progress(&self) -> Progress {
+        let is_terminal = io::stderr().is_terminal() && !environment::is_dumb_terminal();
+        Progress { spinner: None, shown: self.verbosity > Verbosity::Quiet && is_terminal }
+    }
+
+    /// Shows what takes time until the result is dropped.
+    pub fn busy(&self, step: &str) -> Progress {
+        let mut progress = self.progress();
+        progress.show(step);
+        progress
     }
 
     /// Shows the messages of an operation.
@@ -257,20 +289,30 @@ impl Console {
         io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
-    /// Asks until the answer is legal.
-    pub fn ask<T>(&self, question: &str, parse: impl Fn(&str) -> Result<T, String>) -> anyhow::Result<T> {
+    /// Asks until the answer is legal. Enter takes the default, `?` prints the help.
+    pub fn ask<T>(&self, question: &Question, parse: impl Fn(&str) -> Result<T, String>) -> anyhow::Result<T> {
+        let Question { text, choices, default, help } = question;
+        let choices = if choices.is_empty() { String::new() } else { format!(" [{choices}]") };
         loop {
-            self.eprint(&format!("{question}: "));
+            self.eprint(&format!("{text}{choices}: "));
             let mut line = String::new();
             if io::stdin().lock().read_line(&mut line)? == 0 {
                 self.eprint("\n");
-                return Err(UserError::new(format!("no answer to `{question}`"))
+                return Err(UserError::new(format!("no answer to `{text}`"))
                     .help("use a flag: see `opctl --help`")
                     .into());
             }
-            match parse(line.trim()) {
+            let answer = match line.trim() {
+                "?" => {
+                    self.message(&format!("  {help}\n"));
+                    continue;
+                }
+                "" => default,
+                answer => answer,
+            };
+            match parse(answer) {
                 Ok(answer) => return Ok(answer),
-                Err(reason) => self.eprint(&format!("  {reason}\n")),
+                Err(reason) => self.message(&format!("  {reason}\n")),
             }
         }
     }
@@ -279,7 +321,7 @@ impl Console {
     pub fn ask_for<T: Display>(
         &self,
         name: &mut Option<String>,
-        question: &str,
+        question: &Question,
         parse: impl Fn(&str) -> Result<T, NameError>,
     ) -> anyhow::Result<()> {
         if name.is_none() {
@@ -288,24 +330,84 @@ impl Console {
         Ok(())
     }
 
-    pub fn ask_yes_no(&self, question: &str) -> anyhow::Result<bool> {
-        self.ask(&format!("{question} [y/n]"), |answer| match answer.to_ascii_lowercase().as_str() {
+    /// Enter is yes.
+    pub fn ask_yes(&self, question: &str, help: &str) -> anyhow::Result<bool> {
+        self.ask_yes_no(&Question { text: question, choices: "Y/n", default: "y", help })
+    }
+
+    /// Enter is no: what is deleted or overwritten does not come back.
+    pub fn ask_no(&self, question: &str, help: &str) -> anyhow::Result<bool> {
+        self.ask_yes_no(&Question { text: question, choices: "y/N", default: "n", help })
+    }
+
+    fn ask_yes_no(&self, question: &Question) -> anyhow::Result<bool> {
+        self.ask(question, |answer| match answer.to_ascii_lowercase().as_str() {
             "y" | "yes" => Ok(true),
             "n" | "no" => Ok(false),
-            _ => Err("answer `y` or `n`".into()),
+            _ => Err("answer `y` or `n`, or `?` for help".into()),
         })
+    }
+
+    /// Has the user choose one of several, with the arrow keys; returns its position.
+    pub fn choose(&self, question: &str, items: &[String]) -> anyhow::Result<usize> {
+        if environment::is_dumb_terminal() {
+            let list: String = items.iter().enumerate().map(|(at, item)| format!("  {} {item}\n", at + 1)).collect();
+            self.eprint(&list);
+            let help = "type the number of a line";
+            let question = Question { text: question, choices: "1", default: "1", help };
+            return self.ask(&question, |answer| {
+                let at = answer.parse::<usize>().ok().filter(|at| (1..=items.len()).contains(at));
+                at.map(|at| at - 1).ok_or_else(|| help.to_owned())
+            });
+        }
+        // Ctrl-C must not leave the terminal without a cursor.
+        let shield = Shield::raise();
+        let prompt = format!("{question} (arrow keys and Enter)");
+        let chosen = Select::new().with_prompt(prompt).items(items).default(0).interact_opt();
+        match chosen {
+            Ok(Some(at)) if !shield.is_interrupted() => Ok(at),
+            Ok(None) => {
+                Err(UserError::new(format!("no answer to `{question}`")).help("use a flag: see `--help`").into())
+            }
+            _ => {
+                let _ = dialoguer::console::Term::stderr().show_cursor();
+                Err(ApplyError::Interrupted.into())
+            }
+        }
+    }
+}
+
+/// A question on the terminal.
+pub struct Question<'a> {
+    pub text: &'a str,
+    /// Shown in brackets: the default, or the answers with the default in upper case.
+    pub choices: &'a str,
+    /// The answer of Enter; may be no legal one.
+    pub default: &'a str,
+    pub help: &'a str,
+}
+
+impl<'a> Question<'a> {
+    /// One without a default.
+    pub const fn new(text: &'a str, help: &'a str) -> Self {
+        Self { text, choices: "", default: "", help }
+    }
+
+    pub const fn or(self, default: &'a str) -> Self {
+        Self { choices: default, default, ..self }
     }
 }
 
 /// Shows what is going on, on standard error.
-pub struct Progress<'a> {
-    console: &'a Console,
-    /// The width of the current line.
-    width: usize,
+pub struct Progress {
+    spinner: Option<ProgressBar>,
     shown: bool,
 }
 
-impl Progress<'_> {
+/// The time between two pictures of a spinner.
+const TICK: Duration = Duration::from_millis(100);
+
+impl Progress {
     /// Whether there is a terminal to show it on.
     pub fn is_shown(&self) -> bool {
         self.shown
@@ -313,34 +415,52 @@ impl Progress<'_> {
 
     pub fn show(&mut self, text: &str) {
         if self.shown {
-            // Blanks, not an escape sequence: without colours those are taken out. A longer line could not be taken back.
-            let line: String = text.chars().take(75).collect();
-            self.console.eprint(&format!("\r{line:width$}", width = self.width));
-            self.width = line.chars().count();
+            let spinner = self.spinner.get_or_insert_with(|| {
+                let style =
+                    ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}").expect("the template is valid");
+                let spinner = ProgressBar::new_spinner().with_style(style.tick_chars(r"|/-\ "));
+                spinner.enable_steady_tick(TICK);
+                spinner
+            });
+            spinner.set_message(text.to_owned());
         }
     }
 
     /// Makes room for other lines.
     pub fn clear(&mut self) {
-        if self.width > 0 {
-            self.console.eprint(&format!("\r{:width$}\r", "", width = self.width));
-            self.width = 0;
+        if let Some(spinner) = self.spinner.take() {
+            spinner.finish_and_clear();
         }
     }
 }
 
-impl Drop for Progress<'_> {
+impl Drop for Progress {
     fn drop(&mut self) {
         self.clear();
     }
+}
+
+/// Added lines in green, removed ones in red.
+fn color_diff(text: &str) -> String {
+    let colored = |line: &str| {
+        let style = match line.as_bytes().first() {
+            _ if line.starts_with("--- ") || line.starts_with("+++ ") => Style::new().bold(),
+            Some(b'+') => AnsiColor::Green.on_default(),
+            Some(b'-') => AnsiColor::Red.on_default(),
+            Some(b'@') => AnsiColor::Cyan.on_default(),
+            _ => return format!("{line}\n"),
+        };
+        format!("{style}{line}{style:#}\n")
+    };
+    text.lines().map(colored).collect()
 }
 
 fn color_verb(line: &str) -> String {
     let start = line.len() - line.trim_start().len();
     let end = line[start..].find(' ').map_or(line.len(), |length| start + length);
     let style = match &line[start..end] {
-        "create" | "ok" => GOOD,
-        "update" | "skipped" | "help:" => HINT,
+        "create" | "created" | "ok" => GOOD,
+        "configured" | "update" | "skipped" | "help:" => HINT,
         "remove" | "warning" => WARNING,
         "conflict" | "error" => ERROR,
         _ => return line.to_owned(),

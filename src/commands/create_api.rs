@@ -4,11 +4,14 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
+use clap_complete::engine::ArgValueCandidates;
 
+use super::questions::{GROUP, KIND, VERSION};
 use super::{Console, Next, Outcome, Task, carry_out, lock, manifests, resolve_part};
 use crate::api::plan;
 use crate::api::record::written;
 use crate::api::{self, Names, Request, ansible, chart, versions};
+use crate::commands::complete;
 use crate::error::{UserError, UserErrors};
 use crate::scaffold::api_of_resource;
 use crate::scaffold::webhook;
@@ -66,15 +69,15 @@ Examples:
   opctl create api --external-type cert_manager::Certificate --group cert-manager.io --version v1 --kind Certificate")]
 pub struct CreateApiArgs {
     /// The group without the project's domain, e.g. cache, or a group of Kubernetes, e.g. apps
-    #[arg(long)]
+    #[arg(long, add = ArgValueCandidates::new(complete::groups))]
     pub group: Option<String>,
 
     /// The version, e.g. v1alpha1
-    #[arg(long)]
+    #[arg(long, add = ArgValueCandidates::new(complete::versions))]
     pub version: Option<String>,
 
     /// The kind, e.g. Memcached
-    #[arg(long)]
+    #[arg(long, add = ArgValueCandidates::new(complete::kinds))]
     pub kind: Option<String>,
 
     /// The plural of the kind, if it is irregular
@@ -323,10 +326,10 @@ fn ask(args: &mut api::Args, project: &ProjectFile, console: &Console) -> anyhow
         kind: or_legal(&args.kind, "Kind"),
         ..args.clone()
     })?;
-    console.ask_for(&mut args.group, "Group, e.g. cache", Group::parse)?;
-    console.ask_for(&mut args.version, "Version, e.g. v1alpha1", Version::parse)?;
-    console.ask_for(&mut args.kind, "Kind, e.g. Memcached", Kind::parse)?;
-    api::complete(args, project, |question| console.ask_yes_no(question))
+    console.ask_for(&mut args.group, &GROUP, Group::parse)?;
+    console.ask_for(&mut args.version, &VERSION, Version::parse)?;
+    console.ask_for(&mut args.kind, &KIND, Kind::parse)?;
+    api::complete(args, project, |question, help| console.ask_yes(question, help))
 }
 
 /// Replaces the chart of a kind by another version of it.

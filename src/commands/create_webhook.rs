@@ -2,13 +2,16 @@
 
 use anyhow::Context;
 use clap::{ArgAction, Args};
+use clap_complete::engine::ArgValueCandidates;
 
 use super::create_api::worked_on;
 use super::edit;
+use super::questions::{GROUP, KIND, VERSION, choose_resource};
 use super::{Console, Next, Outcome, Task, carry_out, lock, manifests};
 use crate::api::components::{KUSTOMIZATION, is_listed};
 use crate::api::plan::{add_rendered, enter, project_of};
 use crate::api::{self, Names, adopted, external, list, subject};
+use crate::commands::complete;
 use crate::error::{UserError, UserErrors};
 use crate::scaffold::webhook::{self, Admission, Server};
 use crate::scaffold::{self, Api, api_of_resource};
@@ -37,15 +40,15 @@ Examples:
   opctl create webhook --external-type cert_manager::Certificate --group cert-manager.io --version v1 --kind Certificate --validation")]
 pub struct CreateWebhookArgs {
     /// The group, as with `create api`
-    #[arg(long)]
+    #[arg(long, add = ArgValueCandidates::new(complete::groups))]
     pub group: Option<String>,
 
     /// The version; with --conversion, the storage version (the hub)
-    #[arg(long)]
+    #[arg(long, add = ArgValueCandidates::new(complete::versions))]
     pub version: Option<String>,
 
     /// The kind
-    #[arg(long)]
+    #[arg(long, add = ArgValueCandidates::new(complete::kinds))]
     pub kind: Option<String>,
 
     /// The plural of the kind, as with `create api`
@@ -406,13 +409,19 @@ fn instead_of_validation(resource: &Resource, tree: &Tree) -> String {
 /// Asks for what is missing.
 fn ask(args: &mut CreateWebhookArgs, file: &ProjectFile, console: &Console) -> anyhow::Result<()> {
     let has_type = args.defaulting || args.validation || args.conversion;
-    console.ask_for(&mut args.group, "Group, e.g. cache", Group::parse)?;
-    console.ask_for(&mut args.version, "Version, e.g. v1alpha1", Version::parse)?;
-    console.ask_for(&mut args.kind, "Kind, e.g. Memcached", Kind::parse)?;
+    if args.external_type.is_none() {
+        let names = [&mut args.group, &mut args.version, &mut args.kind];
+        choose_resource(names, Some("another kind: of Kubernetes, or of another project"), file, console)?;
+    }
+    console.ask_for(&mut args.group, &GROUP, Group::parse)?;
+    console.ask_for(&mut args.version, &VERSION, Version::parse)?;
+    console.ask_for(&mut args.kind, &KIND, Kind::parse)?;
     let resource = subject(args, &Names::parse(&named(args))?, file)?;
     if !has_type {
-        args.defaulting = !resource.webhooks.defaulting && console.ask_yes_no("Create Defaulting Webhook")?;
-        args.validation = !resource.webhooks.validation && console.ask_yes_no("Create Validation Webhook")?;
+        args.defaulting = !resource.webhooks.defaulting
+            && console.ask_yes("Create Defaulting Webhook", "it sets fields before an object is stored")?;
+        args.validation = !resource.webhooks.validation
+            && console.ask_yes("Create Validation Webhook", "it rejects objects before they are stored")?;
     }
     Ok(())
 }

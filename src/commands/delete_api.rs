@@ -4,7 +4,9 @@
 //! they were scaffolded, and edits are undone.
 
 use clap::Args;
+use clap_complete::engine::ArgValueCandidates;
 
+use super::questions::choose_to_delete;
 use super::{
     Console, Next, Outcome, Task, carry_out, counted, delete_webhook, lock, manifests, project_folder, resolve_part,
     tree,
@@ -12,6 +14,7 @@ use super::{
 use crate::api::plan::{add, enter, project_of, switch};
 use crate::api::record::{self, written};
 use crate::api::{self, Request, adopted, ansible, chart, versions};
+use crate::commands::complete;
 use crate::error::{SourceErrors, UserError};
 use crate::rename::types_of;
 use crate::scaffold::api_of_resource;
@@ -44,15 +47,15 @@ Examples:
   opctl delete api --group cache --version v1alpha1 --kind Memcached --overwrite src/controller/cache/memcached.rs")]
 pub struct DeleteApiArgs {
     /// The group without the project's domain
-    #[arg(long)]
+    #[arg(long, add = ArgValueCandidates::new(complete::groups))]
     pub group: Option<String>,
 
     /// The version
-    #[arg(long)]
+    #[arg(long, add = ArgValueCandidates::new(complete::versions))]
     pub version: Option<String>,
 
     /// The kind
-    #[arg(long)]
+    #[arg(long, add = ArgValueCandidates::new(complete::kinds))]
     pub kind: Option<String>,
 
     /// Remove one of several versions in one step; only if no cluster ever stored objects in this version
@@ -62,10 +65,17 @@ pub struct DeleteApiArgs {
 
 pub fn run(args: &DeleteApiArgs, console: &Console) -> anyhow::Result<Outcome> {
     let root = project_folder()?;
-    let _lock = lock(&root, console)?;
     let tree = tree(&root);
+    // Asked before the lock is taken: nobody else has to wait for the answers.
+    let names = [&args.group, &args.version, &args.kind];
+    let Some(names) = choose_to_delete("the API", names, &ProjectFile::read(&tree)?, console)? else {
+        console.info("nothing was deleted");
+        return Ok(Outcome::Problems);
+    };
+    let _lock = lock(&root, console)?;
+    let tree = super::tree(&root);
     let file = ProjectFile::read(&tree)?;
-    let resource = find([&args.group, &args.version, &args.kind], &file)?;
+    let resource = find(names.each_ref(), &file)?;
     refuse_what_stays(&resource, &file)?;
     let others = versions::others(&resource, &file);
     let name = format!("{}.{}", resource.plural(), resource.full_group());

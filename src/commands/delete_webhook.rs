@@ -1,12 +1,15 @@
 //! `opctl delete webhook`: takes back what `opctl create webhook` added; with the last webhook, also the server.
 
 use clap::Args;
+use clap_complete::engine::ArgValueCandidates;
 
 use super::delete_api::find;
+use super::questions::choose_to_delete;
 use super::{Console, Next, Outcome, Task, carry_out, lock, manifests, project_folder, tree};
 use crate::api::components::is_certified;
 use crate::api::plan::{add_rendered, project_of, webhooks_of};
 use crate::api::{adopted, record, versions};
+use crate::commands::complete;
 use crate::error::UserError;
 use crate::scaffold::api_of_resource;
 use crate::scaffold::webhook::{self, Server};
@@ -28,15 +31,15 @@ Examples:
   opctl delete webhook --group cache --version v1alpha1 --kind Memcached --validation --dry-run")]
 pub struct DeleteWebhookArgs {
     /// The group without the project's domain
-    #[arg(long)]
+    #[arg(long, add = ArgValueCandidates::new(complete::groups))]
     pub group: Option<String>,
 
     /// The version: of a conversion, that of the hub
-    #[arg(long)]
+    #[arg(long, add = ArgValueCandidates::new(complete::versions))]
     pub version: Option<String>,
 
     /// The kind
-    #[arg(long)]
+    #[arg(long, add = ArgValueCandidates::new(complete::kinds))]
     pub kind: Option<String>,
 
     /// Delete the defaulting webhook [default: all webhooks]
@@ -54,10 +57,17 @@ pub struct DeleteWebhookArgs {
 
 pub fn run(args: &DeleteWebhookArgs, console: &Console) -> anyhow::Result<Outcome> {
     let root = project_folder()?;
-    let _lock = lock(&root, console)?;
     let tree = tree(&root);
+    // Asked before the lock is taken: nobody else has to wait for the answers.
+    let names = [&args.group, &args.version, &args.kind];
+    let Some(names) = choose_to_delete("the webhooks", names, &ProjectFile::read(&tree)?, console)? else {
+        console.info("nothing was deleted");
+        return Ok(Outcome::Problems);
+    };
+    let _lock = lock(&root, console)?;
+    let tree = super::tree(&root);
     let file = ProjectFile::read(&tree)?;
-    let resource = find([&args.group, &args.version, &args.kind], &file)?;
+    let resource = find(names.each_ref(), &file)?;
     let kept = kept(args, &resource)?;
     let has_no_spokes_now = !resource.webhooks.spokes.is_empty() && kept.webhooks.spokes.is_empty();
     let (mut plan, planned) = changes(&resource, kept, &file, &tree)?;

@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
+use serde_json::json;
 
 use super::console::Verbosity;
 use super::kubectl::ContextArgs;
 use super::manifests::ManifestOptions;
+use super::output::OutputArgs;
 use super::{Console, Outcome, check, environment, manifests};
 use crate::api::{ansible, chart};
 use crate::doctor::capabilities::{self, CapabilityError};
@@ -35,7 +37,10 @@ Examples:
   opctl doctor --context production
 
   # Which capability level of the Operator Framework the operator reaches, and what the next one needs
-  opctl doctor --capabilities")]
+  opctl doctor --capabilities
+
+  # For programs
+  opctl doctor -o json | jq '.sections[].findings[] | select(.severity == \"error\")'")]
 pub struct DoctorArgs {
     /// The folder of a crate [default: the project or the crate around the current folder]
     #[arg(long, value_name = "DIR")]
@@ -49,11 +54,14 @@ pub struct DoctorArgs {
     ///
     /// As far as the source and the manifests decide them; no cluster is needed. Exits 1 if the chart or the bundle of the operator
     /// claims a level that it does not reach.
-    #[arg(long, conflicts_with_all = ["offline", "context", "kubeconfig", "kubectl"])]
+    #[arg(long, conflicts_with_all = ["offline", "context", "kubeconfig", "kubectl", "output"])]
     pub capabilities: bool,
 
     #[command(flatten)]
     pub context: ContextArgs,
+
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// The crate at the path; else the project, or the crate, around the current folder.
@@ -94,12 +102,17 @@ pub fn run(args: &DoctorArgs, console: &Console) -> anyhow::Result<Outcome> {
         proxy: Proxy { to: environment::proxy_to, none: environment::no_proxy() },
     };
     let sections = doctor::examine(&target, &checks);
+    let outcome = if findings::worst(&sections) == Some(Severity::Error) { Outcome::Problems } else { Outcome::Done };
+    if args.output.is_json() {
+        console.print(&format!("{:#}\n", json!({ "sections": findings::json(&sections) })));
+        return Ok(outcome);
+    }
     let is_quiet = console.verbosity == Verbosity::Quiet;
     console.lines(&findings::text(&sections, if is_quiet { Severity::Error } else { Severity::Ok }));
     if !is_quiet {
         console.print(&format!("{}\n", findings::summary(&sections)));
     }
-    Ok(if findings::worst(&sections) == Some(Severity::Error) { Outcome::Problems } else { Outcome::Done })
+    Ok(outcome)
 }
 
 /// The identities of the kinds, and whether a checked-in CRD has the same. opctl compares whole CRDs if it can derive them.

@@ -310,9 +310,11 @@ impl<'a> Compiler<'a> {
             return Ok(false);
         }
         let folder = self.folder.display();
-        self.console.ask_yes_no(&format!(
+        let question = format!(
             "some kinds need a compiler, which runs the build scripts, macros and binaries of `{folder}`. compile it?"
-        ))
+        );
+        self.console
+            .ask_no(&question, "code of the crate and its dependencies runs on this machine: agree if you trust it")
     }
 
     fn printer(&self) -> Result<Printer, Box<Failure>> {

@@ -30,6 +30,11 @@ pub fn has_program(name: &str) -> bool {
     env::split_paths(&path).any(|folder| folder.join(name).is_file())
 }
 
+/// A terminal that cannot move its cursor.
+pub fn is_dumb_terminal() -> bool {
+    env::var_os("TERM").is_some_and(|terminal| terminal == "dumb")
+}
+
 /// PATH with one more folder at its end.
 pub fn path_with(folder: &Path) -> Option<OsString> {
     let path = env::var_os("PATH").unwrap_or_default();
@@ -75,6 +80,16 @@ fn cache() -> PathBuf {
         });
         caches.join("opctl")
     })
+}
+
+/// The user's folder for data of programs.
+pub fn data_folder() -> PathBuf {
+    path("XDG_DATA_HOME").unwrap_or_else(|| env::home_dir().unwrap_or_else(env::temp_dir).join(".local/share"))
+}
+
+/// The user's folder for configurations.
+pub fn config_folder() -> PathBuf {
+    path("XDG_CONFIG_HOME").unwrap_or_else(|| env::home_dir().unwrap_or_else(env::temp_dir).join(".config"))
 }
 
 /// The names that curl knows, and Go but for ALL_PROXY.

@@ -4,8 +4,10 @@ use std::fmt::Write;
 
 use clap::Args;
 use clap::builder::styling::Style;
+use clap_complete::engine::ArgValueCandidates;
 
 use super::{Console, Outcome};
+use crate::commands::complete;
 use crate::diagnostics;
 use crate::error::UserError;
 use opctl_model::diagnostic::Diagnostic;
@@ -22,6 +24,7 @@ Examples:
   opctl explain")]
 pub struct ExplainArgs {
     /// The code of an error or warning
+    #[arg(add = ArgValueCandidates::new(complete::codes))]
     pub code: Option<String>,
 }
 

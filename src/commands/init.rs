@@ -8,6 +8,7 @@ use anyhow::Context;
 use clap::{ArgAction, Args};
 
 use super::adopt::{self, AdoptArgs};
+use super::console::Question;
 use super::create_api::{AnsibleArgs, ChartArgs};
 use super::{Console, Next, Outcome, Task, carry_out, lock, manifests, recover, runtime, workspace_above};
 use crate::api::chart::{self, Fetched};
@@ -18,6 +19,7 @@ use opctl_edit::Edit;
 use opctl_edit::plan::{Change, Plan};
 use opctl_model::names::{Domain, Namespace, ProjectName};
 use opctl_model::project::{self, Descriptions, Manifest, PROJECT, ProjectFile, Tree, Workspaces};
+use opctl_process::quoted;
 use opctl_source as source;
 
 /// Create an operator project: a kube-rs crate with everything to build, test and deploy it
@@ -121,8 +123,10 @@ pub fn run(args: &InitArgs, console: &Console) -> anyhow::Result<Outcome> {
     if let Some(kind) = first_kind(&dir) {
         let adopts = !args.yes
             && console.can_ask()
-            && console
-                .ask_yes_no(&format!("the crate has kinds, such as `{kind}`. adopt it, instead of a new operator?"))?;
+            && console.ask_yes(
+                &format!("the crate has kinds, such as `{kind}`. adopt it, instead of a new operator?"),
+                "`opctl adopt` adds PROJECT and manifests, and does not change the source",
+            )?;
         if adopts {
             return adopt::run(&AdoptArgs::new(dir, args.domain.clone(), args.project_name.clone()), console);
         }
@@ -134,7 +138,8 @@ pub fn run(args: &InitArgs, console: &Console) -> anyhow::Result<Outcome> {
     let mut args = args.clone();
     if !args.yes && console.can_ask() {
         check(&args, &dir, "example.com")?;
-        console.ask_for(&mut args.domain, "Domain, e.g. example.com", Domain::parse)?;
+        let help = "a domain of yours, which is the end of each API group: `cache.example.com`";
+        console.ask_for(&mut args.domain, &Question::new("Domain, e.g. example.com", help), Domain::parse)?;
     }
     let mut answers = check(&args, &dir, "")?;
     let mut api = api_of_options(&args);
@@ -490,7 +495,7 @@ pub fn moved(plan: Plan, folder: &str) -> Plan {
 fn next(dir: &Path, requests: &[Request]) -> Vec<Next> {
     let mut next = Vec::new();
     if dir != Path::new(".") {
-        next.push(Next::new(format!("cd {}", dir.display()), ""));
+        next.push(Next::new(format!("cd {}", quoted(&dir.to_string_lossy())), ""));
     }
     if requests.is_empty() {
         let example = "opctl create api --group cache --version v1alpha1 --kind Memcached";

@@ -4,8 +4,10 @@ use std::env::consts::EXE_SUFFIX;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap_complete::engine::ArgValueCandidates;
 
 use super::environment;
+use crate::commands::complete;
 use opctl_cluster::Kubectl;
 
 #[derive(Args, Clone, Debug)]
@@ -19,7 +21,7 @@ pub struct KubectlArgs {
 #[derive(Args, Clone, Debug)]
 pub struct ContextArgs {
     /// The context of the kubeconfig [default: the current one]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(complete::contexts))]
     pub context: Option<String>,
 
     /// The kubeconfig to use [default: KUBECONFIG, or ~/.kube/config]

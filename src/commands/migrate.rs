@@ -95,7 +95,12 @@ pub fn run(args: &MigrateArgs, console: &Console) -> anyhow::Result<Outcome> {
         let refusal = UserError::new("refusing to migrate without confirmation: not a terminal");
         return Err(ExternalError(refusal.help("`--yes` migrates them; `--dry-run` only shows this list")).into());
     }
-    if !args.yes && !console.ask_yes_no("rewrite these objects?")? {
+    if !args.yes
+        && !console.ask_no(
+            "rewrite these objects?",
+            "each is read and written back unchanged, which stores it in the new version",
+        )?
+    {
         console.info("nothing was rewritten");
         return Ok(Outcome::Problems);
     }

@@ -1,8 +1,10 @@
 //! `opctl rename`: gives a kind, a group, the domain or the project another name.
 
 use clap::{Args, Subcommand};
+use clap_complete::engine::ArgValueCandidates;
 
 use super::{Console, Next, Outcome, Task, carry_out, edit, lock, manifests, project_folder, tree, workspace_above};
+use crate::commands::complete;
 use crate::error::UserErrors;
 use crate::rename::{Renaming, Target};
 use opctl_model::names::{Domain, Group, Kind, Plural, ProjectName};
@@ -32,11 +34,11 @@ Examples:
   opctl rename kind --group crew --kind Captain --to Person --plural people")]
 pub struct RenameKindArgs {
     /// The group without the project's domain
-    #[arg(long)]
+    #[arg(long, add = ArgValueCandidates::new(complete::groups))]
     pub group: String,
 
     /// The kind
-    #[arg(long)]
+    #[arg(long, add = ArgValueCandidates::new(complete::kinds))]
     pub kind: String,
 
     /// Its new name
@@ -58,7 +60,7 @@ Examples:
   opctl rename group --group cache --to store --diff")]
 pub struct RenameGroupArgs {
     /// The group without the project's domain
-    #[arg(long)]
+    #[arg(long, add = ArgValueCandidates::new(complete::groups))]
     pub group: String,
 
     /// Its new name

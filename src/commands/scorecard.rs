@@ -5,12 +5,14 @@ use std::thread;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use clap_complete::engine::ArgValueCandidates;
 use serde_json::Value;
 
 use super::bundle::validate::folder;
 use super::kubectl::ContextArgs;
 use super::on_cluster::duration;
 use super::{Console, counted};
+use crate::commands::complete;
 use crate::error::{ExternalError, SourceErrors, UserError};
 use opctl_cluster::{Deadline, Kubectl};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
@@ -58,7 +60,7 @@ pub struct ScorecardArgs {
     pub output: Format,
 
     /// The namespace of the Pods [default: that of the kubeconfig]
-    #[arg(short, long, value_name = "NAME")]
+    #[arg(short, long, value_name = "NAME", add = ArgValueCandidates::new(complete::namespaces))]
     pub namespace: Option<String>,
 
     /// The service account of the Pods, unless the configuration names one

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::thread::sleep;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::console::Verbosity;
 use super::kubectl::ContextArgs;
 use super::manifests::crate_for;
 use super::on_cluster::{Cluster, duration};
+use super::output::Format;
 use super::{Console, Outcome, tree};
 use crate::error::UserError;
 use crate::kinds::{Kind, Kinds};
@@ -60,13 +61,6 @@ pub struct StatusArgs {
     /// The time between two refreshes
     #[arg(long, value_name = "DURATION", default_value = "5s", requires = "watch")]
     pub interval: String,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    #[default]
-    Text,
-    Json,
 }
 
 pub fn run(args: &StatusArgs, console: &Console) -> anyhow::Result<Outcome> {

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use super::toolchain::{self, ToolError};
 use opctl_model::names::Image;
-use opctl_process::Child;
+use opctl_process::{Child, quoted};
 
 /// The programs whose arguments are known, in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -213,12 +213,6 @@ pub fn way_up(from: &Path, to: &Path) -> String {
     let steps = from.strip_prefix(to).map_or(0, |rest| rest.components().count());
     let up: PathBuf = std::iter::repeat_n("..", steps).collect();
     if steps == 0 { ".".into() } else { up.display().to_string() }
-}
-
-/// For a shell.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 #[cfg(test)]

@@ -465,9 +465,10 @@ impl Operator {
                 cluster.kubectl(&held, "");
                 cluster.kubectl(&["delete", "-n", namespace, "configmap", "held", "--timeout=60s"], "");
             }
-            let controller = format!("controller=\"{}", kind.to_lowercase());
+            let controller = format!(" {}", kind.to_lowercase());
             let log = manager.log();
-            let has_run = log.lines().any(|line| line.contains(&controller) && line.ends_with(" needs no cleanup"));
+            let has_run =
+                log.lines().any(|line| line.contains(&controller) && line.contains(" needs no cleanup trace_id="));
             // There is none yet of what the cluster has no object of.
             assert!(kind == "StorageClass" || has_run, "{}: no cleanup of a {kind}", self.name);
         }

@@ -307,20 +307,29 @@ fn asks_on_a_terminal_for_what_was_not_said() {
     assert!(said.contains("invalid domain `Bad Domain`"), "{said}");
 
     sandbox.folder.push("shop");
-    let (code, said) = on_a_terminal(&sandbox, "opctl create api --kind Memcached", "cache\n1\nv1\nmaybe\ny\nn\n");
+    let (code, said) = on_a_terminal(&sandbox, "opctl create api --kind Memcached", "?\ncache\n1\nv1\nmaybe\n\nn\n");
     assert_eq!(code, 0, "{said}");
     for text in [
         "Group",
+        "the API group without the project's domain",
         "Version",
         "invalid version `1`",
-        "Create Resource [y/n]",
+        "Create Resource [Y/n]",
         "answer `y` or `n`",
-        "Create Controller [y/n]",
+        "Create Controller [Y/n]",
     ] {
         assert!(said.contains(text), "no {text} in {said}");
     }
     assert!(sandbox.folder.join("src/api/cache/v1/memcached.rs").exists());
     assert!(!sandbox.folder.join("src/controller/cache").exists());
+
+    // Enter chooses the first kind, and deletes nothing.
+    let (code, said) = on_a_terminal(&sandbox, "opctl delete api", "\n\n");
+    assert_eq!(code, 1, "{said}");
+    for text in ["cache/v1 Memcached", "delete the API of `Memcached` v1? [y/N]", "nothing was deleted"] {
+        assert!(said.contains(text), "no {text} in {said}");
+    }
+    assert!(sandbox.folder.join("src/api/cache/v1/memcached.rs").exists());
 
     // Nothing to ask: the controller that there is serves this version too.
     run(&sandbox, "create api --group cache --version v1 --kind Memcached --resource=false");
@@ -352,6 +361,18 @@ fn colours_are_for_terminals() {
     assert!(!output.stderr.contains(&b'\x1b'));
     let output = sandbox.command("opctl").args(["create", "api", "--color", "always"]).output().unwrap();
     assert!(output.stderr.contains(&b'\x1b'));
+}
+
+#[test]
+fn messages_are_wrapped_and_diffs_in_colour_on_a_terminal() {
+    let sandbox = project();
+    let line = "stty cols 60; opctl create webhook --group cache --version v1 --kind Nothing --validation --yes";
+    let (code, said) = on_a_terminal(&sandbox, line, "");
+    assert_eq!(code, 1, "{said}");
+    let visible = |line: &str| anstream::adapter::strip_str(line).to_string().chars().count();
+    assert!(said.lines().count() > 2 && said.lines().all(|line| visible(line) <= 60), "{said}");
+    let (_, said) = on_a_terminal(&sandbox, "opctl edit --namespaced --diff", "");
+    assert!(said.contains("\x1b[32m+") && said.contains("\x1b[31m-"), "{said:?}");
 }
 
 /// What brings a folder from one state to another, as one command does.

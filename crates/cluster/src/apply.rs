@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use crate::{Kubectl, KubectlError, KubectlOutput, Object, text};
+use serde_json::Value;
+
+use crate::json::text_at;
+use crate::{Kubectl, KubectlError, Object, items, name, text};
 
 /// The field manager of objects that opctl applies. `kubectl apply -f dist/install.yaml` has another one.
 pub const FIELD_MANAGER: &str = "opctl";
@@ -10,10 +13,80 @@ pub const FIELD_MANAGER: &str = "opctl";
 /// Applies the objects with server-side apply: the manifests own their fields, even if someone else has changed them
 /// since. Fields that were removed from the manifests are deleted. Unlike with client-side apply, the size of an
 /// annotation does not limit the objects.
-pub fn apply(kubectl: &Kubectl, objects: &[&Object]) -> Result<KubectlOutput, KubectlError> {
+pub fn apply(kubectl: &Kubectl, objects: &[&Object]) -> Result<Applied, KubectlError> {
+    let stdin = text(objects.iter().copied());
+    // Best effort: those who may apply need not be permitted to read, and only the words of the result depend on it.
+    let get = ["get", "--ignore-not-found", "-o", "json", "-f", "-"];
+    let before = kubectl.run_to_the_end(&get, &stdin).map(|(output, error)| (items(&output.stdout), error.is_none()));
+    let (before, is_complete) = before.unwrap_or_default();
     let apply =
-        ["apply", "--server-side", "--force-conflicts", "--field-manager", FIELD_MANAGER, "-o", "name", "-f", "-"];
-    kubectl.run(&apply, &text(objects.iter().copied()))
+        ["apply", "--server-side", "--force-conflicts", "--field-manager", FIELD_MANAGER, "-o", "json", "-f", "-"];
+    let output = kubectl.run(&apply, &stdin)?;
+    let change = |after: &Value| match before.iter().find(|before| is_same(before, after)) {
+        Some(before) if without_bookkeeping(before) == without_bookkeeping(after) => Change::Unchanged,
+        Some(_) => Change::Configured,
+        None if is_complete => Change::Created,
+        None => Change::Applied,
+    };
+    let objects = items(&output.stdout).iter().map(|after| (change(after), resource_name(after))).collect();
+    Ok(Applied { objects, warnings: output.warnings })
+}
+
+/// The objects that were applied, in order, and the warnings of the API server.
+#[derive(Debug, Default)]
+pub struct Applied {
+    pub objects: Vec<(Change, String)>,
+    pub warnings: Vec<String>,
+}
+
+/// The effect of applying an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    Created,
+    Configured,
+    Unchanged,
+    /// One of these: the object could not be read before.
+    Applied,
+}
+
+impl Change {
+    /// The word that kubectl prints.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Configured => "configured",
+            Self::Unchanged => "unchanged",
+            Self::Applied => "applied",
+        }
+    }
+}
+
+fn is_same(a: &Value, b: &Value) -> bool {
+    ["/kind", "/metadata/namespace", "/metadata/name"].iter().all(|field| a.pointer(field) == b.pointer(field))
+        && group(a) == group(b)
+}
+
+/// The object without what others write meanwhile.
+fn without_bookkeeping(object: &Value) -> Value {
+    let mut object = object.clone();
+    object.as_object_mut().map(|object| object.remove("status"));
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.retain(|field, _| !["managedFields", "resourceVersion"].contains(&field.as_str()));
+    }
+    object
+}
+
+fn group(object: &Value) -> &str {
+    text_at(object, "/apiVersion").split_once('/').map_or("", |(group, _)| group)
+}
+
+/// As `kubectl -o name` prints it: `deployment.apps/shop`.
+fn resource_name(object: &Value) -> String {
+    let kind = text_at(object, "/kind").to_lowercase();
+    match group(object) {
+        "" => format!("{kind}/{}", name(object)),
+        group => format!("{kind}.{group}/{}", name(object)),
+    }
 }
 
 /// Deletes the objects and returns the names of those that existed, one per line. Skips kinds that the cluster does not
@@ -45,7 +118,27 @@ fn unknown_kinds(stderr: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn the_status_of_an_object_is_no_change_of_it() {
+        let object = |version: &str, replicas: u8| {
+            json!({
+                "apiVersion": "apps/v1", "kind": "Deployment",
+                "metadata": {"name": "shop", "namespace": "default", "resourceVersion": version},
+                "spec": {"replicas": replicas}, "status": {"observedGeneration": version},
+            })
+        };
+        assert!(is_same(&object("1", 1), &object("2", 2)));
+        assert_eq!(without_bookkeeping(&object("1", 1)), without_bookkeeping(&object("2", 1)));
+        assert_ne!(without_bookkeeping(&object("1", 1)), without_bookkeeping(&object("1", 2)));
+        assert_eq!(resource_name(&object("1", 1)), "deployment.apps/shop");
+        let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}});
+        assert_eq!(resource_name(&namespace), "namespace/a");
+        assert!(!is_same(&namespace, &object("1", 1)));
+    }
 
     #[test]
     fn kinds_that_a_cluster_does_not_know_are_named() {

@@ -2,6 +2,7 @@
 
 use opctl_model::counted;
 use opctl_model::diagnostic::Diagnostic;
+use serde_json::{Value, json};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -99,6 +100,20 @@ pub fn text(sections: &[Section], least: Severity) -> String {
         }
     }
     text
+}
+
+/// The sections and their findings, for programs.
+pub fn json(sections: &[Section]) -> Value {
+    let finding = |finding: &Finding| {
+        let Finding { severity, location, what, help } = finding;
+        let mut value = json!({ "severity": severity.word(), "message": what, "help": help });
+        if let Some(location) = location {
+            value["location"] = json!(location);
+        }
+        value
+    };
+    let section = |section: &Section| json!({ "title": section.title, "findings": section.findings.iter().map(finding).collect::<Vec<_>>() });
+    sections.iter().map(section).collect()
 }
 
 /// The highest severity; `None` if there are no findings.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread;
 
-use opctl_process::Child;
+use opctl_process::{Child, quoted};
 
 /// The kubectl command, and the cluster that it uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,11 +113,6 @@ impl Kubectl {
 fn is_log(line: &str) -> bool {
     let head = line.as_bytes().get(..6);
     head.is_some_and(|head| b"IWE".contains(&head[0]) && head[1..5].iter().all(u8::is_ascii_digit) && head[5] == b' ')
-}
-
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 #[cfg(all(test, unix))]

@@ -35,7 +35,7 @@ pub mod rights;
 mod rollout;
 pub mod status;
 
-pub use apply::{FIELD_MANAGER, apply, delete};
+pub use apply::{Applied, Change, FIELD_MANAGER, apply, delete};
 pub use cause::{Denial, FailureCause};
 pub use crd_diff::differences;
 pub use crds::{Crd, NotServed, RemainingObject, State};

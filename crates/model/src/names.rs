@@ -3,6 +3,7 @@
 //! Text comes in, a name or a [`NameError`] with the violated rule goes out. The rules are the API server's, and
 //! stricter if a valid name would generate Rust code that does not compile.
 
+use std::cmp::Reverse;
 use std::fmt;
 
 use heck::{ToKebabCase, ToPascalCase, ToSnakeCase};
@@ -446,6 +447,14 @@ pub fn nearest<'a>(text: &str, words: impl IntoIterator<Item = &'a str>) -> Opti
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, word)| word)
+}
+
+/// The words, the nearest to `text` first; of equally near ones, those that begin like it.
+pub fn by_distance<'a>(text: &str, words: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let common = |word: &str| text.chars().zip(word.chars()).take_while(|(a, b)| a == b).count();
+    let mut words: Vec<&str> = words.into_iter().collect();
+    words.sort_by_key(|word| (strsim::osa_distance(text, word), Reverse(common(word))));
+    words
 }
 
 /// `true` for keywords of Rust 2024, strict or reserved.

@@ -109,6 +109,12 @@ pub fn in_own_group(command: &mut Command) -> &mut Command {
     command.process_group(0)
 }
 
+/// A word of a command line, quoted for a shell where that is needed.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
 /// A child process that this one waits for. A signal stops it with all its descendants before this process exits.
 pub struct Child {
     child: Option<process::Child>,

@@ -13,10 +13,12 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use clap::Args;
+use clap_complete::engine::ArgValueCandidates;
 use opctl_testenv::Scratch;
 
 use super::on_cluster::Cluster;
 use super::{Console, Outcome, check, counted, environment, manifests, project_folder, report, testenv, tree};
+use crate::commands::complete;
 use crate::commands::kubectl::KubectlArgs;
 use crate::commands::testenv::TestenvServersArgs;
 use crate::compiled;
@@ -50,7 +52,7 @@ Examples:
   opctl dev -- --watch-namespace default")]
 pub struct DevArgs {
     /// Use the cluster of this kubeconfig context instead of a new API server
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["crds", "nodes", "kubernetes"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["crds", "nodes", "kubernetes"], add = ArgValueCandidates::new(complete::contexts))]
     pub context: Option<String>,
 
     /// The kubeconfig of that context [default: KUBECONFIG, or ~/.kube/config]

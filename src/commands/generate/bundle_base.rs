@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use super::super::console::Question;
 use super::super::{Console, Next, Outcome, Task, carry_out, lock, project_folder, tree};
 use super::bundle::MANIFESTS;
 use crate::diagnostics::OP116;
@@ -126,7 +127,13 @@ fn metadata(base: &Base, tree: &Tree) -> anyhow::Result<Metadata> {
                 "" => Ok(None),
                 text => person(text).map(Some).ok_or_else(|| "write it as `NAME <NAME@example.com>`".to_owned()),
             };
-            maintainers.extend(console.ask("maintainer, as `NAME <EMAIL>` (empty: none)", ask)?);
+            maintainers.extend(console.ask(
+                &Question::new(
+                    "maintainer, as `NAME <EMAIL>` (empty: none)",
+                    "who answers for the operator in the catalog",
+                ),
+                ask,
+            )?);
         }
     }
     let own = base.project.resources.iter().filter(|resource| resource.origin == Origin::Own && resource.api.is_some());
@@ -150,7 +157,10 @@ fn metadata(base: &Base, tree: &Tree) -> anyhow::Result<Metadata> {
 
 /// A line that may be empty.
 fn answer(console: &Console, question: &str) -> anyhow::Result<Option<String>> {
-    console.ask(&format!("{question} (empty: none)"), |text| Ok(Some(text.to_owned()).filter(|text| !text.is_empty())))
+    let question = format!("{question} (empty: none)");
+    console.ask(&Question::new(&question, "the CSV and the catalog show it; it can be changed there later"), |text| {
+        Ok(Some(text.to_owned()).filter(|text| !text.is_empty()))
+    })
 }
 
 /// `Name <address>`

@@ -1,9 +1,10 @@
 //! `opctl olm status`: which versions of OLM a cluster has, whether they run, and what they serve.
 
 use clap::Args;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::commands::on_cluster::{Cluster, ConnectionArgs};
+use crate::commands::output::OutputArgs;
 use crate::commands::run::{EXTENSIONS, SUBSCRIPTIONS, at};
 use crate::commands::{Console, Outcome};
 use opctl_cluster::{self as cluster, Crd, Rollout, condition};
@@ -14,10 +15,16 @@ use opctl_cluster::{self as cluster, Crd, Rollout, condition};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  opctl olm status")]
+  opctl olm status
+
+  # For programs
+  opctl olm status -o json")]
 pub struct StatusArgs {
     #[command(flatten)]
     pub connection: ConnectionArgs,
+
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 pub fn run(args: &StatusArgs, console: &Console) -> anyhow::Result<Outcome> {
@@ -26,15 +33,27 @@ pub fn run(args: &StatusArgs, console: &Console) -> anyhow::Result<Outcome> {
     let crds = Crd::all(&cluster.kubectl, &[SUBSCRIPTIONS, EXTENSIONS].map(String::from))
         .map_err(|error| cluster.failure("read the CRDs of OLM", &error))?;
     let has = |name: &str| crds.iter().any(|crd| crd.name == name);
-    let mut status = Status { cluster: &cluster, text: String::new(), is_good: has(SUBSCRIPTIONS) || has(EXTENSIONS) };
+    let mut status = Status {
+        cluster: &cluster,
+        text: String::new(),
+        objects: Vec::new(),
+        olm: "v0",
+        is_good: has(SUBSCRIPTIONS) || has(EXTENSIONS),
+    };
+    if !status.is_good && args.output.is_json() {
+        console.print(&format!("{:#}\n", json!({ "installed": [], "objects": [] })));
+        return Ok(Outcome::Problems);
+    }
     if !status.is_good {
         console.print("OLM is not installed\n");
         console.hint("`opctl olm install` installs it");
         return Ok(Outcome::Problems);
     }
+    let mut installed = Vec::new();
     if has(SUBSCRIPTIONS) {
-        let version = version(&cluster)?.map_or_else(String::new, |version| format!(" {version}"));
-        status.line(0, &format!("OLM v0{version}"));
+        let version = version(&cluster)?;
+        installed.push(json!({ "olm": "v0", "version": version }));
+        status.line(0, &format!("OLM v0{}", version.map_or_else(String::new, |version| format!(" {version}"))));
         status.deployments(&["olm-operator", "catalog-operator", "packageserver"])?;
         for catalog in status.items("catalogsources.operators.coreos.com")? {
             let state = match at(&catalog, "/status/connectionState/lastObservedState") {
@@ -56,6 +75,8 @@ pub fn run(args: &StatusArgs, console: &Console) -> anyhow::Result<Outcome> {
         }
     }
     if has(EXTENSIONS) {
+        status.olm = "v1";
+        installed.push(json!({ "olm": "v1" }));
         status.line(0, "OLM v1");
         status.deployments(&["operator-controller-controller-manager", "catalogd-controller-manager"])?;
         for (kind, name, kinds) in
@@ -71,7 +92,10 @@ pub fn run(args: &StatusArgs, console: &Console) -> anyhow::Result<Outcome> {
             }
         }
     }
-    console.print(&status.text);
+    match args.output.is_json() {
+        true => console.print(&format!("{:#}\n", json!({ "installed": installed, "objects": status.objects }))),
+        false => console.print(&status.text),
+    }
     Ok(if status.is_good { Outcome::Done } else { Outcome::Problems })
 }
 
@@ -87,6 +111,10 @@ pub fn version(cluster: &Cluster) -> anyhow::Result<Option<String>> {
 struct Status<'a> {
     cluster: &'a Cluster<'a>,
     text: String,
+    /// The same for programs.
+    objects: Vec<Value>,
+    /// The version of OLM that the objects belong to.
+    olm: &'static str,
     is_good: bool,
 }
 
@@ -97,6 +125,9 @@ impl Status<'_> {
 
     fn object(&mut self, kind: &str, object: &Value, state: &str) {
         let name = at(object, "/metadata/name");
+        self.objects.push(json!({
+            "olm": self.olm, "kind": at(object, "/kind"), "namespace": at(object, "/metadata/namespace"), "name": name, "state": state,
+        }));
         let name = match at(object, "/metadata/namespace") {
             "" => name.to_owned(),
             namespace => format!("{namespace}/{name}"),
@@ -127,6 +158,8 @@ impl Status<'_> {
                 }
                 None => {
                     self.is_good = false;
+                    self.objects
+                        .push(json!({ "olm": self.olm, "kind": "Deployment", "name": name, "state": "missing" }));
                     self.line(2, &format!("Deployment {name}: missing"));
                 }
             }

@@ -81,7 +81,11 @@ impl Cluster<'_> {
             )
             .into());
         }
-        if !yes && !self.console.ask_yes_no("delete them?")? {
+        if !yes
+            && !self
+                .console
+                .ask_no("delete them?", "deleting a CRD deletes all objects of its kind, in every namespace")?
+        {
             self.console.info("nothing was deleted");
             return Ok(false);
         }
@@ -120,7 +124,10 @@ impl Cluster<'_> {
             )
             .into());
         }
-        let answer = self.console.ask_yes_no("delete the operator?")?;
+        let answer = self.console.ask_no(
+            "delete the operator?",
+            "only the running operator removes these finalizers: first delete the objects, then the operator",
+        )?;
         if !answer {
             self.console.info("nothing was deleted");
         }

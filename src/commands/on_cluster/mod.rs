@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::Console;
+use super::{Console, counted};
 use crate::commands::kubectl::ContextArgs;
 use crate::error::{ExternalError, UserError};
 use opctl_cluster::connection::{self, VERSION, VIEW};
@@ -117,18 +117,24 @@ impl<'a> Cluster<'a> {
         if objects.is_empty() {
             return Ok(());
         }
-        let applied = cluster::apply(&self.kubectl, objects).map_err(|error| {
+        let busy = self.console.busy(&format!("applying {}", counted(objects.len(), "object")));
+        let applied = cluster::apply(&self.kubectl, objects);
+        drop(busy);
+        let applied = applied.map_err(|error| {
             let ExternalError(refusal) = self.failure("apply the manifests", &error);
             ExternalError(refusal.help("earlier changes are kept; fix this and run the command again"))
         })?;
-        self.list("apply", &applied.stdout);
+        let lines = applied.objects.iter().map(|(change, name)| format!("{:10}  {name}\n", change.word()));
+        self.console.list(&lines.collect::<String>());
         applied.warnings.iter().for_each(|warning| self.console.warn(warning));
         Ok(())
     }
 
     /// Skips missing objects, and kinds that the cluster does not know.
     pub fn delete(&self, objects: &[&Object]) -> anyhow::Result<()> {
+        let busy = self.console.busy(&format!("deleting {}", counted(objects.len(), "object")));
         let deleted = cluster::delete(&self.kubectl, objects, self.timeout);
+        drop(busy);
         self.list("delete", &deleted.map_err(|error| self.failure("delete the manifests", &error))?);
         Ok(())
     }

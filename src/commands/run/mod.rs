@@ -10,6 +10,7 @@ mod v0;
 mod v1;
 
 use clap::{Args, Subcommand, ValueEnum};
+use clap_complete::engine::ArgValueCandidates;
 use serde_json::Value;
 
 pub use self::plain::{is_crd, lines};
@@ -18,6 +19,7 @@ use self::source::Source;
 use super::kubebuilder_syntax::RUN;
 use super::on_cluster::ConnectionArgs;
 use super::{Console, Outcome};
+use crate::commands::complete;
 use crate::error::{ExternalError, UserError};
 use opctl_olm as olm;
 use opctl_olm::install::{self, Mode};
@@ -112,7 +114,7 @@ pub struct UpgradeArgs {
 #[derive(Args, Clone, Debug)]
 pub struct RunArgs {
     /// The namespace of the operator, which exists [default: that of the kubeconfig]
-    #[arg(short, long, value_name = "NAME")]
+    #[arg(short, long, value_name = "NAME", add = ArgValueCandidates::new(complete::namespaces))]
     pub namespace: Option<String>,
 
     /// OLM v1: the image of a catalog that has the bundle

@@ -24,12 +24,7 @@ pub enum TestenvCommand {
     Run(TestenvRunArgs),
     Up(TestenvUpArgs),
     Down(TestenvDownArgs),
-    /// List the API servers that `opctl testenv up` started
-    #[command(after_help = "\
-Examples:
-  opctl testenv status")]
-    Status,
-
+    Status(up::TestenvStatusArgs),
     Setup(TestenvSetupArgs),
 }
 
@@ -55,7 +50,7 @@ pub fn run(command: &TestenvCommand, console: &Console) -> anyhow::Result<Outcom
         TestenvCommand::Run(args) => run::run(args, console),
         TestenvCommand::Up(args) => up::up(args, console),
         TestenvCommand::Down(args) => up::down(args, console),
-        TestenvCommand::Status => up::status(console),
+        TestenvCommand::Status(args) => up::status(args, console),
         TestenvCommand::Setup(args) => setup::run(args, console),
     }
 }

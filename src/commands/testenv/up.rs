@@ -2,10 +2,12 @@
 
 use clap::Args;
 use opctl_testenv::Kept;
+use serde_json::{Value, json};
 
 use super::TestenvServersArgs;
 use super::{crds, failed, start};
 use crate::commands::environment::environments;
+use crate::commands::output::OutputArgs;
 use crate::commands::{Console, Outcome};
 use crate::error::{ExternalError, UserError};
 
@@ -96,8 +98,27 @@ pub fn down(args: &TestenvDownArgs, console: &Console) -> anyhow::Result<Outcome
 }
 
 /// One line each: name, version of Kubernetes, address, kubeconfig.
-pub fn status(console: &Console) -> anyhow::Result<Outcome> {
+/// List the API servers that `opctl testenv up` started
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  opctl testenv status
+
+  # For programs
+  opctl testenv status -o json")]
+pub struct TestenvStatusArgs {
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+pub fn status(args: &TestenvStatusArgs, console: &Console) -> anyhow::Result<Outcome> {
     let kept = kept()?;
+    if args.output.is_json() {
+        let environment = |kept: &Kept| json!({ "name": kept.name, "kubernetes": kept.version, "url": kept.url, "kubeconfig": kept.kubeconfig() });
+        let environments: Vec<Value> = kept.iter().map(environment).collect();
+        console.print(&format!("{:#}\n", json!({ "environments": environments })));
+        return Ok(Outcome::Done);
+    }
     let width = kept.iter().map(|kept| kept.name.len()).max().unwrap_or_default();
     for one in &kept {
         let Kept { name, version, url, .. } = one;

@@ -19,7 +19,7 @@ use self::clock::Now;
 use self::gather::Facts;
 use crate::Kubectl;
 use crate::connection::ConnectionError;
-use crate::findings::{Finding, Section, Severity, worst};
+use crate::findings::{self, Section, Severity, worst};
 
 /// The objects that a project applies.
 #[derive(Clone, Debug)]
@@ -81,18 +81,14 @@ impl Status {
     }
 
     pub fn to_json(&self) -> Value {
-        let finding = |finding: &Finding| json!({ "severity": finding.severity.word(), "message": finding.what, "help": finding.help });
-        let section = |section: &Section| json!({ "title": section.title, "findings": section.findings.iter().map(finding).collect::<Vec<_>>() });
-        json!({
-            "cluster": self.cluster, "differs": self.differs(),
-            "sections": self.sections.iter().map(section).collect::<Vec<_>>(),
-        })
+        json!({ "cluster": self.cluster, "differs": self.differs(), "sections": findings::json(&self.sections) })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::Finding;
 
     #[test]
     fn a_warning_is_a_difference_and_what_was_skipped_is_none() {

@@ -1,7 +1,7 @@
 //! Log lines for people: time, level, controller and object, message, then fields.
 
 use std::env;
-use std::fmt::{self, Debug, Write};
+use std::fmt::{self, Debug};
 use std::io::{IsTerminal, stderr};
 
 use k8s_openapi::jiff::Timestamp;
