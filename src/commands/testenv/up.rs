@@ -97,7 +97,6 @@ pub fn down(args: &TestenvDownArgs, console: &Console) -> anyhow::Result<Outcome
     Ok(Outcome::Done)
 }
 
-/// One line each: name, version of Kubernetes, address, kubeconfig.
 /// List the API servers that `opctl testenv up` started
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -111,6 +110,7 @@ pub struct TestenvStatusArgs {
     pub output: OutputArgs,
 }
 
+/// One line each: name, version of Kubernetes, address, kubeconfig.
 pub fn status(args: &TestenvStatusArgs, console: &Console) -> anyhow::Result<Outcome> {
     let kept = kept()?;
     if args.output.is_json() {
