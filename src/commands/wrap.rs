@@ -79,16 +79,16 @@ mod tests {
 
     #[test]
     fn continuations_begin_below_the_text() {
-        let text = "error: one two three four five\n  help: one two three four\n  ok       one two three\n";
+        let text = "error: one two three four five\n  help: one two three four\n  ok       one two three four\n";
         let wrapped = "\
 error: one two three
        four five
-  help: one two
-        three four
-  ok       one two
-           three
+  help: one two three
+        four
+  ok       one two three
+           four
 ";
-        assert_eq!(wrap(text, 20), wrapped);
+        assert_eq!(wrap(text, 24), wrapped);
     }
 
     #[test]
