@@ -22,6 +22,7 @@ use tracing::{info, warn};
 use super::dependents::{Owned, Owner, own, refreshed};
 use super::events::{Seen, Summary, duration};
 use super::object::{Fresh, fresh};
+use super::operator_sdk_util::{self, Foreign};
 use super::process::{Failure, Job};
 use super::status::{Dependent, Run};
 use super::vars::variables;
@@ -329,6 +330,13 @@ impl Record {
         Self { run, fields, conditions, ..Self::default() }
     }
 
+    /// Leaves fields and conditions alone that a task writes itself: an older value must not win.
+    fn leave(&mut self, foreign: &Foreign) {
+        self.fields.retain(|name, _| !foreign.fields.contains(name));
+        let own = [READY, RUNNING, SUCCESSFUL, FAILURE];
+        self.conditions.retain(|it| own.contains(&it.type_.as_str()) || !foreign.conditions.contains(&it.type_));
+    }
+
     fn is_running(&self) -> bool {
         self.conditions.iter().any(|it| it.type_ == RUNNING && it.status == "True")
     }
@@ -528,6 +536,7 @@ impl<K: Kind> AnsibleController<K> {
         if object.metadata.deletion_timestamp.is_some() {
             return Ok(nothing());
         }
+        record.leave(&operator_sdk_util::foreign(&json));
         let (settings, inputs) = (self.settings_for(&object), self.inputs(&object, &ctx)?);
         info!("{} runs: {cause:?}", self.play);
         let ran = self.run(&self.play, &[&self.vars], &object, &json, now, &settings, &record, &ctx).await;

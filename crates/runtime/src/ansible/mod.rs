@@ -103,6 +103,7 @@ mod controller;
 mod dependents;
 mod events;
 mod object;
+mod operator_sdk_util;
 mod process;
 mod project;
 mod status;

@@ -1,6 +1,7 @@
 //! The ansible-runner program: how many run, what they are given, and how they end.
 
 use std::env;
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ use super::AnsibleOptions;
 use super::controller::Play;
 use super::dependents::Dependents;
 use super::events::{Seen, Summary};
+use super::operator_sdk_util;
 use super::project::Project;
 use crate::error::shortened;
 use crate::processes::{private_folder, stop};
@@ -262,17 +264,25 @@ impl Ansible {
                 command.env(name, value);
             }
         }
-        for (name, part, defaults) in [
-            ("ANSIBLE_ROLES_PATH", "roles", "~/.ansible/roles:/usr/share/ansible/roles:/etc/ansible/roles"),
-            ("ANSIBLE_COLLECTIONS_PATH", "collections", "~/.ansible/collections:/usr/share/ansible/collections"),
+        let collections = job.folder.join("collections");
+        operator_sdk_util::write(&collections)?;
+        for (name, part, defaults, last) in [
+            ("ANSIBLE_ROLES_PATH", "roles", "~/.ansible/roles:/usr/share/ansible/roles:/etc/ansible/roles", None),
+            (
+                "ANSIBLE_COLLECTIONS_PATH",
+                "collections",
+                "~/.ansible/collections:/usr/share/ansible/collections",
+                // A collection of this name that the project has itself wins.
+                Some(&collections),
+            ),
         ] {
-            let own = project.folder.join(part);
-            if own.is_dir() {
-                let mut path = own.into_os_string();
-                path.push(":");
-                path.push(env::var_os(name).unwrap_or_else(|| defaults.into()));
-                command.env(name, path);
+            let own = Some(project.folder.join(part)).filter(|own| own.is_dir());
+            if own.is_none() && last.is_none() {
+                continue;
             }
+            let usual = env::var_os(name).unwrap_or_else(|| defaults.into());
+            let all = [own.map(PathBuf::into_os_string), Some(usual), last.map(|last| last.clone().into_os_string())];
+            command.env(name, Vec::from_iter(all.into_iter().flatten()).join(OsStr::new(":")));
         }
         Ok(command)
     }
@@ -378,7 +388,7 @@ pub(super) fn make_folder(path: &Path) -> io::Result<()> {
 }
 
 /// An empty file that only this user can read.
-fn private_file(path: &Path) -> io::Result<File> {
+pub(super) fn private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.create(true).truncate(true).write(true);
     #[cfg(unix)]

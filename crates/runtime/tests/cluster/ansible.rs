@@ -178,6 +178,9 @@ fn the_life_of_a_page() {
     let states = ["Running", "Successful", "Failure"].map(|type_| condition(&page, type_)["status"].clone());
     assert_eq!(states, ["False", "True", "False"]);
     assert_eq!(page["status"]["servers"], 2);
+    // Written by `k8s_status` while the role ran.
+    assert_eq!(page["status"]["text"], "{{ lookup('env', 'HOME') }}");
+    assert_eq!(condition(&page, "Written")["message"], "{{ lookup('env', 'HOME') }}");
     // Strings of the spec are not templates, unlike the variables of the controller.
     assert_eq!(setup.text("home"), "Welcome: {{ lookup('env', 'HOME') }}");
     // The controller manager's finalizers of cascading deletion apply.
@@ -218,7 +221,10 @@ fn the_life_of_a_page() {
 
     setup.apply("Page", "home", &json!({ "pageText": "changed" }));
     within(PATIENCE, "the text changes", || setup.text("home") == "Welcome: changed");
-    setup.succeeds("page", "home");
+    let page = setup.succeeds("page", "home");
+    // Although this process has read the status before the run.
+    assert_eq!((&page["status"]["text"], &page["status"]["servers"]), (&"changed".into(), &1.into()));
+    assert_eq!(condition(&page, "Written")["message"], "changed");
     assert_eq!(setup.variables().len(), 2, "{}", manager.log());
 
     setup.cluster.kubectl(&["patch", "configmap", "home", "--type=merge", "-p", r#"{"data":{"text":"drifted"}}"#], "");
