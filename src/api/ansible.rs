@@ -5,14 +5,15 @@
 use std::collections::BTreeMap;
 
 use super::chart::{self, Stale, spec_of};
-use super::{AnsibleArgs, Args, Message, Report};
+use super::{AnsibleArgs, Args, Message, Report, existing};
 use crate::diagnostics::OP485;
 use crate::error::{SourceErrors, UserError, UserErrors};
 use crate::scaffold;
 use crate::scaffold::api_of_resource;
 use opctl_charts::ansible::diagnostics::OP486;
 use opctl_charts::ansible::{self, Content, Rules, Source};
-use opctl_charts::spec::{self, Known};
+use opctl_charts::operator_sdk::{Existing, described};
+use opctl_charts::spec::{self, Known, Object};
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 use opctl_model::names::Kind;
 use opctl_model::project::{Options, ProjectFile, ReadError, Resource, Tree};
@@ -137,17 +138,26 @@ fn options(source: &Source) -> Options {
     }
 }
 
-/// The operator of a watch of operator-sdk, and the rules that its tasks need. `sources` has the role or playbook of the watch, then that
-/// of its finalizer; all files are in `files`.
+/// The kind of a watch of operator-sdk.
+pub struct Imported {
+    /// The role or playbook of the watch, then that of its finalizer.
+    pub sources: Vec<Source>,
+    pub watch: scaffold::Watch,
+    pub existing: Existing,
+    pub samples: Vec<(String, String)>,
+    /// Keys of the spec reach Ansible in snake case.
+    pub is_snake_case: bool,
+}
+
+/// The operator of a watch of operator-sdk, and the rules that its tasks need. All files are in `files`.
 pub fn import(
-    sources: &[Source],
-    watch: scaffold::Watch,
-    samples: Vec<(String, String)>,
+    imported: Imported,
     files: &Files,
     resource: &mut Resource,
     file: &ProjectFile,
     found: &mut Vec<Diagnostic>,
 ) -> (Operator, Rules) {
+    let Imported { sources, watch, existing, samples, is_snake_case } = imported;
     let source = &sources[0];
     let is_first = file.resources.iter().all(|it| source_of(it).is_none());
     let known = Operator::known(source, resource, is_first);
@@ -158,8 +168,18 @@ pub fn import(
         files: files.clone(),
         ..known
     };
-    let content = Content::new(sources.to_vec(), files.clone());
-    let rules = operator.derive(&content, resource, file, found);
+    let content = Content::new(sources, files.clone());
+    let (parameters, rules) = operator.derive(&content, resource, file, found);
+    let parameters = if is_snake_case { parameters } else { ansible::as_variables(parameters) };
+    // A variable that only has a default is internal to a role whose users know the CRD.
+    let (existing, parameters) = match existing.spec {
+        Some(crd) if !content.has_argument_specs() => {
+            (Existing { spec: Some(described(crd, &parameters)), ..existing }, Object::default())
+        }
+        _ => (existing, parameters),
+    };
+    let sample = std::mem::take(&mut operator.scaffold.spec.sample);
+    operator.scaffold.spec = existing::spec(&resource.kind, existing, parameters, sample, ansible::WORDS);
     (operator, rules)
 }
 
@@ -179,7 +199,7 @@ impl Operator {
         resource: &Resource,
         file: &ProjectFile,
         found: &mut Vec<Diagnostic>,
-    ) -> Rules {
+    ) -> (Object, Rules) {
         let schema = ansible::spec(content, found);
         for role in ansible::missing_roles(content) {
             let message = format!("there is no role `{role}` in `roles`");
@@ -187,11 +207,10 @@ impl Operator {
             found.push(OP486.error(message).help(help));
         }
         let sample = spec::sample(&schema, &spec::required(&schema), ansible::WORDS);
-        let schema = if self.scaffold.watch.is_some() { schema.opened() } else { schema };
         self.scaffold.spec = spec_of(&resource.kind, &schema, sample, ansible::WORDS);
         let permissions = ansible::permissions(content, &known_with(file, resource), found);
         self.permissions = text(&self.source(), &permissions.text);
-        permissions.rules
+        (schema, permissions.rules)
     }
 }
 

@@ -13,7 +13,7 @@ use std::path::Path;
 use heck::ToUpperCamelCase;
 use serde_json::{Value, json};
 
-use super::{Args, ChartArgs, Message, Report, Request};
+use super::{Args, ChartArgs, Message, Report, Request, existing};
 use crate::compiled::helm::{self, Files, HelmError, INSTALL, Source, Workspace};
 use crate::compiled::toolchain::ToolError;
 use crate::diagnostics::{OP480, OP481};
@@ -21,6 +21,7 @@ use crate::error::{UserError, UserErrors};
 use crate::scaffold;
 use crate::scaffold::api_of_resource;
 use opctl_charts::chart::{self, Chart, ChartError, Render};
+use opctl_charts::operator_sdk::Existing;
 use opctl_charts::spec::{self, Known, Object, Words};
 use opctl_edit::plan::{ApplyError, checksum};
 use opctl_model::counted;
@@ -75,6 +76,7 @@ pub struct Fetched {
 /// Settings and samples of the kind in an operator of operator-sdk.
 #[derive(Default)]
 pub struct Imported {
+    pub existing: Existing,
     pub adopted: Option<scaffold::Adopted>,
     pub samples: Vec<(String, String)>,
 }
@@ -82,7 +84,7 @@ pub struct Imported {
 impl Imported {
     /// For a kind that was imported before: only its type depends on that.
     fn again() -> Self {
-        Self { adopted: Some(scaffold::Adopted::default()), samples: Vec::new() }
+        Self { adopted: Some(scaffold::Adopted::default()), ..Self::default() }
     }
 }
 
@@ -228,9 +230,12 @@ impl Fetched {
     fn described(self, resource: &Resource) -> Result<Operator, UserError> {
         let (schema, _) = chart::schema(&self.chart)?;
         let sample = spec::sample(&schema, &merged(spec::required(&schema), &self.values), chart::WORDS);
-        let schema = if self.imported.is_some() { schema.opened() } else { schema };
-        let spec = spec_of(&resource.kind, &schema, sample, chart::WORDS);
-        let Imported { adopted, samples } = self.imported.unwrap_or_default();
+        let is_imported = self.imported.is_some();
+        let Imported { adopted, samples, existing } = self.imported.unwrap_or_default();
+        let spec = match is_imported {
+            true => existing::spec(&resource.kind, existing, schema, sample, chart::WORDS),
+            false => spec_of(&resource.kind, &schema, sample, chart::WORDS),
+        };
         Ok(Operator {
             scaffold: scaffold::Chart { folder: self.folder, spec, adopted },
             samples,
@@ -243,8 +248,8 @@ impl Fetched {
 
 /// The spec of a kind, as templates know it.
 pub fn spec_of(kind: &Kind, schema: &Object, sample: String, words: Words) -> scaffold::Spec {
-    let spec::Types { fields, others, has_map, has_value } = spec::types(kind.as_str(), schema, words);
-    scaffold::Spec { fields, others, has_map, has_value, sample }
+    let spec::Types { attributes, fields, others, has_map, has_value } = spec::types(kind.as_str(), schema, words);
+    scaffold::Spec { attributes, fields, others, has_map, has_value, sample, ..scaffold::Spec::default() }
 }
 
 /// The chart of a request in the version that the project has, if that is another one of a repository or a registry: the same request as

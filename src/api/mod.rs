@@ -9,6 +9,7 @@ mod args;
 pub mod chart;
 pub mod components;
 mod conflicts;
+mod existing;
 pub mod external;
 mod names;
 pub mod plan;

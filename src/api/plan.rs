@@ -140,6 +140,9 @@ pub fn add(plan: &mut Plan, project: &Project, request: &Request) {
             add_rendered(plan, scaffold::ansible(project));
         }
     }
+    if let Some(patch) = &request.environment {
+        add_rendered(plan, scaffold::environment(patch));
+    }
     enter(plan, request.resource.fields());
     if versions::is_unserved(&request.resource) {
         let (_, edits) = versions::unserved(&request.resource);

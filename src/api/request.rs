@@ -25,6 +25,8 @@ pub struct Request {
     pub workload: Option<Workload>,
     pub chart: Option<chart::Operator>,
     pub ansible: Option<ansible::Operator>,
+    /// A patch of the Deployment with the environment of an operator that was imported.
+    pub environment: Option<String>,
     pub finalizer: bool,
     /// The type is a copy of another version's.
     pub copy: Option<versions::Copy>,
@@ -220,6 +222,7 @@ impl Request {
             workload: names.workload,
             chart: None,
             ansible: None,
+            environment: None,
             finalizer: false,
             copy: None,
             conversion: None,

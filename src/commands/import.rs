@@ -11,7 +11,7 @@ use super::{Console, Next, Outcome, lock, tree};
 use crate::api::{ChartArgs, Request, chart};
 use crate::error::{SourceErrors, UserError};
 use crate::import;
-use opctl_charts::operator_sdk::{Gvk, Project, ansible, helm};
+use opctl_charts::operator_sdk::{Gvk, Project, ansible, environment, helm};
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::project::{ProjectError, ProjectFile, root_above};
 
@@ -38,6 +38,10 @@ pub struct HelmOperatorArgs {
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
 
+    /// The file with the watches, from DIR, if it has another name
+    #[arg(long, value_name = "FILE")]
+    pub watches: Option<String>,
+
     /// The plural of a kind that a chart creates and opctl does not know (repeatable, or comma-separated)
     #[arg(long = "helm-kind", value_name = "KIND.GROUP=PLURAL", value_delimiter = ',')]
     pub helm_kinds: Vec<String>,
@@ -59,6 +63,10 @@ pub struct AnsibleOperatorArgs {
     /// The folder with watches.yaml
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
+
+    /// The file with the watches, from DIR, if it has another name
+    #[arg(long, value_name = "FILE")]
+    pub watches: Option<String>,
 }
 
 pub fn run(command: &Import, console: &Console) -> anyhow::Result<Outcome> {
@@ -70,7 +78,7 @@ pub fn run(command: &Import, console: &Console) -> anyhow::Result<Outcome> {
 
 fn helm_operator(args: &HelmOperatorArgs, console: &Console) -> anyhow::Result<Outcome> {
     let mut found = Vec::new();
-    let source = read(&args.dir, "helm", &mut found)?;
+    let source = read(&args.dir, args.watches.as_deref(), "helm", &mut found)?;
     let watches = helm::read(&source.watches, &mut found);
     let kinds: Vec<&Gvk> = watches.iter().map(|watch| &watch.gvk).collect();
     fulfil(&source, &kinds, found, console, |file, found| {
@@ -84,12 +92,14 @@ fn helm_operator(args: &HelmOperatorArgs, console: &Console) -> anyhow::Result<O
 
 fn ansible_operator(args: &AnsibleOperatorArgs, console: &Console) -> anyhow::Result<Outcome> {
     let mut found = Vec::new();
-    let source = read(&args.dir, "ansible", &mut found)?;
+    let source = read(&args.dir, args.watches.as_deref(), "ansible", &mut found)?;
     let watches = ansible::read(&source.watches, &mut found);
     let mut files = ansible::files(&source, &mut found).map_err(|error| {
         UserError::new(error.to_string()).help("correct it in a copy of the project, and import the copy")
     })?;
     ansible::report_leftovers(&source, &mut found);
+    ansible::report_configuration(&source, &mut found);
+    environment::report_instructions(&source, &mut found);
     let kinds: Vec<&Gvk> = watches.iter().map(|watch| &watch.gvk).collect();
     fulfil(&source, &kinds, found, console, |file, found| {
         Ok(import::ansible::requests(&source, &watches, &mut files, file, found))
@@ -97,8 +107,8 @@ fn ansible_operator(args: &AnsibleOperatorArgs, console: &Console) -> anyhow::Re
 }
 
 /// The project in a folder; `plugin` is the one of operator-sdk that creates such projects.
-fn read(dir: &Path, plugin: &str, found: &mut Vec<Diagnostic>) -> Result<Project, UserError> {
-    Project::read(dir, found).map_err(|error| {
+fn read(dir: &Path, watches: Option<&str>, plugin: &str, found: &mut Vec<Diagnostic>) -> Result<Project, UserError> {
+    Project::read(dir, watches, found).map_err(|error| {
         UserError::new(error.to_string())
             .help(format!("name the folder of a project of `operator-sdk init --plugins={plugin}`"))
     })

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value as Json};
 
-use super::{request, samples};
+use super::{add_environment, request, samples};
 use crate::api::Request;
-use crate::api::ansible::{self, Files};
+use crate::api::ansible::{self, Files, Imported};
 use crate::scaffold;
 use opctl_charts::ansible::{Rules, Source};
 use opctl_charts::operator_sdk::Project;
-use opctl_charts::operator_sdk::ansible::{Watch, locate, report_unneeded_rules};
+use opctl_charts::operator_sdk::ansible::{Watch, further_rules, locate};
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::project::ProjectFile;
 
@@ -33,16 +33,21 @@ pub fn requests(
         })
         .collect();
     let mut file = file.clone();
-    let mut requests = Vec::new();
+    let mut requests: Vec<Request> = Vec::new();
     let mut rules = Rules::new();
     for (watch, (main, finalizer)) in watches.iter().zip(runs) {
-        let crd = source.crd(&watch.gvk, found);
+        let crd = if watch.gvk.builtin().is_none() { source.crd(&watch.gvk, found) } else { None };
+        let existing = crd.as_ref().map(|crd| crd.existing.clone()).unwrap_or_default();
         let Some(mut request) = request(&watch.gvk, crd, &file, found) else { continue };
         if let Some(main) = main {
-            let (samples, _) = samples(source, &watch.gvk, &request.resource);
-            let all = [Some(main), finalizer.clone()].into_iter().flatten().collect::<Vec<_>>();
-            let calls = calls(watch, finalizer.as_ref());
-            let (operator, needed) = ansible::import(&all, calls, samples, files, &mut request.resource, &file, found);
+            let imported = Imported {
+                watch: calls(watch, finalizer.as_ref()),
+                sources: [Some(main), finalizer].into_iter().flatten().collect(),
+                existing,
+                samples: samples(source, &watch.gvk, &request.resource, found).0,
+                is_snake_case: watch.snake_case,
+            };
+            let (operator, needed) = ansible::import(imported, files, &mut request.resource, &file, found);
             for (resource, verbs) in needed {
                 rules.entry(resource).or_default().extend(verbs);
             }
@@ -51,8 +56,13 @@ pub fn requests(
         file.resources.push(request.resource.clone());
         requests.push(request);
     }
-    let own: BTreeSet<&str> = watches.iter().map(|watch| watch.gvk.group.as_str()).collect();
-    report_unneeded_rules(source, &rules, &own, found);
+    let own = watches.iter().map(|watch| &watch.gvk).filter(|gvk| gvk.builtin().is_none());
+    let own: BTreeSet<&str> = own.map(|gvk| gvk.group.as_str()).collect();
+    let markers = further_rules(source, &rules, &own, found);
+    add_environment(source, &mut requests, found);
+    if let Some(operator) = requests.iter_mut().find_map(|request| request.ansible.as_mut()) {
+        operator.scaffold.watch.get_or_insert_default().markers = markers;
+    }
     requests
 }
 
@@ -107,6 +117,7 @@ fn calls(watch: &Watch, finalizer: Option<&Source>) -> scaffold::Watch {
         has_watcher: watch.selector.is_some(),
         has_finalizer: watch.finalizer.is_some(),
         has_json: calls.iter().any(|call| call.contains("json!(")),
+        markers: Vec::new(),
         calls,
     }
 }

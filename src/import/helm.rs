@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::{at, request, samples};
+use super::{add_environment, at, request, samples};
 use crate::api::Request;
 use crate::api::chart::{self, Imported};
 use crate::error::{UserError, UserErrors};
 use crate::scaffold;
-use opctl_charts::operator_sdk::Project;
 use opctl_charts::operator_sdk::diagnostics::OP482;
 use opctl_charts::operator_sdk::helm::{self, Watch};
+use opctl_charts::operator_sdk::{Existing, Project};
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::project::{ProjectFile, Resource};
 
@@ -50,10 +50,11 @@ pub fn requests(
             found.push(OP482.error(message).at(gvk.span.clone(), "").help(help));
             continue;
         }
+        let existing = crd.as_ref().map(|crd| crd.existing.clone()).unwrap_or_default();
         let located = helm::chart(source, watch, &mut charts, found);
         let Some(mut request) = request(gvk, crd, &file, found) else { continue };
         if let Some((folder, path)) = located.filter(|_| !found.iter().any(Diagnostic::is_error)) {
-            let chart = chart(source, watch, &request.resource, folder, path);
+            let chart = chart(source, watch, &request.resource, existing, (folder, path), found);
             match operator(chart, &mut request.resource, &file) {
                 Ok(operator) => request.chart = Some(operator),
                 Err(error) => {
@@ -68,17 +69,25 @@ pub fn requests(
         file.resources.push(request.resource.clone());
         requests.push(request);
     }
+    add_environment(source, &mut requests, found);
     Ok(requests)
 }
 
-fn chart(source: &Project, watch: &Watch, resource: &Resource, folder: String, path: PathBuf) -> Chart {
+fn chart(
+    source: &Project,
+    watch: &Watch,
+    resource: &Resource,
+    existing: Existing,
+    (folder, path): (String, PathBuf),
+    found: &mut Vec<Diagnostic>,
+) -> Chart {
     // Hybrid projects use helm-operator-plugins.
     let (finalizer, set) = match source.names.as_ref().is_some_and(|names| names.is_hybrid()) {
         true => ("uninstall-helm-release", "set"),
         false => ("helm.sdk.operatorframework.io/uninstall-release", "set_string"),
     };
-    let (samples, spec) = samples(source, &watch.gvk, resource);
+    let (samples, spec) = samples(source, &watch.gvk, resource, found);
     let adopted = scaffold::Adopted::new(finalizer, watch.period, watch.selector.clone(), set, &watch.overrides);
     let values = if spec.is_object() { spec } else { json!({}) };
-    Chart { path, folder, values, imported: Imported { adopted: Some(adopted), samples } }
+    Chart { path, folder, values, imported: Imported { existing, adopted: Some(adopted), samples } }
 }

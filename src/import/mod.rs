@@ -7,16 +7,17 @@ pub mod helm;
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::api::{self, Request};
 use crate::error::{SourceErrors, UserError, UserErrors};
 use crate::scaffold::api_of_resource;
-use opctl_charts::operator_sdk::diagnostics::OP482;
-use opctl_charts::operator_sdk::{Crd, Gvk, Project};
+use opctl_charts::operator_sdk::diagnostics::{OP482, OP483};
+use opctl_charts::operator_sdk::{Crd, Gvk, Project, environment};
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::names::{Domain, ProjectName};
 use opctl_model::project::{Options, ProjectFile, Resource};
+use opctl_model::yaml;
 
 /// PROJECT with the name of the other project, and a domain that all groups end in.
 ///
@@ -25,6 +26,7 @@ use opctl_model::project::{Options, ProjectFile, Resource};
 /// All that was `found` so far if there is no such domain, or the name is invalid.
 pub fn new_project(source: &Project, kinds: &[&Gvk], found: &mut Vec<Diagnostic>) -> anyhow::Result<ProjectFile> {
     let names = source.names.clone().unwrap_or_default();
+    let kinds: Vec<&&Gvk> = kinds.iter().filter(|gvk| gvk.builtin().is_none()).collect();
     let groups: BTreeSet<&str> = kinds.iter().map(|gvk| gvk.group.as_str()).collect();
     let is_below = |domain: &str| groups.iter().all(|group| label(group, domain).is_some());
     let parents = groups.first().into_iter().flat_map(|group| group.match_indices('.').map(|(at, _)| &group[at + 1..]));
@@ -38,7 +40,8 @@ pub fn new_project(source: &Project, kinds: &[&Gvk], found: &mut Vec<Diagnostic>
         return Err(SourceErrors::from(std::mem::take(found)).into());
     }
     let mut refusals = UserErrors::default();
-    let name = refusals.check(ProjectName::parse(&names.project_name).map_err(|error| {
+    let name = project_name(source, &names.project_name, found);
+    let name = refusals.check(ProjectName::parse(&name).map_err(|error| {
         UserError::from(error)
             .help("correct `projectName` in PROJECT, or run `opctl init` first, and import in the new project")
     }));
@@ -49,9 +52,40 @@ pub fn new_project(source: &Project, kinds: &[&Gvk], found: &mut Vec<Diagnostic>
     }
 }
 
+/// The name in PROJECT; without one that is a name, that of the folder.
+fn project_name(source: &Project, name: &str, found: &mut Vec<Diagnostic>) -> String {
+    let folder = source.dir.canonicalize().unwrap_or_else(|_| source.dir.clone());
+    let folder = folder.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let folder = folder.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
+    let is_template = name.contains('$');
+    if !name.is_empty() && !is_template {
+        return name.to_owned();
+    }
+    if is_template {
+        let message = format!("`projectName` in PROJECT is filled in by a build, so the project is called `{folder}`");
+        found.push(
+            OP483.warning(message).help("for another name, run `opctl init NAME` first, and import in that project"),
+        );
+    }
+    folder
+}
+
 /// The part of a group before the domain.
 fn label<'a>(group: &'a str, domain: &str) -> Option<&'a str> {
     group.strip_suffix(domain)?.strip_suffix('.').filter(|label| !label.is_empty())
+}
+
+/// Has the first request add the environment of the other project.
+fn add_environment(source: &Project, requests: &mut [Request], found: &mut Vec<Diagnostic>) {
+    let variables = environment::variables(source, found);
+    let Some(first) = requests.first_mut().filter(|_| !variables.is_empty()) else { return };
+    let patch = json!({
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": { "name": "controller-manager", "namespace": "system" },
+        "spec": { "template": { "spec": { "containers": [{ "name": "manager", "env": variables }] } } },
+    });
+    first.environment = Some(yaml::documents("", &[patch]).trim_start().trim_start_matches("---\n").to_owned());
 }
 
 /// The request for a kind. Adds to `found` if it is invalid.
@@ -63,8 +97,13 @@ fn request(gvk: &Gvk, crd: Option<Crd>, file: &ProjectFile, found: &mut Vec<Diag
 }
 
 /// The samples of a kind, one of which gets the name that opctl gives it, and the spec of the first.
-fn samples(source: &Project, gvk: &Gvk, resource: &Resource) -> (Vec<(String, String)>, Value) {
-    let (mut samples, spec) = source.samples(gvk);
+fn samples(
+    source: &Project,
+    gvk: &Gvk,
+    resource: &Resource,
+    found: &mut Vec<Diagnostic>,
+) -> (Vec<(String, String)>, Value) {
+    let (mut samples, spec) = source.samples(gvk, found);
     let usual = api_of_resource(resource).sample();
     if samples.iter().all(|(name, _)| *name != usual)
         && let Some((name, _)) = samples.first_mut()
@@ -81,6 +120,16 @@ fn at(span: &Span, refusal: UserError) -> Diagnostic {
 
 /// The arguments of `opctl create api` for a kind.
 fn arguments(gvk: &Gvk, crd: Option<Crd>, file: &ProjectFile) -> Result<api::Args, UserErrors> {
+    if let Some(builtin) = gvk.builtin() {
+        return Ok(api::Args {
+            group: Some(builtin.group().to_owned()),
+            version: Some(gvk.version.clone()),
+            kind: Some(gvk.kind.clone()),
+            resource: Some(false),
+            controller: Some(true),
+            ..api::Args::default()
+        });
+    }
     let Some(group) = label(&gvk.group, file.domain.as_str()) else {
         let message = format!("the group `{}` does not end in the project's domain, `{}`", gvk.group, file.domain);
         let refusal = UserError::new(message).help("import it in a project of its own: in an empty folder");

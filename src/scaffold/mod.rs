@@ -147,6 +147,8 @@ pub struct Chart {
 /// The spec of a kind that is made of something else than Rust.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Spec {
+    /// Its attributes, each in a line.
+    pub attributes: String,
     /// The fields, as Rust.
     pub fields: String,
     /// Their types.
@@ -157,6 +159,12 @@ pub struct Spec {
     pub has_value: bool,
     /// What follows `spec:` in the sample.
     pub sample: String,
+    /// Objects without a spec are valid.
+    pub is_optional: bool,
+    /// The type has fields of an existing CRD.
+    pub has_crd: bool,
+    /// Arguments of `#[kube(…)]` instead of the columns that opctl scaffolds; empty: none.
+    pub columns: Vec<String>,
 }
 
 /// An Ansible role or playbook that runs for each object of a kind.
@@ -185,6 +193,8 @@ impl Ansible {
 pub struct Watch {
     /// The calls that say so, as rustfmt writes them.
     pub calls: Vec<String>,
+    /// Markers for rules of the earlier operator's role that were not derived from tasks.
+    pub markers: Vec<String>,
     /// Whether they use these.
     pub has_duration: bool,
     pub has_watcher: bool,
@@ -397,6 +407,7 @@ pub fn external(project: &Project, api: &Api, types: &str) -> Rendered {
 /// The controller of a kind: one for all its versions, which works with the version given here.
 pub fn controller(project: &Project, api: &Api) -> Rendered {
     let bundle = match (&api.core, &api.workload, &api.chart, &api.ansible) {
+        (Some(_), _, _, Some(_)) => "ansible-controller",
         (Some(_), ..) => "core-controller",
         (None, Some(_), ..) => "workload-controller",
         (None, None, Some(_), _) => "chart-controller",
@@ -404,7 +415,7 @@ pub fn controller(project: &Project, api: &Api) -> Rendered {
         (None, None, None, None) => "controller",
     };
     let (group, module) = (api.group.module(), api.wiring.module(&api.kind));
-    rendered(
+    let mut rendered = rendered(
         bundle,
         project,
         &[("_group_", &group), ("_kind_", &module), ("_test_.yml", &format!("{group}_{module}_test.yml"))],
@@ -414,7 +425,12 @@ pub fn controller(project: &Project, api: &Api) -> Rendered {
             (format!("src/controller/{group}/mod.rs"), Inserted::Module(module.clone())),
             ("src/controller/mod.rs".into(), Inserted::ListItem { function: "all", item: api.controller_item() }),
         ],
-    )
+    );
+    if api.core.is_some() {
+        // There is no sample that the test could wait for.
+        rendered.files.retain(|file| !file.path.starts_with("molecule/"));
+    }
+    rendered
 }
 
 /// What a project needs once to install Helm charts, beside what [`init`] makes of [`Project::charts`].
@@ -436,6 +452,21 @@ pub fn ansible(project: &Project) -> Rendered {
         ("Cargo.toml".into(), Inserted::Feature { dependency: "opctl-runtime", feature: "ansible" }),
     ];
     rendered("ansible", project, &[], &ProjectContext::new(project), what)
+}
+
+/// The environment of an operator that was imported, as a component of config/default.
+pub fn environment(patch: &str) -> Rendered {
+    const KUSTOMIZATION: &str = "# The environment of the operator that this one was imported from.\n\
+                                 apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches:\n  - path: manager.yaml\n";
+    let file = |name: &str, text: &str| File { path: format!("config/environment/{name}"), text: text.to_owned() };
+    Rendered {
+        files: vec![file("kustomization.yaml", KUSTOMIZATION), file("manager.yaml", patch)],
+        insertions: vec![Insertion {
+            path: "config/default/kustomization.yaml".into(),
+            base: None,
+            what: Inserted::YamlItem { key: "components", item: "../environment".into() },
+        }],
+    }
 }
 
 /// A new role, as [`Ansible::role`] has it.

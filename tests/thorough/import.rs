@@ -84,7 +84,7 @@ const BAD: [(&str, &[&str]); 19] = [
     ("sed -i 's/DoesNotExist/Missing/' watches.yaml", &["no requirement of a label selector"]),
     ("sed -i 's/kind: Index/kind: Page/' watches.yaml", &["`Page` of `pages.charts.example.com` is watched twice"]),
     ("sed -i '/kind: Index/d' watches.yaml", &["this watch has no `kind`"]),
-    ("sed -i 's/group: pages.charts/group: pages.other/' watches.yaml", &["config/crd/bases has no CRD of `Page`"]),
+    ("sed -i 's/group: pages.charts/group: pages.other/' watches.yaml", &["the project has no CRD of `Page`"]),
     ("sed -i 's/scope: N.*/scope: Cluster/' config/crd/bases/*", &["`Page` is cluster-scoped"]),
     ("sed -i 's/name: v1alpha1/name: v1/' config/crd/bases/*", &["has no version `v1alpha1`"]),
     ("rm -r helm-charts/web", &["there is no chart `[FROM]/helm-charts/web`", "watches.yaml:5:10"]),
@@ -179,6 +179,40 @@ fn an_ansible_operator_is_imported_as_recorded() {
     let recorded = Data::read_from(&projects().join("cache-operator.txt"), None).raw();
     let result = Assert::new().action_env("SNAPSHOTS").try_eq(None, Data::text(text), recorded);
     assert!(result.is_ok(), "{}", result.unwrap_err());
+}
+
+#[test]
+fn an_ansible_operator_of_an_old_layout_keeps_its_crd_role_and_environment() {
+    let sandbox = sandbox_beside("shop-operator");
+    let (is_done, said) = run(&sandbox, "opctl import ansible-operator \"$FROM\"");
+    assert!(is_done, "{said}");
+    let mut text = format!("$ opctl import ansible-operator\n{}", said.split("\ncreate").next().unwrap());
+    for line in [
+        "grep -v '^#' PROJECT && sed '/^.. Copyright/,/^.. limitations/d' src/api/shops/v1/shop.rs src/controller/*/s*.rs",
+        "cat src/controller/shops/shop/permissions.rs config/environment/manager.yaml config/samples/*.yaml",
+        "cat config/crd/bases/*.yaml",
+        "opctl manifests --check",
+        "opctl check --deny-warnings",
+        "opctl update --check",
+        "rustfmt --edition 2024 --check src/lib.rs",
+    ] {
+        let (is_done, said) = run(&sandbox, line);
+        text += &format!("\n$ {line}\n{said}{}", if is_done { "" } else { "? 1\n" });
+    }
+    let recorded = Data::read_from(&projects().join("shop-operator.txt"), None).raw();
+    let result = Assert::new().action_env("SNAPSHOTS").try_eq(None, Data::text(text), recorded);
+    assert!(result.is_ok(), "{}", result.unwrap_err());
+}
+
+#[test]
+fn the_file_with_the_watches_is_chosen_where_there_are_several() {
+    let sandbox = sandbox_beside("shop-operator");
+    let edit = "cd \"$FROM\" && sed -i /WATCHES_FILE/d build/Dockerfile && cp watches-k8s.yaml watches-os.yaml";
+    assert_eq!(run(&sandbox, edit), (true, String::new()));
+    let (is_done, said) = run(&sandbox, "opctl import ansible-operator \"$FROM\"");
+    assert!(!is_done && said.contains("choose `--watches watches-k8s.yaml` or `--watches watches-os.yaml`"), "{said}");
+    let (is_done, said) = run(&sandbox, "opctl import ansible-operator \"$FROM\" --watches watches-os.yaml --quiet");
+    assert!(is_done, "{said}");
 }
 
 /// An edit of the Ansible operator, and what is reported then.

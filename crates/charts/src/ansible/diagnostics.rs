@@ -14,7 +14,10 @@ opctl_model::diagnostics! {
     /// variables. Rename it, such as `fooBar` to `foo_bar`.
     OP487: Ansible, Warning;
 
-    /// a task uses a module that works with operator-sdk only. `ansible.builtin.set_stats` replaces `k8s_status` and `requeue_after`:
-    /// see [Operators for Ansible](../ansible.md#status).
+    /// a task uses a module that works with operator-sdk only: `operator_sdk.util.osdk_metric`, or one that opctl does not know.
+    /// `k8s_status` and `requeue_after` come with the runtime: see [Operators for Ansible](../ansible.md#status).
     OP488: Ansible, Warning;
+
+    /// a key of a mapping is repeated. Ansible uses the last one, and opctl reads the file in the same way.
+    OP491: Ansible, Warning;
 }

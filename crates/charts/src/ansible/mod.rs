@@ -4,6 +4,7 @@
 //! be read or derived is a [`Diagnostic`] at its place.
 
 pub mod diagnostics;
+mod expressions;
 mod modules;
 mod parameters;
 mod permissions;
@@ -12,12 +13,12 @@ mod tasks;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::ansible::diagnostics::OP486;
+use crate::ansible::diagnostics::{OP486, OP491};
 use crate::spec::Words;
-use opctl_kustomize::yaml::{self, Dialect, Node};
+use opctl_kustomize::yaml::{self, Node};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
 
-pub use parameters::spec;
+pub use parameters::{as_variables, spec};
 pub use permissions::{Permissions, Rules, permissions};
 pub use tasks::missing_roles;
 
@@ -74,6 +75,14 @@ impl Content {
         self.files.get(path)
     }
 
+    /// The role that runs for an object, or one that its playbook lists, says which parameters it takes.
+    pub fn has_argument_specs(&self) -> bool {
+        self.roles(&mut Vec::new()).iter().any(|role| {
+            let specs = format!("{}/meta/argument_specs.", role_path(role));
+            ["yml", "yaml"].iter().any(|ending| self.files.contains_key(&format!("{specs}{ending}")))
+        })
+    }
+
     /// `defaults/main` of a role, with either ending, or the files of the folder of that name.
     fn main_files(&self, role: &str, folder: &str) -> Vec<&Arc<SourceFile>> {
         let base = format!("{}/{folder}/main", role_path(role));
@@ -95,6 +104,12 @@ impl Content {
         self.files.range(folder.clone()..).next().is_some_and(|(path, _)| path.starts_with(&folder))
     }
 
+    /// The names of the roles of the project that have tasks.
+    fn role_names(&self) -> BTreeSet<&str> {
+        let folders = self.files.keys().filter_map(|path| path.strip_prefix("roles/")?.split_once("/tasks/"));
+        folders.map(|(name, _)| name).collect()
+    }
+
     /// The roles and playbooks that are neither among the files nor part of a collection.
     pub fn missing(&self) -> impl Iterator<Item = &Source> {
         self.sources.iter().filter(|source| match source {
@@ -105,8 +120,18 @@ impl Content {
 
     /// The documents of a file; what is wrong is added to `found`.
     fn read(&self, file: &Arc<SourceFile>, found: &mut Vec<Diagnostic>) -> Vec<Node> {
-        match yaml::documents(file, Dialect::Kubectl) {
-            Ok(documents) => documents,
+        let mut repeated = Vec::new();
+        match yaml::documents_of_ansible(file, &mut repeated) {
+            Ok(documents) => {
+                for (key, at) in repeated {
+                    let message = format!("the key `{key}` is in this mapping again, and Ansible uses the last one");
+                    let warning = OP491.warning(message).at(at, "").help("remove this one");
+                    if !found.contains(&warning) {
+                        found.push(warning);
+                    }
+                }
+                documents
+            }
             Err(error) => {
                 let Diagnostic { message, span, .. } = *error;
                 let error = OP486.error(message).help("correct it");

@@ -18,10 +18,12 @@ pub enum Module {
     Opaque,
     /// It runs a program.
     Command,
-    /// It belongs to operator-sdk, and this does the same.
-    Replaced(&'static str),
+    /// It writes the status of the object that the run is for, whose controller may do that, or of another one that it names.
+    Status,
+    /// It belongs to operator-sdk, and does nothing here, for this reason.
+    WithoutEffect(&'static str),
 }
-use Module::{Apply, Command, Fixed, OnKind, OnSubresource, Opaque, Replaced};
+use Module::{Apply, Command, Fixed, OnKind, OnSubresource, Opaque, Status, WithoutEffect};
 
 const CORE: &[&str] = &["kubernetes.core", "community.kubernetes", "community.okd", "redhat.openshift"];
 const SDK: &[&str] = &["operator_sdk.util"];
@@ -62,9 +64,9 @@ const MODULES: &[(&[&str], &str, Module)] = &[
     (CORE, "helm", Opaque),
     (CORE, "openshift_process", Opaque),
     (CORE, "openshift_route", Opaque),
-    (SDK, "k8s_status", Replaced("`ansible.builtin.set_stats` with the fields in `data.status` sets the status")),
-    (SDK, "requeue_after", Replaced("`ansible.builtin.set_stats` with `data.requeue_after: 30s` asks for another run")),
-    (SDK, "osdk_metric", Replaced("the operator has metrics of its own; a run cannot add to them")),
+    (SDK, "k8s_status", Status),
+    (SDK, "requeue_after", Fixed(&[])),
+    (SDK, "osdk_metric", WithoutEffect("the operator has metrics of its own, and a run cannot add to them")),
     (BUILTIN, "command", Command),
     (BUILTIN, "shell", Command),
     (BUILTIN, "script", Command),

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use heck::ToSnakeCase;
 use serde_json::Value as Json;
 
 use super::tasks::roles_of_playbook;
@@ -30,6 +31,15 @@ pub fn spec(content: &Content, found: &mut Vec<Diagnostic>) -> Object {
     let is_silent = |role: &String| !content.has_role(role);
     object.is_open = object.fields.is_empty() || roles.iter().any(is_silent);
     object
+}
+
+/// The same fields for a spec whose keys reach Ansible as they are: each has the name of its variable.
+pub fn as_variables(object: Object) -> Object {
+    let fields = object.fields.into_iter().map(|field| match field.name.contains('_') {
+        true => field,
+        false => Field { name: field.name.to_snake_case(), ..field },
+    });
+    Object { fields: fields.collect(), ..object }
 }
 
 fn add(object: &mut Object, fields: Vec<Field>) {
@@ -116,7 +126,7 @@ fn of_default(node: &Node) -> Schema {
         Value::List(items) => Kind::List(Box::new(item(items)), Range::default()),
         Value::Map(_) => Kind::Map(Box::default()),
     };
-    Schema { default: Some(node.json()), kind, comment: String::new() }
+    Schema { default: Some(node.json()), kind, ..Schema::default() }
 }
 
 /// The type of scalars that are all of one.
@@ -139,7 +149,7 @@ fn options_of<'a>(options: &'a Node, found: &mut Vec<Diagnostic>) -> Vec<Paramet
             _ => String::new(),
         };
         let default = option.get("default").filter(|default| !is_computed(default)).map(Node::json);
-        let schema = Schema { comment, default, kind: kind_of(option, found) };
+        let schema = Schema { comment, default, kind: kind_of(option, found), ..Schema::default() };
         let is_required = option.get("required").is_some_and(Node::is_true);
         parameters.push(Parameter { key, schema, is_required });
     }
@@ -168,7 +178,7 @@ fn kind_of(option: &Node, found: &mut Vec<Diagnostic>) -> Kind {
         Some("dict") => match option.get("options") {
             Some(options) => {
                 let parameters = options_of(options, found);
-                Kind::Object(Object { fields: fields(parameters, found), is_open: false })
+                Kind::Object(Object { fields: fields(parameters, found), ..Object::default() })
             }
             None => Kind::Map(Box::default()),
         },

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
+use super::expressions::{outside_of_quotes, quoted, split};
 use super::modules::{Module, module, verbs_of_state};
 use super::tasks::{self, Task};
 use super::{Content, is_in_collection, role_path};
@@ -66,9 +67,10 @@ impl Deriver<'_> {
                     rules.iter().for_each(|(group, resource, verbs)| self.grant(group, resource, verbs, at));
                 }
                 Module::Opaque => self.unclear(at, &format!("the requests of `{name}` are not in its arguments")),
-                Module::Replaced(help) => {
-                    let message = format!("`{name}` works in operator-sdk only");
-                    self.unclear.push(OP488.warning(message).at(at.clone(), "").help(help));
+                Module::Status => self.status(task, at, arguments),
+                Module::WithoutEffect(why) => {
+                    let message = format!("`{name}` has an effect in operator-sdk only");
+                    self.unclear.push(OP488.warning(message).at(at.clone(), "").help(why));
                 }
                 Module::Command => {
                     let text = arguments.as_text().or(arguments.text_at(&["cmd"])).unwrap_or_default();
@@ -178,13 +180,8 @@ impl Deriver<'_> {
                 _ => continue,
             };
             is_clear = true;
-            match (&call.literal, call.path) {
-                (Some(path), _) => self.file(task, &Node::text(path.clone(), node.span.clone()), folder, verbs),
-                (None, Some(path)) => {
-                    self.file(task, &Node::text(format!("{{{{ {path} }}}}"), node.span.clone()), folder, verbs);
-                }
-                (None, None) => self.unclear(&node.span, "the path of this file is computed"),
-            }
+            let path = call.arguments.first().copied().unwrap_or_default();
+            self.file(task, &Node::text(format!("{{{{ {path} }}}}"), node.span.clone()), folder, verbs);
         }
         if !is_clear && !self.objects(text, verbs, &node.span) {
             self.unclear(&node.span, "the objects of this definition are computed");
@@ -234,6 +231,16 @@ impl Deriver<'_> {
         !found.is_empty()
     }
 
+    /// A kind that is computed is that of the object that the run is for: roles take it from their defaults.
+    fn status(&mut self, task: &Task, at: &Span, arguments: &Node) {
+        let names = [&["api_version", "api", "version"][..], &["kind"]];
+        let is_literal = |names: &[&str]| task.argument(arguments, names).is_some_and(|it| task.values(&it).is_some());
+        if names.into_iter().all(is_literal) {
+            self.on_kind(task, at, arguments, None, &["list"]);
+            self.on_kind(task, at, arguments, Some("status"), &["patch"]);
+        }
+    }
+
     /// The kind in the arguments of a call.
     fn on_kind(&mut self, task: &Task, at: &Span, arguments: &Node, part: Option<&str>, verbs: &[&'static str]) {
         let version = task.argument(arguments, &["api_version", "api", "version"]);
@@ -277,7 +284,9 @@ impl Deriver<'_> {
         match self.known.plural(group, kind).map(str::to_owned) {
             Some(plural) => match part {
                 Some(part) => {
-                    self.grant(group, &plural, &["get"], at);
+                    if part != "status" {
+                        self.grant(group, &plural, &["get"], at);
+                    }
                     self.grant(group, &format!("{plural}/{part}"), verbs, at);
                 }
                 None => self.grant(group, &plural, verbs, at),
@@ -308,16 +317,14 @@ impl Deriver<'_> {
 /// A call of a lookup plugin.
 struct Call<'a> {
     plugin: &'a str,
-    /// Its first argument.
-    literal: Option<String>,
-    path: Option<&'a str>,
-    arguments: &'a str,
+    /// The expressions behind its name.
+    arguments: Vec<&'a str>,
 }
 
 impl Call<'_> {
     /// `kind='Deployment'`
     fn named(&self, name: &str) -> Option<&str> {
-        let value = self.arguments.split(',').find_map(|argument| {
+        let value = self.arguments.iter().find_map(|argument| {
             let (key, value) = argument.split_once('=')?;
             (key.trim() == name).then_some(value.trim())
         });
@@ -334,20 +341,13 @@ fn calls(text: &str) -> Vec<Call<'_>> {
                 continue;
             }
             let inside = &text[at + name.len()..];
-            let inside = &inside[..inside.find(')').unwrap_or(inside.len())];
-            let (plugin, arguments) = inside.split_once(',').unwrap_or((inside, ""));
-            let Some(plugin) = quoted(plugin.trim()) else { continue };
-            let first = arguments.split(',').next().unwrap_or_default().trim();
-            let literal = quoted(first).map(str::to_owned);
-            let is_path = first.chars().all(|letter| letter.is_ascii_alphanumeric() || "_.".contains(letter));
-            calls.push(Call { plugin, literal, path: Some(first).filter(|it| is_path && !it.is_empty()), arguments });
+            let inside = &inside[..outside_of_quotes(inside, &[')']).next().unwrap_or(inside.len())];
+            let mut arguments = split(inside, &[',']).into_iter().map(str::trim);
+            let Some(plugin) = arguments.next().and_then(quoted) else { continue };
+            calls.push(Call { plugin, arguments: arguments.collect() });
         }
     }
     calls
-}
-
-fn quoted(text: &str) -> Option<&str> {
-    ['\'', '"'].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote)).filter(|it| !it.is_empty())
 }
 
 /// Rules of the same files share a comment; what is unclear follows.

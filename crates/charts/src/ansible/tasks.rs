@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use super::expressions::{outside_of_quotes, quoted, split};
 use super::{Content, Source, is_in_collection, role_path};
 use crate::ansible::diagnostics::{OP484, OP486};
 use opctl_kustomize::yaml::{Node, Value};
@@ -67,26 +68,45 @@ impl Task<'_> {
         if depth == 8 {
             return None;
         }
-        match expression(text) {
-            Some(path) => {
-                let mut values = Vec::new();
-                for value in self.named(path)? {
-                    values.extend(self.resolved(&value, depth + 1)?);
-                }
-                Some(values)
-            }
+        let Some(start) = text.find("{{") else { return None };
+        let end = start + 2 + outside_of_quotes(&text[start + 2..], &['}']).next()? + 2;
+        let expression = text.get(start + 2..end - 2)?.trim();
+        let is_whole = text[..start].trim().is_empty() && text[end..].trim().is_empty();
+        let mut values = Vec::new();
+        for value in self.evaluated(expression, &node.span)? {
             // `{{ item }}.yml`
-            None => {
-                let start = text.find("{{")?;
-                let end = start + text[start..].find("}}")? + 2;
-                let mut values = Vec::new();
-                for value in self.named(expression(&text[start..end])?)? {
-                    let text = format!("{}{}{}", &text[..start], scalar(&value)?, &text[end..]);
-                    values.extend(self.resolved(&Node::text(text, node.span.clone()), depth + 1)?);
+            let value = match is_whole {
+                true => value,
+                false => {
+                    Node::text(format!("{}{}{}", &text[..start], scalar(&value)?, &text[end..]), node.span.clone())
                 }
-                Some(values)
-            }
+            };
+            values.extend(self.resolved(&value, depth + 1)?);
         }
+        Some(values)
+    }
+
+    /// What an expression of Jinja may be.
+    fn evaluated(&self, expression: &str, span: &Span) -> Option<Vec<Node>> {
+        let parts = split(expression, &['+', '~']);
+        let [part] = parts[..] else {
+            let mut texts = vec![String::new()];
+            for part in parts {
+                let part: Vec<String> = self.evaluated(part, span)?.iter().map(scalar).collect::<Option<_>>()?;
+                texts = texts.iter().flat_map(|text| part.iter().map(move |part| format!("{text}{part}"))).collect();
+            }
+            return Some(texts.into_iter().map(|text| Node::text(text, span.clone())).collect());
+        };
+        let part = part.trim();
+        if let Some(text) = quoted(part) {
+            return Some(vec![Node::text(text, span.clone())]);
+        }
+        if let Some(items) = part.strip_prefix('[').and_then(|part| part.strip_suffix(']')) {
+            let items = split(items, &[',']).into_iter().filter(|item| !item.trim().is_empty());
+            let items = items.map(|item| self.evaluated(item, span)).collect::<Option<Vec<_>>>()?;
+            return Some(vec![Node { value: Value::List(items.into_iter().flatten().collect()), span: span.clone() }]);
+        }
+        self.named(path(part)?)
     }
 
     /// What `item.name` may be.
@@ -105,14 +125,13 @@ impl Task<'_> {
     }
 }
 
-/// The path of names in `{{ a.b }}`, if the text is no more than that.
-fn expression(text: &str) -> Option<&str> {
-    let inside = text.trim().strip_prefix("{{")?.strip_suffix("}}")?.trim();
+/// `a.b`, if the text is no more than that.
+fn path(text: &str) -> Option<&str> {
     let is_name = |name: &str| {
         let name = name.trim();
         !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
     };
-    inside.split('.').all(is_name).then_some(inside)
+    text.split('.').all(is_name).then_some(text)
 }
 
 fn scalar(node: &Node) -> Option<String> {
@@ -147,18 +166,37 @@ pub fn visit(content: &Content, found: &mut Vec<Diagnostic>, visitor: &mut dyn F
     for role in content.roles(&mut Vec::new()) {
         let vars: Vec<Node> =
             content.main_files(&role, "vars").into_iter().flat_map(|file| content.read(file, found)).collect();
-        for folder in ["tasks", "handlers"] {
-            for file in content.yaml_below(&format!("{}/{folder}/", role_path(&role))) {
-                for document in content.read(file, found) {
-                    if !matches!(document.value, Value::List(_)) {
-                        let error = OP486.error("this is no list of tasks");
-                        found.push(error.at(document.span.clone(), "").help("begin each task with `- name:`"));
-                    }
-                    walk(document.items(), Some(&role), &vars, visitor);
-                }
-            }
+        for document in task_lists(content, &role, found) {
+            walk(document.items(), Some(&role), &vars, visitor);
         }
     }
+}
+
+/// The lists of tasks and handlers of a role. Beside `main`, there may be other files, such as templates, which are reported.
+fn task_lists(content: &Content, role: &str, found: &mut Vec<Diagnostic>) -> Vec<Node> {
+    let mut lists = Vec::new();
+    for folder in ["tasks", "handlers"] {
+        for file in content.yaml_below(&format!("{}/{folder}/", role_path(role))) {
+            let mut problems = Vec::new();
+            let documents = content.read(file, &mut problems);
+            let (is_list, others): (Vec<Node>, Vec<Node>) =
+                documents.into_iter().partition(|document| matches!(document.value, Value::List(_)));
+            problems.extend(others.into_iter().map(|document| {
+                OP486.error("this is no list of tasks").at(document.span, "").help("begin each task with `- name:`")
+            }));
+            let is_main = file.path.rsplit('/').next().is_some_and(|name| name.starts_with("main."));
+            lists.extend(is_list);
+            found.extend(problems.into_iter().map(|problem| match is_main || !problem.is_error() {
+                true => problem,
+                false => {
+                    let message = "permissions cannot be derived: this file is no list of tasks";
+                    let help = format!("if a task includes it, correct it: {}", problem.message);
+                    Diagnostic { span: problem.span, ..OP484.warning(message).help(help) }
+                }
+            }));
+        }
+    }
+    lists
 }
 
 /// Where a play has tasks.
@@ -250,7 +288,7 @@ pub fn roles_of_playbook(content: &Content, path: &str, found: &mut Vec<Diagnost
             roles.extend(role.as_text().or(role.text_at(&["role"])).or(role.text_at(&["name"])).map(str::to_owned));
         }
         for key in PLAY_TASKS {
-            walk(play.items_at(&[key]), None, &[], &mut |task| roles.extend(included(task, found)));
+            walk(play.items_at(&[key]), None, &[], &mut |task| roles.extend(included(content, task, found)));
         }
     }
     roles
@@ -266,27 +304,26 @@ pub fn roles_of_role(content: &Content, role: &str, found: &mut Vec<Diagnostic>)
             }
         }
     }
-    for folder in ["tasks", "handlers"] {
-        for file in content.yaml_below(&format!("{}/{folder}/", role_path(role))) {
-            for document in content.read(file, &mut Vec::new()) {
-                walk(document.items(), Some(role), &[], &mut |task| roles.extend(included(task, found)));
-            }
-        }
+    for document in task_lists(content, role, &mut Vec::new()) {
+        walk(document.items(), Some(role), &[], &mut |task| roles.extend(included(content, task, found)));
     }
     roles
 }
 
 /// The roles that a task includes.
-fn included(task: &Task, found: &mut Vec<Diagnostic>) -> Vec<String> {
+fn included(content: &Content, task: &Task, found: &mut Vec<Diagnostic>) -> Vec<String> {
     let mut roles = Vec::new();
     for (call, at, arguments) in task.calls() {
         let name = call.strip_prefix("ansible.builtin.").unwrap_or(call);
         if !["include_role", "import_role"].contains(&name) {
             continue;
         }
-        let values = task.argument(arguments, &["name", "role"]).and_then(|name| task.values(&name));
+        let name = task.argument(arguments, &["name", "role"]);
+        let values = name.as_ref().and_then(|name| task.values(name));
+        let matching = name.as_ref().and_then(Node::as_text).map(|name| matching(content, name)).unwrap_or_default();
         match values {
             Some(values) => roles.extend(values.iter().filter_map(Node::as_text).map(str::to_owned)),
+            None if !matching.is_empty() => roles.extend(matching),
             None => {
                 let message = "the role that this task includes is computed, so its permissions cannot be derived";
                 let help = "write its name, or add markers for what it needs to the controller";
@@ -295,6 +332,30 @@ fn included(task: &Task, found: &mut Vec<Diagnostic>) -> Vec<String> {
         }
     }
     roles
+}
+
+/// The roles of the project whose names a template with literal parts, such as `{{ version }}/deploy`, may result in.
+fn matching(content: &Content, name: &str) -> Vec<String> {
+    let mut literals = Vec::new();
+    let mut rest = name.trim();
+    while let Some((before, after)) = rest.split_once("{{") {
+        literals.push(before);
+        let Some((_, after)) = after.split_once("}}") else { return Vec::new() };
+        rest = after;
+    }
+    literals.push(rest);
+    if literals.iter().all(|literal| literal.is_empty()) {
+        return Vec::new();
+    }
+    let is_it = |role: &&str| {
+        let Some((first, others)) = literals.split_first() else { return false };
+        let Some(mut rest) = role.strip_prefix(first) else { return false };
+        others.iter().enumerate().all(|(number, literal)| match number + 1 == others.len() {
+            true => rest.ends_with(literal),
+            false => rest.find(literal).inspect(|at| rest = &rest[at + literal.len()..]).is_some(),
+        })
+    };
+    content.role_names().into_iter().filter(is_it).map(str::to_owned).collect()
 }
 
 /// The roles that run and are neither in the project nor in a collection.

@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
     fn object(&mut self, known: &Kind, keywords: &'a Map<String, Value>, pointer: &str) -> Kind {
         let mut object = match known {
             Kind::Object(object) => object.clone(),
-            _ => Object { fields: Vec::new(), is_open: true },
+            _ => Object { is_open: true, ..Object::default() },
         };
         let properties = keywords.get("properties").and_then(Value::as_object);
         for (name, json) in properties.into_iter().flatten() {

@@ -59,7 +59,7 @@ fn of_tree(tree: &Tree, is_free: bool) -> Schema {
         Some(Value::Object(_)) => Kind::Map(Box::default()),
         _ => Kind::Any,
     };
-    Schema { comment: tree.comment.clone(), default: tree.default.clone(), kind }
+    Schema { comment: tree.comment.clone(), default: tree.default.clone(), kind, ..Schema::default() }
 }
 
 fn object(tree: &Tree) -> Kind {
@@ -73,7 +73,7 @@ fn object(tree: &Tree) -> Kind {
     let fields: Vec<Field> = fields.collect();
     match is_open && tree.keys.iter().all(|(_, below)| !below.is_read) {
         true => Kind::Map(Box::default()),
-        false => Kind::Object(Object { fields, is_open }),
+        false => Kind::Object(Object { fields, is_open, ..Object::default() }),
     }
 }
 

@@ -7,10 +7,11 @@ use serde_json::{Map, Value as Json, json};
 
 use super::diagnostics::{OP482, OP483};
 use super::watches::{self, Gvk, Reader};
-use super::{Project, below};
+use super::{Project, below, layout};
 use crate::ansible::{Rules, Source, is_in_collection, role_path};
 use opctl_kustomize::yaml::{self, Dialect, Entry, Node, Value};
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
+use opctl_model::project::builtin::{in_group, with_plural};
 use opctl_model::project::{Intake, ReadError};
 
 /// Texts by their paths from the project's folder.
@@ -112,16 +113,21 @@ fn watch(reader: &mut Reader, node: &Node) -> Option<Watch> {
             "remove `.mark_unsafe(false)` from the controller, unless objects have to contain templates",
         );
     }
-    if watch.gvk.group.is_empty() && node.get("group").is_some_and(|group| group.as_text() == Some("")) {
-        reader.wrong(
-            &watch.gvk.group_span,
-            "a kind of Kubernetes cannot be imported",
-            "write a controller for it: `opctl create api --group core --resource=false`",
-        );
-        return None;
-    }
     if !reader.has_names(&watch.gvk, []) {
         return None;
+    }
+    if watch.gvk.is_core && watch.gvk.builtin().is_none() {
+        let message = format!("Kubernetes has no kind `{}` in the version `{}`", watch.gvk.kind, watch.gvk.version);
+        reader.wrong(&watch.gvk.span, &message, "correct the kind or the version, or add the group");
+        return None;
+    }
+    if watch.gvk.builtin().is_some() && watch.manage_status {
+        watch.manage_status = false;
+        reader.dropped(
+            &node.span,
+            "the status of a kind of Kubernetes itself is not written, although `manageStatus` is not false",
+            "see the events of the object, and the logs of the operator",
+        );
     }
     let Some(runs) = playbook.or(role) else {
         reader.wrong(&node.span, "this watch has neither a `role` nor a `playbook`", "add one of the two");
@@ -324,35 +330,113 @@ pub fn locate(project: &Project, runs: &Runs, files: &mut Files, found: &mut Vec
     }
 }
 
-/// Reports the rules of config/rbac/role.yaml that no task needs; they are not imported. Rules of the operator's `own` groups are its own.
-pub fn report_unneeded_rules(project: &Project, rules: &Rules, own: &BTreeSet<&str>, found: &mut Vec<Diagnostic>) {
-    let Some(file) = super::read(&project.tree, "config/rbac/role.yaml", found) else { return };
-    let documents = match yaml::documents(&file, Dialect::Kubectl) {
-        Ok(documents) => documents,
-        Err(error) => return found.push(*error),
-    };
-    for rule in documents.iter().flat_map(|document| document.items_at(&["rules"])) {
-        let texts = |key: &str| -> Vec<&str> { rule.items_at(&[key]).iter().filter_map(Node::as_text).collect() };
-        for group in texts("apiGroups").into_iter().filter(|group| !own.contains(group)) {
-            let mut more: BTreeMap<Vec<&str>, Vec<&str>> = BTreeMap::new();
-            for resource in texts("resources") {
-                let needed = rules.get(&(group.to_owned(), resource.to_owned()));
-                let is_needed = |verb: &&str| needed.is_some_and(|needed| needed.contains(verb));
-                let verbs: Vec<&str> = texts("verbs").into_iter().filter(|verb| !is_needed(verb)).collect();
-                if !verbs.is_empty() {
-                    more.entry(verbs).or_default().push(resource);
-                }
+/// Markers for the rules of the operator's own role that go beyond those derived from tasks: tasks may need them. Rules of the operator's
+/// `own` groups are in its controllers.
+pub fn further_rules(
+    project: &Project,
+    rules: &Rules,
+    own: &BTreeSet<&str>,
+    found: &mut Vec<Diagnostic>,
+) -> Vec<String> {
+    let mut markers = Vec::new();
+    for path in layout::ROLES {
+        let Some(file) = super::read(&project.tree, path, found) else { continue };
+        let documents = match yaml::documents(&file, Dialect::Kubectl) {
+            Ok(documents) => documents,
+            Err(error) => {
+                found.push(*error);
+                continue;
             }
-            for (verbs, resources) in more {
-                let (verbs, resources) = (verbs.join(";"), resources.join(";"));
-                let group = if group.is_empty() { "core" } else { group };
-                let message =
-                    format!("no task needs `{verbs}` on `{resources}` of `{group}`, so it was not carried over");
-                let marker = format!("// +kubebuilder:rbac:groups={group},resources={resources},verbs={verbs}");
-                let help = format!("if one does, add a marker to its controller: `{marker}`");
-                found.push(OP483.warning(message).at(rule.span.clone(), "").help(help));
+        };
+        let roles = documents.iter().filter(|it| it.text_at(&["kind"]).is_some_and(|kind| kind.ends_with("Role")));
+        let before = markers.len();
+        for rule in roles.flat_map(|role| role.items_at(&["rules"])) {
+            markers.extend(
+                further(rule, rules, own).into_iter().filter(|marker| !markers.contains(marker)).collect::<Vec<_>>(),
+            );
+        }
+        if markers.len() > before {
+            let message = "rules of this role go beyond what was derived from the tasks, and were imported as markers";
+            let help = "they are above the first controller: remove those that no task needs";
+            found.push(OP483.warning(message).at(Span { file: file.clone(), range: 0..0 }, "").help(help));
+        }
+    }
+    markers
+}
+
+/// The part of a rule that is not derived from tasks, as markers.
+fn further(rule: &Node, rules: &Rules, own: &BTreeSet<&str>) -> Vec<String> {
+    let texts = |key: &str| -> Vec<&str> { rule.items_at(&[key]).iter().filter_map(Node::as_text).collect() };
+    let list = |items: &[&str]| items.iter().map(|item| quoted(item)).collect::<Vec<_>>().join(";");
+    let mut markers = Vec::new();
+    let urls = texts("nonResourceURLs");
+    if !urls.is_empty() {
+        markers.push(format!("// +kubebuilder:rbac:urls={},verbs={}", list(&urls), list(&texts("verbs"))));
+    }
+    for group in texts("apiGroups").into_iter().filter(|group| !own.contains(group)) {
+        let mut more: BTreeMap<Vec<&str>, Vec<&str>> = BTreeMap::new();
+        for resource in texts("resources").into_iter().filter(|resource| exists(group, resource)) {
+            let derived = rules.get(&(group.to_owned(), resource.to_owned()));
+            let is_derived = |verb: &&str| derived.is_some_and(|derived| derived.contains(verb));
+            let verbs: Vec<&str> = texts("verbs").into_iter().filter(|verb| !is_derived(verb)).collect();
+            if !verbs.is_empty() {
+                more.entry(verbs).or_default().push(resource);
             }
         }
+        let group = if group.is_empty() { "core" } else { group };
+        let names = texts("resourceNames");
+        let names = if names.is_empty() { String::new() } else { format!(",resourceNames={}", list(&names)) };
+        for (verbs, resources) in more {
+            let (verbs, resources) = (list(&verbs), list(&resources));
+            markers.push(format!(
+                "// +kubebuilder:rbac:groups={},resources={resources},verbs={verbs}{names}",
+                quoted(group)
+            ));
+        }
+    }
+    markers
+}
+
+/// A rule grants all its resources in all its groups, some of which Kubernetes has in another one.
+fn exists(group: &str, resource: &str) -> bool {
+    let plural = resource.split('/').next().unwrap_or(resource);
+    let group = if group.is_empty() { "core" } else { group };
+    let mut own = in_group(group).peekable();
+    own.peek().is_none() || own.any(|builtin| builtin.plural == plural) || with_plural(plural).next().is_none()
+}
+
+/// A value of a marker.
+fn quoted(text: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-._/".contains(letter);
+    if text.chars().all(is_plain) { text.to_owned() } else { format!("{text:?}") }
+}
+
+/// Reports roles and folders of `config` that are not imported: opctl makes those for people and for the operator itself anew.
+pub fn report_configuration(project: &Project, found: &mut Vec<Diagnostic>) {
+    const KNOWN: [&str; 9] = [
+        "role.yaml",
+        "role_binding.yaml",
+        "service_account.yaml",
+        "kustomization.yaml",
+        "leader_election_",
+        "auth_proxy_",
+        "metrics_",
+        "editor_role.yaml",
+        "viewer_role.yaml",
+    ];
+    for path in project.tree.files_below("config/rbac").unwrap_or_default() {
+        let name = path.trim_start_matches("config/rbac/");
+        let is_known = KNOWN.iter().any(|known| match known.ends_with('_') {
+            true => name.starts_with(known),
+            false => name == *known || name.ends_with(&format!("_{known}")) && known.ends_with("r_role.yaml"),
+        });
+        if is_known || name.ends_with("_admin_role.yaml") {
+            continue;
+        }
+        let Some(file) = super::read(&project.tree, &path, found) else { continue };
+        let help =
+            "copy it to config/rbac, and list it in the kustomization there, if the operator or an operand needs it";
+        found.push(OP483.warning("this file was not imported").at(Span { file, range: 0..0 }, "").help(help));
     }
 }
 

@@ -4,7 +4,10 @@
 
 pub mod ansible;
 pub mod diagnostics;
+pub mod environment;
 pub mod helm;
+mod layout;
+mod schema;
 mod watches;
 
 use std::io;
@@ -12,13 +15,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
-use opctl_model::project::{ReadError, Tree, join};
+use opctl_model::project::{ReadError, Tree};
 use opctl_model::yaml;
 
+use crate::spec::Object;
 use diagnostics::{OP482, OP483};
+use layout::Sample;
+pub use schema::{described, with_parameters};
 pub use watches::Gvk;
 
 /// The files that Helm and Ansible operators have in common.
@@ -32,8 +38,7 @@ pub struct Project {
     pub watches: Arc<SourceFile>,
     /// The CRDs, with their paths.
     crds: Vec<(String, Value)>,
-    /// The names and the texts of files, and the objects in each.
-    samples: Vec<(String, String, Vec<Value>)>,
+    samples: Vec<Sample>,
 }
 
 /// The fields of PROJECT that an import uses.
@@ -55,28 +60,82 @@ impl Names {
     }
 }
 
-/// A CRD without its schema.
+/// A CRD, in the version of a watch.
 #[derive(Debug)]
 pub struct Crd {
     pub path: String,
+    pub existing: Existing,
     pub is_namespaced: bool,
     pub plural: Option<String>,
     pub short_names: Vec<String>,
     pub categories: Vec<String>,
 }
 
+/// What the API server does with the objects of an existing CRD, besides their names.
+#[derive(Clone, Debug, Default)]
+pub struct Existing {
+    /// `None`: the spec has no fields, and takes any value.
+    pub spec: Option<Object>,
+    /// Objects without a spec are valid.
+    pub is_spec_optional: bool,
+    /// As in the CRD.
+    pub columns: Vec<Value>,
+    /// The subresource, as in the CRD.
+    pub scale: Option<Value>,
+}
+
+impl Existing {
+    fn of(spec: &Value, version: &Value) -> Self {
+        // `apiextensions.k8s.io/v1beta1` has one schema for all versions.
+        let schemas = ["/schema/openAPIV3Schema", "/validation/openAPIV3Schema"];
+        let schema = [version, spec].into_iter().flat_map(|it| schemas.iter().filter_map(|path| it.pointer(path)));
+        let schema: Map<String, Value> = schema.filter_map(Value::as_object).next().cloned().unwrap_or_default();
+        let of_either = |name: &str| [version, spec].into_iter().map(|it| &it[name]).find(|it| !it.is_null());
+        let required = schema.get("required").and_then(Value::as_array);
+        let columns = of_either("additionalPrinterColumns").and_then(Value::as_array).into_iter().flatten();
+        Self {
+            spec: schema::spec(&schema),
+            is_spec_optional: !required.is_some_and(|names| names.iter().any(|name| name == "spec")),
+            columns: columns.map(with_json_path).collect(),
+            scale: of_either("subresources").and_then(|it| it.get("scale")).cloned(),
+        }
+    }
+}
+
+/// A column of `apiextensions.k8s.io/v1`; it is `JSONPath` in `v1beta1`.
+fn with_json_path(column: &Value) -> Value {
+    let mut column = column.clone();
+    if let Some(path) = column.as_object_mut().and_then(|column| column.remove("JSONPath")) {
+        column["jsonPath"] = path;
+    }
+    column
+}
+
 impl Project {
-    /// Reads the project in `dir`, and adds problems with files other than watches.yaml to `found`.
+    /// Reads the project in `dir`, and adds problems with files other than that of the watches to `found`. `watches` is its path from there.
     ///
     /// # Errors
     ///
     /// If watches.yaml does not exist, or cannot be read.
-    pub fn read(dir: &Path, found: &mut Vec<Diagnostic>) -> Result<Self, ReadError> {
-        let path = dir.join("watches.yaml").display().to_string();
+    pub fn read(dir: &Path, watches: Option<&str>, found: &mut Vec<Diagnostic>) -> Result<Self, ReadError> {
         let tree = Tree::of_others(dir);
-        let text = tree.read("watches.yaml").map_err(|error| below(dir, error))?;
-        let missing = || ReadError { path: path.clone(), source: io::Error::other("it does not exist") };
-        let watches = SourceFile::new(&path, text.ok_or_else(missing)?);
+        let wrong = |path: &str, why: String| ReadError {
+            path: dir.join(path).display().to_string(),
+            source: io::Error::other(why),
+        };
+        let path = match watches {
+            Some(path) => path.to_owned(),
+            None => match layout::watches(&tree) {
+                Ok(path) => path.unwrap_or_else(|| "watches.yaml".into()),
+                Err(paths) => {
+                    let why = format!("it does not exist; choose `--watches {}`", paths.join("` or `--watches "));
+                    return Err(wrong("watches.yaml", why));
+                }
+            },
+        };
+        let text = tree.read(&path).map_err(|error| below(dir, error))?;
+        let text = text.ok_or_else(|| wrong(&path, "it does not exist".into()))?;
+        let watches = SourceFile::new(dir.join(&path).display().to_string(), text);
         let names = match read(&tree, "PROJECT", found) {
             Some(file) => {
                 let values = parsed(&file, yaml::objects(&file.text), found).unwrap_or_default();
@@ -85,18 +144,8 @@ impl Project {
             }
             None => None,
         };
-        let mut crds = Vec::new();
-        for (_, file) in files(&tree, "config/crd/bases", found) {
-            let objects = parsed(&file, yaml::objects(&file.text), found).unwrap_or_default();
-            crds.extend(objects.into_iter().map(|crd| (file.path.clone(), crd)));
-        }
-        let mut samples = Vec::new();
-        for (name, file) in files(&tree, "config/samples", found) {
-            if name != "kustomization.yaml" {
-                let objects = parsed(&file, yaml::objects(&file.text), found).unwrap_or_default();
-                samples.push((name, file.text.clone(), objects));
-            }
-        }
+        let crds = layout::crds(&tree, found);
+        let samples = layout::samples(&tree, found).map_err(|error| below(dir, error))?;
         Ok(Self { dir: dir.to_owned(), tree, names, watches, crds, samples })
     }
 
@@ -109,49 +158,61 @@ impl Project {
             crd.1["spec"]["group"] == watch.group.as_str() && crd.1["spec"]["names"]["kind"] == watch.kind.as_str()
         };
         let Some((path, crd)) = self.crds.iter().find(is_it) else {
-            let message = format!("config/crd/bases has no CRD of `{}` in `{}`", watch.kind, watch.group);
-            wrong(message, "add it: `kubectl get crd NAME -o yaml` prints that of a cluster");
+            let message = format!("the project has no CRD of `{}` in `{}`", watch.kind, watch.group);
+            wrong(message, "add it to config/crd/bases: `kubectl get crd NAME -o yaml` prints that of a cluster");
             return None;
         };
         let (spec, names) = (&crd["spec"], &crd["spec"]["names"]);
-        let versions: Vec<&Value> = spec["versions"].as_array().into_iter().flatten().collect();
-        let others: Vec<&str> =
-            versions.iter().filter_map(|it| it["name"].as_str()).filter(|name| *name != watch.version).collect();
-        if others.len() == versions.len() {
+        let versions: Vec<&Value> = match spec["versions"].as_array() {
+            Some(versions) => versions.iter().collect(),
+            None => vec![],
+        };
+        let is_it = |name: &Value| name == watch.version.as_str();
+        // `apiextensions.k8s.io/v1beta1` may have one without a list.
+        let version = versions.iter().find(|version| is_it(&version["name"])).copied();
+        let version = version.or_else(|| is_it(&spec["version"]).then_some(&Value::Null));
+        let Some(version) = version else {
             let message = format!("the CRD of `{}` ({path}) has no version `{}`", watch.kind, watch.version);
             wrong(message, "correct the version");
-        } else if !others.is_empty() {
+            return None;
+        };
+        let others: Vec<&str> =
+            versions.iter().filter_map(|it| it["name"].as_str()).filter(|name| *name != watch.version).collect();
+        if !others.is_empty() {
             let message = format!("the CRD of `{}` ({path}) has more versions: {}", watch.kind, others.join(", "));
             let help = "`opctl create api --version VERSION --controller=false` adds them; the API server keeps versions of stored objects";
-            found.push(OP483.warning(message).at(watch.span.clone(), "").help(help));
-        }
-        let of_spec = "/schema/openAPIV3Schema/properties/spec/properties";
-        if versions.iter().any(|it| it["name"] == watch.version.as_str() && it.pointer(of_spec).is_some()) {
-            let message = format!("the fields that {path} has for the spec of `{}` were not imported", watch.kind);
-            let help = "the type takes any value; give fields types where the API server should check them";
             found.push(OP483.warning(message).at(watch.span.clone(), "").help(help));
         }
         let texts = |value: &Value| -> Vec<String> {
             value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
         };
-        Some(Crd {
+        let crd = Crd {
             path: path.clone(),
+            existing: Existing::of(spec, version),
             is_namespaced: spec["scope"] != "Cluster",
             plural: names["plural"].as_str().map(str::to_owned),
             short_names: texts(&names["shortNames"]),
             categories: texts(&names["categories"]),
-        })
+        };
+        layout::report_other_crds(&self.crds, &crd, watch, found);
+        Some(crd)
     }
 
-    /// The files with samples of a kind, and the spec of the first object.
-    pub fn samples(&self, watch: &Gvk) -> (Vec<(String, String)>, Value) {
+    /// The files with samples of a kind, and the spec of the first object. Those that the kustomization does not list are reported.
+    pub fn samples(&self, watch: &Gvk, found: &mut Vec<Diagnostic>) -> (Vec<(String, String)>, Value) {
         let api_version = format!("{}/{}", watch.group, watch.version);
         let is_it =
             |object: &&Value| object["apiVersion"] == api_version.as_str() && object["kind"] == watch.kind.as_str();
-        let of_kind = self.samples.iter().filter(|(.., objects)| objects.first().as_ref().is_some_and(is_it));
-        let files: Vec<(String, String)> = of_kind.map(|(name, text, _)| (name.clone(), text.clone())).collect();
-        let first = self.samples.iter().flat_map(|(.., objects)| objects).find(is_it);
-        (files, first.map(|object| object["spec"].clone()).unwrap_or_default())
+        let of_kind = self.samples.iter().filter(|sample| sample.objects.first().as_ref().is_some_and(is_it));
+        let (unlisted, of_kind): (Vec<&Sample>, Vec<&Sample>) = of_kind.partition(|sample| sample.is_unlisted);
+        for sample in unlisted {
+            let at = Span { file: sample.file.clone(), range: 0..0 };
+            let help = "the kustomization does not list it, another sample has its name, or it is a template; copy it if it is needed";
+            found.push(OP483.warning("this file was not imported").at(at, "").help(help));
+        }
+        let files = of_kind.iter().map(|sample| (sample.name.clone(), sample.file.text.clone()));
+        let first = of_kind.iter().flat_map(|sample| &sample.objects).find(is_it);
+        (files.collect(), first.map(|object| object["spec"].clone()).unwrap_or_default())
     }
 }
 
@@ -162,17 +223,6 @@ fn read(tree: &Tree, path: &str, found: &mut Vec<Diagnostic>) -> Option<Arc<Sour
         None
     });
     text.map(|text| SourceFile::new(tree.root().join(path).to_string_lossy(), text))
-}
-
-/// The YAML files in a folder, by name.
-fn files(tree: &Tree, folder: &str, found: &mut Vec<Diagnostic>) -> Vec<(String, Arc<SourceFile>)> {
-    let paths = tree.files_below(folder).unwrap_or_else(|error| {
-        found.push(below(tree.root(), error).into());
-        Vec::new()
-    });
-    let names = paths.iter().filter_map(|path| path.strip_prefix(folder)?.strip_prefix('/'));
-    let is_yaml = |name: &&str| !name.contains('/') && (name.ends_with(".yaml") || name.ends_with(".yml"));
-    names.filter(is_yaml).filter_map(|name| Some((name.to_owned(), read(tree, &join(folder, name), found)?))).collect()
 }
 
 /// The same error with a path that the user can open.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::diagnostics::{OP482, OP483};
 use opctl_kustomize::yaml::{self, Dialect, Entry, Node, Value};
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
+use opctl_model::project::builtin::Builtin;
 use opctl_model::selector::{LabelSelector, Requirement};
 
 /// The group, version and kind of a watch.
@@ -14,15 +15,22 @@ pub struct Gvk {
     pub group: String,
     pub version: String,
     pub kind: String,
+    /// `group: ""` is in the watch.
+    pub is_core: bool,
     /// The entry of the watch.
     pub span: Span,
     pub group_span: Span,
 }
 
 impl Gvk {
+    /// A kind of Kubernetes itself.
+    pub fn builtin(&self) -> Option<&'static Builtin> {
+        Builtin::find(if self.is_core { "core" } else { &self.group }, &self.version, &self.kind)
+    }
+
     pub fn at(node: &Node) -> Self {
         let (group, version, kind) = Default::default();
-        Self { group, version, kind, span: node.span.clone(), group_span: node.span.clone() }
+        Self { group, version, kind, is_core: false, span: node.span.clone(), group_span: node.span.clone() }
     }
 }
 
@@ -96,7 +104,10 @@ impl Reader<'_> {
     /// Sets the group, version or kind.
     pub fn name(&mut self, gvk: &mut Gvk, key: &str, value: &Node) {
         match key {
-            "group" => (gvk.group, gvk.group_span) = (self.text(value), value.span.clone()),
+            "group" => {
+                (gvk.group, gvk.group_span) = (self.text(value), value.span.clone());
+                gvk.is_core = value.as_text() == Some("");
+            }
             "version" => gvk.version = self.text(value),
             _ => gvk.kind = self.text(value),
         }
@@ -105,7 +116,8 @@ impl Reader<'_> {
     /// Returns true if the watch has all required texts, and reports those that are missing.
     pub fn has_names<const N: usize>(&mut self, gvk: &Gvk, others: [(&str, &String); N]) -> bool {
         let names = [("group", &gvk.group), ("version", &gvk.version), ("kind", &gvk.kind)];
-        let missing = names.into_iter().chain(others).filter(|(_, text)| text.is_empty());
+        let missing = names.into_iter().chain(others);
+        let missing = missing.filter(|(name, text)| text.is_empty() && !(gvk.is_core && *name == "group"));
         let missing: Vec<&str> = missing.map(|(name, _)| name).collect();
         if !missing.is_empty() {
             let message = format!("this watch has no `{}`", missing.join("` and no `"));

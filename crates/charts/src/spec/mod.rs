@@ -6,7 +6,7 @@ mod kinds;
 mod sample;
 mod types;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The most fields of an object. An API server stores at most 1.5 MB of a CRD.
 pub const MOST_FIELDS: usize = 2_000;
@@ -35,6 +35,9 @@ pub struct Schema {
     /// What applies if it is not set.
     pub default: Option<Value>,
     pub kind: Kind,
+    /// Set if this is from an existing CRD, which stays as it is: the API server sets the default, and drops null unless the keywords
+    /// have `nullable`. They are those that the kind does not express.
+    pub keywords: Option<Map<String, Value>>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -67,6 +70,8 @@ pub struct Object {
     pub fields: Vec<Field>,
     /// Other keys are allowed, too.
     pub is_open: bool,
+    /// Of the type itself, as in [`Schema::keywords`].
+    pub keywords: Map<String, Value>,
 }
 
 impl Object {
@@ -78,7 +83,7 @@ impl Object {
             is_required: false,
             ..field
         });
-        Self { fields: fields.collect(), is_open: true }
+        Self { fields: fields.collect(), is_open: true, keywords: self.keywords }
     }
 }
 

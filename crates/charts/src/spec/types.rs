@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use heck::{ToSnakeCase, ToUpperCamelCase};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{Kind, Object, Range, Schema, Words};
 use opctl_model::names::{self, is_rust_keyword};
@@ -12,6 +12,8 @@ use opctl_model::names::{self, is_rust_keyword};
 /// The parts of a source file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Types {
+    /// The attributes of the spec, each in a line.
+    pub attributes: String,
     /// The fields of the spec.
     pub fields: String,
     /// All other types.
@@ -39,12 +41,14 @@ pub fn types(kind: &str, spec: &Object, words: Words) -> Types {
     let taken = TAKEN.iter().map(|name| (*name).to_owned()).chain([
         words.status.to_owned(),
         kind.to_owned(),
+        format!("{kind}Fields"),
         format!("{kind}Spec"),
         format!("{kind}Status"),
     ]);
     // The type of the kind may have another name.
     let taken = taken.chain(names::Kind::parse(kind).ok().map(|kind| kind.type_name()));
     let mut printer = Printer { kind, words, names: taken.collect(), types: Types::default(), has_any: false };
+    printer.types.attributes = renaming(spec) + &extension(&spec.keywords);
     printer.types.fields = printer.fields(spec, &[]);
     if printer.has_any {
         printer.types.has_value = true;
@@ -74,24 +78,35 @@ impl Printer<'_> {
     fn fields(&mut self, object: &Object, path: &[&str]) -> String {
         let mut taken = BTreeSet::new();
         let mut text = String::new();
+        let is_snake = has_snake_case(object);
         for field in &object.fields {
             let path = [path, &[field.name.as_str()]].concat();
             let ident = unique(&mut taken, identifier(&field.name), "_");
             let kind = self.kind(&field.schema, &path);
             text += &documentation(&field.schema, self.words);
             let mut serde = Vec::new();
-            if camel_case(&ident) != field.name {
+            let name = if is_snake { ident.trim_start_matches("r#").to_owned() } else { camel_case(&ident) };
+            if name != field.name {
                 serde.push(format!("rename = {:?}", field.name));
             }
+            let mut schemars = validation(&field.schema);
             let kind = match field.is_required {
-                true => kind,
+                true => {
+                    let is_nullable = field.schema.keywords.is_some() && !takes_no_null(&field.schema);
+                    schemars.extend(is_nullable.then(|| extended("nullable", &true.into())));
+                    kind
+                }
                 false => {
+                    if takes_no_null(&field.schema) {
+                        serde.push("default".into());
+                        schemars.insert(0, format!("with = {kind:?}"));
+                    }
                     serde.push("skip_serializing_if = \"Option::is_none\"".into());
                     format!("Option<{kind}>")
                 }
             };
             text += &attribute("serde", &serde);
-            text += &validation(&field.schema);
+            text += &attribute("schemars", &schemars);
             writeln!(text, "    pub {ident}: {kind},").expect("a String takes everything");
         }
         if object.is_open {
@@ -106,12 +121,18 @@ impl Printer<'_> {
 
     /// The Rust type of a value.
     fn kind(&mut self, schema: &Schema, path: &[&str]) -> String {
+        let format = schema.keywords.as_ref().and_then(|keywords| keywords.get("format")?.as_str());
         match &schema.kind {
+            Kind::Any if schema.keywords.is_some() => {
+                self.types.has_value = true;
+                "Value".into()
+            }
             Kind::Any => {
                 self.has_any = true;
                 "AnyValue".into()
             }
             Kind::Boolean => "bool".into(),
+            Kind::Integer(_) if format == Some("int32") => "i32".into(),
             Kind::Integer(_) => "i64".into(),
             Kind::Number(_) => "f64".into(),
             Kind::Text { .. } => "String".into(),
@@ -133,9 +154,11 @@ impl Printer<'_> {
         let fields = self.fields(object, path);
         let text = format!(
             "\n/// `{}` of the {}.\n#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]\n\
-             #[serde(rename_all = \"camelCase\")]\npub struct {name} {{\n{fields}}}\n",
+             {}{}pub struct {name} {{\n{fields}}}\n",
             path.join("."),
-            self.words.values
+            self.words.values,
+            renaming(object),
+            extension(&object.keywords),
         );
         self.types.others.insert_str(place, &text);
         name
@@ -177,6 +200,49 @@ impl Printer<'_> {
     fn name(&mut self, path: &[&str]) -> String {
         let name = path.iter().map(|key| key.to_upper_camel_case());
         unique(&mut self.names, format!("{}{}", self.kind, name.collect::<String>()), "")
+    }
+}
+
+/// Fewer fields have to be renamed if the others are called as in Rust.
+fn has_snake_case(object: &Object) -> bool {
+    let count = |is_it: fn(&str) -> bool| object.fields.iter().filter(|field| is_it(&field.name)).count();
+    count(|name| name.contains('_')) > count(|name| name.contains(|letter: char| letter.is_ascii_uppercase()))
+}
+
+fn renaming(object: &Object) -> String {
+    if has_snake_case(object) { String::new() } else { "#[serde(rename_all = \"camelCase\")]\n".into() }
+}
+
+/// Null is not a value of this field, although it is optional.
+fn takes_no_null(schema: &Schema) -> bool {
+    schema.keywords.as_ref().is_some_and(|keywords| keywords.get("nullable") != Some(&Value::Bool(true)))
+}
+
+/// The keywords of a schema as an attribute of a type.
+fn extension(keywords: &Map<String, Value>) -> String {
+    let keywords: Vec<String> = keywords.iter().map(|(key, value)| extended(key, value)).collect();
+    match keywords.is_empty() {
+        true => String::new(),
+        // Those of fields are indented.
+        false => attribute("schemars", &keywords).lines().map(|line| format!("{}\n", &line[4..])).collect(),
+    }
+}
+
+/// A keyword that replaces what schemars derives.
+fn extended(key: &str, value: &Value) -> String {
+    format!("extend({key:?} = {})", tokens(value))
+}
+
+/// JSON as the tokens of `json!`.
+fn tokens(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("{text:?}"),
+        Value::Array(items) => format!("[{}]", items.iter().map(tokens).collect::<Vec<_>>().join(", ")),
+        Value::Object(fields) => {
+            let fields: Vec<String> = fields.iter().map(|(key, value)| format!("{key:?}: {}", tokens(value))).collect();
+            format!("{{{}}}", fields.join(", "))
+        }
+        other => other.to_string(),
     }
 }
 
@@ -224,7 +290,8 @@ fn camel_case(ident: &str) -> String {
 fn documentation(schema: &Schema, words: Words) -> String {
     /// Longer ones are better read in values.yaml.
     const MOST: usize = 80;
-    let default = schema.default.as_ref().filter(|default| match default {
+    // That of a CRD is in its attribute.
+    let default = schema.default.as_ref().filter(|_| schema.keywords.is_none()).filter(|default| match default {
         Value::Null => false,
         Value::String(text) => !text.is_empty(),
         Value::Array(items) => !items.is_empty(),
@@ -267,7 +334,8 @@ fn wrapped(words: &[String]) -> String {
     lines.iter().map(|line| format!("    /// {line}\n")).collect()
 }
 
-fn validation(schema: &Schema) -> String {
+/// The arguments of `schemars` for a field.
+fn validation(schema: &Schema) -> Vec<String> {
     let bounds = |name: &str, min: Option<String>, max: Option<String>| {
         let bounds = [min.map(|min| format!("min = {min}")), max.map(|max| format!("max = {max}"))];
         let bounds: Vec<String> = bounds.into_iter().flatten().collect();
@@ -290,7 +358,17 @@ fn validation(schema: &Schema) -> String {
         Kind::List(_, length) => vec![bounds("length", text(length.min), text(length.max))],
         _ => Vec::new(),
     };
-    attribute("schemars", &rules.into_iter().flatten().collect::<Vec<_>>())
+    let mut rules: Vec<String> = rules.into_iter().flatten().collect();
+    if let Some(keywords) = &schema.keywords {
+        let is_in_type = |key: &str, value: &Value| {
+            key == "format" && value == "int32" && matches!(schema.kind, Kind::Integer(_))
+                || key == "nullable" && value == true
+        };
+        rules.extend(schema.default.iter().map(|default| extended("default", default)));
+        let keywords = keywords.iter().filter(|(key, value)| !is_in_type(key, value));
+        rules.extend(keywords.map(|(key, value)| extended(key, value)));
+    }
+    rules
 }
 
 /// An attribute of a field, if it has arguments; as rustfmt breaks it.

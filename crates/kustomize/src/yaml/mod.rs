@@ -76,6 +76,20 @@ pub fn documents(file: &Arc<SourceFile>, dialect: Dialect) -> Result<Vec<Node>, 
     read(&file.text[skipped..], &Origin::shifted(file, skipped), dialect)
 }
 
+/// The documents of a file of Ansible, to which the last of several equal keys counts. The others are added to `repeated`.
+///
+/// # Errors
+///
+/// If it is not YAML that Kubernetes reads.
+pub fn documents_of_ansible(
+    file: &Arc<SourceFile>,
+    repeated: &mut Vec<(String, Span)>,
+) -> Result<Vec<Node>, Box<Diagnostic>> {
+    let skipped = if file.text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let places = Origin::shifted(file, skipped);
+    read_text(&file.text[skipped..], &places, Dialect::Kubectl, Some(repeated)).map_err(|problem| places.error(problem))
+}
+
 /// The documents in a value of a file, such as an inline patch of a kustomization. `span` is that of the value.
 ///
 /// # Errors
@@ -260,11 +274,22 @@ struct Key {
 type Problem = (Range<usize>, String);
 
 fn read(text: &str, places: &Origin, dialect: Dialect) -> Result<Vec<Node>, Box<Diagnostic>> {
-    read_text(text, places, dialect)
-        .map_err(|(range, message)| Box::new(OP430.error(message).at(places.span(range), "")))
+    read_text(text, places, dialect, None).map_err(|problem| places.error(problem))
 }
 
-fn read_text(text: &str, places: &Origin, dialect: Dialect) -> Result<Vec<Node>, Problem> {
+impl Origin {
+    fn error(&self, (range, message): Problem) -> Box<Diagnostic> {
+        Box::new(OP430.error(message).at(self.span(range), ""))
+    }
+}
+
+/// Equal keys are errors unless there is a list for them.
+fn read_text(
+    text: &str,
+    places: &Origin,
+    dialect: Dialect,
+    mut repeated: Option<&mut Vec<(String, Span)>>,
+) -> Result<Vec<Node>, Problem> {
     let mut documents = Vec::new();
     let mut open: Vec<Open> = Vec::new();
     let mut anchors: BTreeMap<usize, Node> = BTreeMap::new();
@@ -325,14 +350,16 @@ fn read_text(text: &str, places: &Origin, dialect: Dialect) -> Result<Vec<Node>,
         match open.last_mut() {
             None if node.is_null() => {}
             None => documents.push(node),
-            Some(parent) => parent.take(node, is_merge).map_err(|problem| (range, problem))?,
+            Some(parent) => {
+                parent.take(node, is_merge, repeated.as_deref_mut()).map_err(|problem| (range, problem))?;
+            }
         }
     }
     Ok(documents)
 }
 
 impl Open {
-    fn take(&mut self, node: Node, is_merge: bool) -> Result<(), String> {
+    fn take(&mut self, node: Node, is_merge: bool, repeated: Option<&mut Vec<(String, Span)>>) -> Result<(), String> {
         let entries = match &mut self.value {
             Value::Map(entries) => entries,
             Value::List(items) => {
@@ -347,7 +374,10 @@ impl Open {
                 return Err(format!("a mapping has at most {MOST_KEYS} keys"));
             }
             if !is_merge && !self.keys.insert(text.clone()) {
-                return Err(format!("the key `{text}` is here twice"));
+                let Some(repeated) = repeated else { return Err(format!("the key `{text}` is here twice")) };
+                let first = entries.iter().position(|entry| entry.key == text);
+                let first = first.map(|at| entries.remove(at)).expect("the value of a key is read before the next one");
+                repeated.push((first.key, first.key_span));
             }
             self.key = Some(Key { text, span: node.span, is_merge });
             return Ok(());

@@ -1,0 +1,165 @@
+//! The schema of an existing CRD → the fields of a spec. Keywords that Rust types do not express are kept as they are.
+
+use serde_json::{Map, Value};
+
+use crate::spec::{Field, Kind, Object, Range, Schema};
+
+/// The spec in the schema of a version; `None`: it has no fields, and takes any value.
+pub fn spec(version: &Map<String, Value>) -> Option<Object> {
+    let spec = version.get("properties")?.get("spec")?.as_object()?;
+    let has_fields = spec.get("properties").and_then(Value::as_object).is_some_and(|fields| !fields.is_empty());
+    let mut keywords = spec.clone();
+    keywords.remove("description");
+    match kind(&mut keywords) {
+        Kind::Object(object) if has_fields => Some(Object { keywords: rest(keywords), ..object }),
+        _ => None,
+    }
+}
+
+/// The fields of a CRD, with descriptions of the `parameters` of a role or chart where it has none.
+pub fn described(mut crd: Object, parameters: &Object) -> Object {
+    for known in crd.fields.iter_mut().filter(|known| known.schema.comment.is_empty()) {
+        let same = parameters.fields.iter().find(|field| variable(&field.name) == variable(&known.name));
+        known.schema.comment = same.map(|field| field.schema.comment.clone()).unwrap_or_default();
+    }
+    crd
+}
+
+/// The same with further parameters as fields that take any value, if the CRD lets users set other keys.
+pub fn with_parameters(crd: Object, parameters: Object) -> Object {
+    let mut object = described(crd, &parameters);
+    let is_known =
+        |field: &Field, object: &Object| object.fields.iter().any(|it| variable(&it.name) == variable(&field.name));
+    for field in parameters.opened().fields {
+        if object.is_open && !is_known(&field, &object) {
+            object.fields.push(field);
+        }
+    }
+    object
+}
+
+/// The name of a field without its capitals, which distinguish no two fields of a role.
+fn variable(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
+}
+
+fn schema(json: &Value) -> Schema {
+    let mut keywords = json.as_object().cloned().unwrap_or_default();
+    let comment = keywords.remove("description");
+    let comment = comment.as_ref().and_then(Value::as_str).unwrap_or_default();
+    let comment = comment.split_whitespace().collect::<Vec<_>>().join(" ");
+    let default = keywords.remove("default");
+    let kind = kind(&mut keywords);
+    Schema { comment, default, kind, keywords: Some(rest(keywords)) }
+}
+
+/// The type; takes the keywords that it expresses.
+fn kind(keywords: &mut Map<String, Value>) -> Kind {
+    let kind = kind_without_type(keywords);
+    if kind != Kind::Any {
+        keywords.remove("type");
+    }
+    kind
+}
+
+fn kind_without_type(keywords: &mut Map<String, Value>) -> Kind {
+    if keywords.get("x-kubernetes-int-or-string") == Some(&Value::Bool(true)) {
+        // The API server takes both without them.
+        keywords.remove("anyOf");
+        // kube would let it be null.
+        keywords.entry("nullable").or_insert(false.into());
+        return Kind::Any;
+    }
+    let kind = keywords.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+    match kind.as_str() {
+        "boolean" if !keywords.contains_key("enum") => Kind::Boolean,
+        "integer" if !keywords.contains_key("enum") => {
+            let [min, max] = ["minimum", "maximum"].map(|name| take(keywords, name, Value::as_i64));
+            Kind::Integer(Range { min, max })
+        }
+        "number" if !keywords.contains_key("enum") => {
+            let [min, max] = ["minimum", "maximum"].map(|name| take(keywords, name, Value::as_f64));
+            Kind::Number(Range { min, max })
+        }
+        "string" => match take(keywords, "enum", texts) {
+            Some(choices) => Kind::Choice(choices),
+            None if keywords.contains_key("enum") => Kind::Any,
+            None => {
+                let [min, max] = ["minLength", "maxLength"].map(|name| take(keywords, name, Value::as_u64));
+                let pattern = take(keywords, "pattern", |text| text.as_str().map(str::to_owned));
+                Kind::Text { length: Range { min, max }, pattern }
+            }
+        },
+        "array" => {
+            let [min, max] = ["minItems", "maxItems"].map(|name| take(keywords, name, Value::as_u64));
+            Kind::List(Box::new(below("items", keywords)), Range { min, max })
+        }
+        "object" => object(keywords),
+        _ => Kind::Any,
+    }
+}
+
+fn object(keywords: &mut Map<String, Value>) -> Kind {
+    let properties = take(keywords, "properties", |it| it.as_object().cloned()).unwrap_or_default();
+    let required = take(keywords, "required", texts).unwrap_or_default();
+    let is_open = keywords.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(true));
+    if properties.is_empty() && required.is_empty() {
+        return match keywords.get("additionalProperties") {
+            Some(Value::Object(_)) => Kind::Map(Box::new(below("additionalProperties", keywords))),
+            Some(Value::Bool(true)) => Kind::Map(Box::default()),
+            _ if is_open => Kind::Any,
+            _ => Kind::Object(Object::default()),
+        };
+    }
+    let undeclared = required.iter().filter(|name| !properties.contains_key(*name));
+    let undeclared: Vec<(String, Value)> = undeclared.map(|name| (name.clone(), Value::Null)).collect();
+    if is_open {
+        keywords.remove("x-kubernetes-preserve-unknown-fields");
+    }
+    let fields = properties.into_iter().chain(undeclared).map(|(name, json)| {
+        let is_required = required.contains(&name);
+        Field { name, schema: schema(&json), is_required }
+    });
+    Kind::Object(Object { fields: fields.collect(), is_open, ..Object::default() })
+}
+
+/// The schema of items or values. Only an object has a type with attributes of its own; other schemas with more keywords than a Rust type
+/// has are kept beside it.
+fn below(keyword: &str, keywords: &mut Map<String, Value>) -> Schema {
+    let Some(json) = keywords.get(keyword).cloned() else { return Schema::default() };
+    let mut schema = schema(&json);
+    match &mut schema.kind {
+        Kind::Object(object) if schema.default.is_none() => {
+            object.keywords = schema.keywords.take().unwrap_or_default();
+            if !schema.comment.is_empty() {
+                object.keywords.insert("description".into(), std::mem::take(&mut schema.comment).into());
+            }
+            schema.keywords = Some(Map::new());
+            keywords.remove(keyword);
+        }
+        _ if json.as_object().is_some_and(|json| json.len() == 1 && json.contains_key("type")) => {
+            keywords.remove(keyword);
+        }
+        _ => {}
+    }
+    schema
+}
+
+/// The keywords that are left for an attribute: the type follows from Rust's, unless it has none.
+fn rest(mut keywords: Map<String, Value>) -> Map<String, Value> {
+    if keywords.get("nullable") == Some(&Value::Bool(false)) && !keywords.contains_key("x-kubernetes-int-or-string") {
+        keywords.remove("nullable");
+    }
+    keywords
+}
+
+/// Removes a keyword, if it has a value of the type that is read.
+fn take<T>(keywords: &mut Map<String, Value>, name: &str, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
+    let value = read(keywords.get(name)?)?;
+    keywords.remove(name);
+    Some(value)
+}
+
+fn texts(list: &Value) -> Option<Vec<String>> {
+    list.as_array()?.iter().map(|text| text.as_str().map(str::to_owned)).collect()
+}

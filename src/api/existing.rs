@@ -1,0 +1,54 @@
+//! The spec of a kind whose CRD another operator had: its fields, columns and subresources stay as they are.
+
+use serde_json::Value;
+
+use super::chart::spec_of;
+use crate::scaffold;
+use opctl_charts::operator_sdk::{Existing, with_parameters};
+use opctl_charts::spec::{Object, Words};
+use opctl_model::names::Kind;
+
+/// The spec, as templates know it. Parameters that the CRD does not list take any value.
+pub fn spec(kind: &Kind, mut existing: Existing, parameters: Object, sample: String, words: Words) -> scaffold::Spec {
+    let crd = existing.spec.take();
+    let has_crd = crd.is_some();
+    let schema = match crd {
+        Some(crd) => with_parameters(crd, parameters),
+        None => parameters.opened(),
+    };
+    let scale = existing.scale.as_ref().map(|scale| argument("scale", scale, &SCALE));
+    scaffold::Spec {
+        is_optional: existing.is_spec_optional,
+        has_crd,
+        columns: existing.columns.iter().map(|column| argument("printcolumn", column, &COLUMN)).chain(scale).collect(),
+        ..spec_of(kind, &schema, sample, words)
+    }
+}
+
+/// Fields in a CRD, and what kube calls them.
+const COLUMN: [(&str, &str); 6] = [
+    ("name", "name"),
+    ("type", "type_"),
+    ("jsonPath", "json_path"),
+    ("description", "description"),
+    ("format", "format"),
+    ("priority", "priority"),
+];
+const SCALE: [(&str, &str); 3] = [
+    ("specReplicasPath", "spec_replicas_path"),
+    ("statusReplicasPath", "status_replicas_path"),
+    ("labelSelectorPath", "label_selector_path"),
+];
+
+/// `printcolumn(name = "Ready", …)`, as rustfmt breaks it.
+fn argument(name: &str, values: &Value, names: &[(&str, &str)]) -> String {
+    let values = names.iter().filter_map(|(key, name)| {
+        let value = match values.get(*key)? {
+            Value::String(text) if text.contains('"') => format!("r#\"{text}\"#"),
+            Value::String(text) => format!("{text:?}"),
+            other => other.to_string(),
+        };
+        Some(format!("        {name} = {value}"))
+    });
+    format!("    {name}(\n{}\n    )", values.collect::<Vec<_>>().join(",\n"))
+}
