@@ -74,6 +74,8 @@ pub mod manager;
 mod names;
 #[cfg(any(feature = "ansible", feature = "helm"))]
 mod processes;
+#[cfg(any(feature = "ansible", feature = "helm"))]
+mod proxy;
 pub mod server;
 pub mod telemetry;
 #[cfg(feature = "testing")]

@@ -1,6 +1,6 @@
 //! A controller that runs a role or a playbook for each object of a kind.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::marker::PhantomData;
 use std::path::PathBuf;
@@ -16,13 +16,13 @@ use kube::runtime::watcher;
 use kube::{Resource, ResourceExt};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use tokio::sync::mpsc;
 use tracing::{info, warn};
 
-use super::dependents::{Owned, Owner, own, refreshed};
-use super::events::{Seen, Summary, duration};
+use super::dependents::refreshed;
+use super::events::{Summary, duration};
 use super::object::{Fresh, fresh};
 use super::operator_sdk_util::{self, Foreign};
+use super::ownership::{Findings, Owner, Ownership};
 use super::process::{Failure, Job};
 use super::status::{Dependent, Run};
 use super::vars::variables;
@@ -30,6 +30,7 @@ use crate::conditions::{READY, Status, condition};
 use crate::controller::{Controller, jittered};
 use crate::digest::{canonical, digest};
 use crate::manager::{self, Runnable};
+use crate::proxy::Proxy;
 use crate::untyped::Untyped;
 use crate::{Context, Error, Outcome, Result};
 
@@ -383,6 +384,8 @@ impl Record {
             Some(ready) => ready.into(),
             None => Outcome::not_ready(RUNNING, "there was no run yet"),
         };
+        // `Ready` says the same.
+        let outcome = [RUNNING, SUCCESSFUL, FAILURE].into_iter().fold(outcome, Outcome::silent);
         let others = self.conditions.iter().filter(|it| it.type_ != READY).cloned();
         others.fold(outcome, Outcome::condition).status(status)
     }
@@ -532,14 +535,14 @@ impl<K: Kind> AnsibleController<K> {
             () = ctx.shutdown() => return Ok(nothing()),
         };
         // It may have waited for long.
-        let Some(Fresh { object, json, now }) = fresh(&*object, &ctx).await? else { return Ok(nothing()) };
+        let Some(Fresh { object, json }) = fresh(&*object, &ctx).await? else { return Ok(nothing()) };
         if object.metadata.deletion_timestamp.is_some() {
             return Ok(nothing());
         }
         record.leave(&operator_sdk_util::foreign(&json));
         let (settings, inputs) = (self.settings_for(&object), self.inputs(&object, &ctx)?);
         info!("{} runs: {cause:?}", self.play);
-        let ran = self.run(&self.play, &[&self.vars], &object, &json, now, &settings, &record, &ctx).await;
+        let ran = self.run(&self.play, &[&self.vars], &object, &json, &settings, &record, &ctx).await;
         let Some((result, dependents)) = ran? else { return Ok(nothing()) };
         ctx.ansible.dependents.track(&object, &dependents, &settings, &ctx).await?;
         self.note(&mut record, result, dependents, inputs);
@@ -606,7 +609,6 @@ impl<K: Kind> AnsibleController<K> {
         vars: &[&Map<String, Value>],
         object: &Untyped<K>,
         json: &Value,
-        now: Timestamp,
         settings: &Settings,
         record: &Record,
         ctx: &Context,
@@ -617,7 +619,9 @@ impl<K: Kind> AnsibleController<K> {
             Ok(variables) => variables,
             Err(error) => return Ok(Some((Err(error.to_string()), known))),
         };
-        let owner = Owner::of(object, now)?;
+        let ownership = Ownership::new(Owner::of(object)?, &known, ctx);
+        let proxy = Proxy::start(ctx.client.clone(), ownership).await?;
+        let namespace = object.metadata.namespace.as_deref().unwrap_or_else(|| ctx.client.default_namespace());
         let ident = format!("{}-{}", object.metadata.generation.unwrap_or_default(), Timestamp::now().as_millisecond());
         let folder = self.folder(ctx)?.join(&uid);
         let job = Job {
@@ -626,40 +630,13 @@ impl<K: Kind> AnsibleController<K> {
             ident: &ident,
             play,
             variables: &variables,
-            namespace: object.metadata.namespace.as_deref().unwrap_or_else(|| ctx.client.default_namespace()),
+            kubeconfig: &proxy.kubeconfig(namespace),
             timeout: settings.timeout,
             kept: settings.kept_runs,
             verbosity: settings.verbosity,
         };
-        let (sender, mut receiver) = mpsc::channel(64);
-        let ran = ctx.ansible.run(ctx, job, sender);
-        let owning = async {
-            let (mut dependents, mut notes, mut errors) = (Vec::<Dependent>::new(), Vec::new(), Vec::new());
-            while let Some(seen) = receiver.recv().await {
-                let dependent = match seen {
-                    Seen::Hidden { task, why } => {
-                        notes.push(format!("the task `{task}`: {why}"));
-                        continue;
-                    }
-                    Seen::Object(live) => match own(&live, &owner, &known, ctx).await {
-                        Ok(Owned::Yes(dependent)) => dependent,
-                        Ok(Owned::Annotated(dependent)) => {
-                            notes.push(format!("{} is in another namespace, or in none", dependent.shown()));
-                            dependent
-                        }
-                        Ok(Owned::No) => continue,
-                        Err(error) => {
-                            errors.push(error.to_string());
-                            continue;
-                        }
-                    },
-                };
-                dependents.retain(|other| !other.is(&dependent));
-                dependents.push(dependent);
-            }
-            (dependents, notes, errors)
-        };
-        let (ran, (mut dependents, mut notes, mut errors)) = tokio::join!(ran, owning);
+        let ran = ctx.ansible.run(ctx, job).await;
+        let Findings { mut dependents, notes, errors } = std::mem::take(&mut *proxy.end().await.findings());
         let summary = match ran {
             Err(Failure::Stopped) => {
                 info!("{play} was stopped; the next process runs it again");
@@ -672,20 +649,16 @@ impl<K: Kind> AnsibleController<K> {
         let unseen: Vec<_> = known.into_iter().filter(|known| !dependents.iter().any(|it| it.is(known))).collect();
         dependents.extend(refreshed(&unseen, ctx).await?);
         dependents.sort();
-        notes.sort();
-        notes.dedup();
         if !notes.is_empty() {
-            let note = format!("Kubernetes does not delete everything with this object: {}", notes.join("; "));
+            let note = format!("Kubernetes does not delete everything with this object: {}", joined(notes));
             warn!("{note}");
             if self.finalizer.is_none() {
                 ctx.event(object, EventType::Warning, "NotOwned", note).await;
             }
         }
-        errors.sort();
-        errors.dedup();
-        let result = match (summary, errors.as_slice()) {
-            (Ok(_), [_, ..]) => Err(errors.join("; ")),
-            (summary, _) => summary,
+        let result = match summary {
+            Ok(_) if !errors.is_empty() => Err(joined(errors)),
+            summary => summary,
         };
         Ok(Some((result, dependents)))
     }
@@ -698,12 +671,12 @@ impl<K: Kind> AnsibleController<K> {
             turn = ctx.ansible.turn() => turn,
             () = ctx.shutdown() => return Err(stopped()),
         };
-        let Some(Fresh { object, json, now }) = fresh(&*object, &ctx).await? else { return Ok(()) };
+        let Some(Fresh { object, json }) = fresh(&*object, &ctx).await? else { return Ok(()) };
         let settings = self.settings_for(&object);
         let record = self.records().get(&uid).cloned().unwrap_or_else(|| Record::of(&object.status));
         let (play, vars) = (finalizer.play.as_ref().unwrap_or(&self.play), [&self.vars, &finalizer.vars]);
         info!("{play} runs: {}", finalizer.name);
-        let ran = self.run(play, &vars, &object, &json, now, &settings, &record, &ctx).await?;
+        let ran = self.run(play, &vars, &object, &json, &settings, &record, &ctx).await?;
         let (result, _) = ran.ok_or_else(stopped)?;
         result.map_err(|why| Error::new("FinalizerFailed", why))?;
         ctx.ansible.dependents.forget(&uid);
@@ -714,7 +687,7 @@ impl<K: Kind> AnsibleController<K> {
     /// The folder for the files of its runs.
     fn folder(&self, ctx: &Context) -> Result<PathBuf> {
         let folder = ctx.ansible.runs()?.join(self.controller_name()).join(ctx.namespace().unwrap_or("-"));
-        super::process::make_folder(&folder)?;
+        crate::processes::make_folder(&folder)?;
         Ok(folder)
     }
 
@@ -754,6 +727,10 @@ fn requeued(outcome: Outcome, next: Option<Duration>, ctx: &Context) -> Outcome 
         Some(next) => outcome.requeue_after(jittered(next) + Duration::from_millis(100)),
         None => outcome,
     }
+}
+
+fn joined(texts: BTreeSet<String>) -> String {
+    Vec::from_iter(texts).join("; ")
 }
 
 /// A time in seconds, as Kubernetes writes it.

@@ -1,72 +1,30 @@
-//! The objects that runs made: they are given their owner, compared with what they were, and watched, whatever their kinds.
+//! The objects that runs made: they are compared with what they were, and watched, whatever their kinds.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::channel::mpsc::UnboundedSender;
 use futures::{StreamExt, stream};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, OwnerReference};
-use k8s_openapi::jiff::Timestamp;
-use kube::api::{
-    Api, ApiResource, DynamicObject, GetParams, ObjectMeta, PartialObjectMeta, Patch, PatchParams, Request,
-};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
+use kube::api::{Api, ApiResource, DynamicObject, GetParams, ObjectMeta, PartialObjectMeta, Request};
 use kube::core::GroupVersionKind;
 use kube::runtime::watcher;
 use kube::{Resource, ResourceExt};
 use serde_json::json;
 
 use super::controller::Settings;
-use super::events::Live;
 use super::status::Dependent;
-use crate::apply::patch;
 use crate::controller::{Name, watch};
 use crate::digest::{canonical, digest};
-use crate::{Context, Error, Result, brief, names};
+use crate::{Context, Result};
 
 /// The uid of the object that something belongs to, where an owner reference is impossible.
-const OWNER: &str = "opctl-runtime/owner";
-/// As whom the Python client of Kubernetes creates objects.
-const PYTHON: &str = "OpenAPI-Generator";
+pub(super) const OWNER: &str = "opctl-runtime/owner";
 /// Requests at a time for one object.
 const REQUESTS: usize = 4;
 
-/// The object that a run is for.
-#[derive(Clone, Debug)]
-pub(super) struct Owner {
-    reference: OwnerReference,
-    namespace: Option<String>,
-    created: Option<Timestamp>,
-    /// When its run began, by the clock of the API server.
-    pub since: Timestamp,
-}
-
-impl Owner {
-    pub fn of<K: Resource<DynamicType = ()>>(object: &K, since: Timestamp) -> Result<Self> {
-        let missing = || Error::new("NotStored", "a run is for an object of the cluster: this one has no uid");
-        Ok(Self {
-            // Another controller may be the one that `controller` names.
-            reference: object.owner_ref(&()).ok_or_else(missing)?,
-            namespace: object.namespace(),
-            created: object.creation_timestamp().map(|time| time.0),
-            since,
-        })
-    }
-
-    fn owns(&self, metadata: &ObjectMeta) -> bool {
-        owners(metadata).any(|uid| uid == self.reference.uid)
-    }
-
-    /// Whether a run for this object has made another one, which is not older than the run. If it was an earlier run, which was killed
-    /// before that was known, the other one is not older than this object, and nobody but this task has written it first.
-    fn made(&self, metadata: &ObjectMeta, manager: &str) -> bool {
-        let Some(created) = metadata.creation_timestamp.as_ref().map(|time| time.0) else { return false };
-        created >= self.since
-            || self.created.is_some_and(|time| created >= time) && first_writer(metadata) == Some(manager)
-    }
-}
-
 /// The uids of the objects that one belongs to.
-fn owners(metadata: &ObjectMeta) -> impl Iterator<Item = &str> {
+pub(super) fn owners(metadata: &ObjectMeta) -> impl Iterator<Item = &str> {
     let annotated = metadata.annotations.as_ref().and_then(|all| all.get(OWNER)).map(String::as_str);
     metadata.owner_references.iter().flatten().map(|owner| owner.uid.as_str()).chain(annotated)
 }
@@ -76,12 +34,8 @@ fn writes(metadata: &ObjectMeta) -> impl Iterator<Item = &ManagedFieldsEntry> {
     metadata.managed_fields.iter().flatten().filter(|entry| entry.subresource.as_deref() != Some("status"))
 }
 
-fn first_writer(metadata: &ObjectMeta) -> Option<&str> {
-    writes(metadata).min_by_key(|entry| entry.time.as_ref().map(|time| time.0))?.manager.as_deref()
-}
-
 /// What changes when somebody writes to an object, except to its status.
-fn version(metadata: &ObjectMeta) -> String {
+pub(super) fn version(metadata: &ObjectMeta) -> String {
     let writes: Vec<_> = writes(metadata)
         .map(|entry| json!([entry.manager, entry.operation, entry.time, entry.fields_v1]))
         .map(|entry| canonical(&entry))
@@ -95,67 +49,6 @@ fn version(metadata: &ObjectMeta) -> String {
     text
 }
 
-/// What became of an object that a task has written.
-pub(super) enum Owned {
-    /// It belongs to the object of the run.
-    Yes(Dependent),
-    /// The same, but Kubernetes does not delete it with it.
-    Annotated(Dependent),
-    /// It is somebody else's.
-    No,
-}
-
-/// Gives an object its owner, if a run has made it, and it has none yet. By a field manager of its own, so that it stays whatever the
-/// role applies.
-pub(super) async fn own(live: &Live, owner: &Owner, known: &[Dependent], ctx: &Context) -> Result<Owned> {
-    let Live { gvk, metadata, manager, is_patched } = live;
-    let (Some(name), Some(uid)) = (&metadata.name, &metadata.uid) else { return Ok(Owned::No) };
-    let is_controlled = metadata.owner_references.iter().flatten().any(|other| other.controller == Some(true));
-    let is_known = || known.iter().any(|it| it.uid == *uid);
-    let is_made = owner.owns(metadata)
-        || !is_controlled && !is_patched && (is_known() || owner.made(metadata, manager.as_deref().unwrap_or(PYTHON)));
-    // A role may write to the object that it is run for.
-    if !is_made || *uid == owner.reference.uid {
-        return Ok(Owned::No);
-    }
-    let about = |error: &kube::Error| {
-        Error::new("NotOwned", format!("cannot set the owner of {} {name}: {}", gvk.kind, brief(error)))
-    };
-    let (resource, is_namespaced) = ctx.kinds.get(&ctx.client, gvk).await?;
-    let namespace = metadata.namespace.as_deref().filter(|_| is_namespaced);
-    let may_own = owner.namespace.is_none() || owner.namespace.as_deref() == namespace;
-    let mut metadata = metadata.clone();
-    if !owner.owns(&metadata) {
-        let mut body = json!({
-            "apiVersion": resource.api_version,
-            "kind": resource.kind,
-            // With the uid, an object that was just deleted is not created again.
-            "metadata": { "name": name, "uid": uid },
-        });
-        match may_own {
-            true => body["metadata"]["ownerReferences"] = json!([owner.reference]),
-            false => body["metadata"]["annotations"] = json!({ OWNER: owner.reference.uid }),
-        }
-        let url = DynamicObject::url_path(&resource, namespace);
-        let params = PatchParams::apply(&names::field_manager(&ctx.field_manager, "owner")).force();
-        match patch(&ctx.client, &url, name, None, &params, &Patch::Apply(body)).await {
-            // Another object of this name may have followed, which the next run sees.
-            Err(kube::Error::Api(gone)) if gone.code == 404 || gone.code == 409 => return Ok(Owned::No),
-            Err(error) => return Err(about(&error)),
-            Ok(text) => metadata = serde_json::from_str::<PartialObjectMeta<DynamicObject>>(&text)?.metadata,
-        }
-    }
-    let dependent = Dependent {
-        api_version: resource.api_version,
-        kind: resource.kind,
-        namespace: namespace.map(str::to_owned),
-        name: name.clone(),
-        uid: uid.clone(),
-        version: version(&metadata),
-    };
-    Ok(if may_own { Owned::Yes(dependent) } else { Owned::Annotated(dependent) })
-}
-
 impl Dependent {
     fn gvk(&self) -> GroupVersionKind {
         let (group, version) = self.api_version.split_once('/').unwrap_or(("", &self.api_version));
@@ -166,10 +59,6 @@ impl Dependent {
     pub(super) fn is(&self, other: &Self) -> bool {
         let key = |it: &Self| (it.gvk().group, it.kind.clone(), it.namespace.clone(), it.name.clone());
         key(self) == key(other)
-    }
-
-    pub(super) fn shown(&self) -> String {
-        format!("{} {}", self.kind, self.name)
     }
 
     /// Whether a change of it causes a run.
@@ -304,26 +193,6 @@ mod tests {
 
     fn at(minute: u32) -> String {
         format!("2026-01-01T00:{minute:02}:00Z")
-    }
-
-    #[test]
-    fn an_object_belongs_to_a_run_if_nobody_else_can_have_made_it() {
-        let owner = Owner {
-            reference: OwnerReference::default(),
-            namespace: None,
-            created: Some(at(10).parse().unwrap()),
-            since: at(20).parse().unwrap(),
-        };
-        let made = |created, managers: &[(&str, u32)]| {
-            let managers: Vec<_> = managers.iter().map(|(manager, minute)| (*manager, at(*minute))).collect();
-            let managers: Vec<_> = managers.iter().map(|(manager, time)| (*manager, time.as_str(), "")).collect();
-            owner.made(&metadata(&at(created), &managers), PYTHON)
-        };
-        assert!(made(20, &[("any", 20)]), "in this run");
-        assert!(made(12, &[(PYTHON, 12), ("kubectl", 15)]), "in an earlier run");
-        assert!(!made(12, &[("kubectl", 12), (PYTHON, 20)]), "by somebody else");
-        assert!(!made(5, &[(PYTHON, 5)]), "before the object of the run");
-        assert!(!owner.made(&ObjectMeta::default(), PYTHON));
     }
 
     #[test]

@@ -81,29 +81,21 @@
 //!
 //! # What a run made
 //!
-//! An object that a task of `kubernetes.core.k8s` created belongs to the object of the run: Kubernetes deletes it too, and a change of
-//! it causes a run. What a task patches (`state: patched`), or what existed before, belongs to others and stays. What cannot be owned, since
-//! it is in another namespace or in none, has the annotation `opctl-runtime/owner` instead. The operator needs `get`, `list`, `patch` and
-//! `watch` for the kinds of all these objects; without a namespace, `get` and `patch` are enough unless they are watched.
+//! The requests of a run pass through the operator: its kubeconfig names a proxy for this run alone. An object that a task creates belongs
+//! to the object of the run, whatever module or program creates it, and also with `no_log`: Kubernetes deletes it too, and a change of it
+//! causes a run. Its owner is in the request that creates it. What a task patches, or what existed before, belongs to others and stays. What
+//! cannot be owned, since it is in another namespace or in none, has the annotation `opctl-runtime/owner` instead. The operator needs `get`,
+//! `list`, `patch` and `watch` for the kinds of all these objects; without a namespace, `get` and `patch` are enough unless they are watched.
 //!
-//! An event of the object names what is not deleted with it, unless there is a finalizer which can do that: what has no namespace, releases of
-//! `kubernetes.core.helm`, and tasks whose `no_log` hides what they created. Such a task can set the owner itself:
-//!
-//! ```yaml
-//! ownerReferences:
-//!   - apiVersion: cache.example.com/v1
-//!     kind: Memcached
-//!     name: "{{ ansible_operator_meta.name }}"
-//!     uid: "{{ _cache_example_com_memcached.metadata.uid }}"
-//! ```
-//!
-//! What a shell command creates, such as one with `kubectl`, is not known.
+//! An event of the object names what is not deleted with it, unless there is a finalizer which can do that: what is in another namespace, or
+//! in none. What a task creates with credentials of its own (`kubeconfig`, `host`, `api_key`) is not known.
 
 mod controller;
 mod dependents;
 mod events;
 mod object;
 mod operator_sdk_util;
+mod ownership;
 mod process;
 mod project;
 mod status;

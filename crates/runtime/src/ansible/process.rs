@@ -2,7 +2,7 @@
 
 use std::env;
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -12,18 +12,19 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, BufReader};
 use tokio::process::Command;
-use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
 use super::AnsibleOptions;
 use super::controller::Play;
 use super::dependents::Dependents;
-use super::events::{Seen, Summary};
+use super::events::Summary;
 use super::operator_sdk_util;
 use super::project::Project;
 use crate::error::shortened;
-use crate::processes::{private_folder, stop};
+use crate::processes::{NO_PROXY, end, make_folder, no_proxy, private_file, private_folder, stop};
 use crate::{Context, Error, Result, manager};
 
 /// How long a run may take to end after SIGTERM.
@@ -51,8 +52,8 @@ pub(super) struct Job<'a> {
     pub ident: &'a str,
     pub play: &'a Play,
     pub variables: &'a Map<String, Value>,
-    /// Of the object.
-    pub namespace: &'a str,
+    /// Of the proxy for this run.
+    pub kubeconfig: &'a Value,
     pub timeout: Duration,
     pub kept: u16,
     pub verbosity: u8,
@@ -146,15 +147,14 @@ impl Ansible {
         turn
     }
 
-    /// Runs Ansible, and sends what it shows of the cluster to `seen`, as soon as it is known. If nobody receives that any more, the run
-    /// is ended. No process is left when this returns.
+    /// Runs Ansible. If this is dropped, the run is ended. No process is left when this returns.
     ///
     /// At shutdown, it has half of the grace period to finish.
-    pub(super) async fn run(&self, ctx: &Context, job: Job<'_>, seen: mpsc::Sender<Seen>) -> Result<Summary, Failure> {
+    pub(super) async fn run(&self, ctx: &Context, job: Job<'_>) -> Result<Summary, Failure> {
         let failed = |error: io::Error| Failure::Failed(format!("cannot run ansible-runner: {error}"));
         let mark = format!("{}/{}", ctx.operator.name, job.key);
         // Of an operator that was killed.
-        if end(&mark).await {
+        if end(MARK, &mark).await {
             warn!("a run of an earlier process was ended");
         }
         let mut command = self.prepare(&job).map_err(failed)?;
@@ -166,6 +166,8 @@ impl Ansible {
         let (limit, kept) = (job.timeout, job.kept);
         let (shutdown, patience) = (ctx.shutdown(), Duration::from_secs(ctx.options.grace_period) / 2);
         let mut child = command.spawn().map_err(failed)?;
+        let dropped = CancellationToken::new();
+        let _ends = dropped.clone().drop_guard();
         // A task of its own: its caller may be dropped, but no process may be left.
         let ended = tokio::spawn(async move {
             let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
@@ -184,14 +186,14 @@ impl Ansible {
                 });
                 let read = async {
                     if let Some(stdout) = stdout {
-                        read(BufReader::new(stdout), &mut summary, &seen, &mut text).await;
+                        read(BufReader::new(stdout), &mut summary, &mut text).await;
                     }
                     errors.await.unwrap_or_default()
                 };
                 tokio::select! {
                     errors = read => Ok(errors),
                     () = sleep(limit) => Err(Some(format!("it ran longer than its timeout of {limit:?}"))),
-                    () = seen.closed() => Err(None),
+                    () = dropped.cancelled() => Err(None),
                     () = async { shutdown.await; sleep(patience).await } => Err(None),
                 }
             };
@@ -199,7 +201,7 @@ impl Ansible {
                 Ok(_) => child.wait().await,
                 Err(_) => stop(&mut child, DYING).await,
             };
-            end(&mark).await;
+            end(MARK, &mark).await;
             tidy(&folder, &artifacts, kept);
             match (ended, status) {
                 (_, Err(error)) => Err(failed(error)),
@@ -229,8 +231,7 @@ impl Ansible {
         write("env/extravars", &Value::from(job.variables.clone()).to_string())?;
         // Its own file would have each event once more, and it looks once a second for a signal.
         write("env/settings", r#"{"suppress_output_file": true, "pexpect_timeout": 1}"#)?;
-        let kubeconfig = crate::client::kubeconfig_for(job.namespace).map_err(io::Error::other)?;
-        write("kubeconfig", &kubeconfig.to_string())?;
+        write("kubeconfig", &job.kubeconfig.to_string())?;
         if env::var_os("ANSIBLE_INVENTORY").is_none() {
             let host =
                 "localhost ansible_connection=local ansible_python_interpreter=\"{{ ansible_playbook_python }}\"\n";
@@ -255,10 +256,12 @@ impl Ansible {
         }
         let kubeconfig = job.folder.join("kubeconfig");
         command.env("KUBECONFIG", &kubeconfig).env("K8S_AUTH_KUBECONFIG", &kubeconfig).env("PATH", self.path());
-        // A module that is killed leaves its files there.
-        for name in ["TMPDIR", "ANSIBLE_LOCAL_TEMP", "ANSIBLE_REMOTE_TEMP"] {
+        // A module that is killed leaves its files there. kubectl and helm keep what they know of an API server by its port, which
+        // another run has next time.
+        for name in ["TMPDIR", "ANSIBLE_LOCAL_TEMP", "ANSIBLE_REMOTE_TEMP", "KUBECACHEDIR"] {
             command.env(name, job.folder.join("tmp"));
         }
+        command.envs(NO_PROXY.map(|name| (name, no_proxy(name))));
         for (name, value) in [("ANSIBLE_GATHERING", "explicit"), ("ANSIBLE_NOCOLOR", "1")] {
             if env::var_os(name).is_none() {
                 command.env(name, value);
@@ -289,17 +292,11 @@ impl Ansible {
 }
 
 /// Reads events until there are no more.
-async fn read(
-    mut lines: impl AsyncBufRead + Unpin,
-    summary: &mut Summary,
-    sender: &mpsc::Sender<Seen>,
-    text: &mut io::Result<File>,
-) {
-    let mut seen = Vec::new();
+async fn read(mut lines: impl AsyncBufRead + Unpin, summary: &mut Summary, text: &mut io::Result<File>) {
     loop {
         match next_line(&mut lines, LONGEST).await {
             Ok(Some(Some(line))) => {
-                let shown = summary.note(&line, &mut seen).unwrap_or_else(|_| {
+                let shown = summary.note(&line).unwrap_or_else(|_| {
                     // Until Ansible has started, this is plain text; later it may be part of an event.
                     let line = String::from_utf8_lossy(if summary.task.is_empty() { &line } else { &[] });
                     summary.said(&line);
@@ -310,18 +307,9 @@ async fn read(
                     let _ = writeln!(text, "{}", shown.replace("\r\n", "\n"));
                 }
             }
-            Ok(Some(None)) => {
-                let why = "its result is longer than 8 MiB";
-                seen.push(Seen::Hidden { task: summary.task.clone(), why });
-            }
+            Ok(Some(None)) => {}
             Ok(None) => return,
             Err(error) => return warn!("the events of a run cannot be read: {error}"),
-        }
-        for seen in seen.drain(..) {
-            // Nobody wants to know, and the run is ended.
-            if sender.send(seen).await.is_err() {
-                return;
-            }
         }
     }
 }
@@ -378,58 +366,6 @@ fn tidy(folder: &Path, artifacts: &Path, kept: u16) {
     }
 }
 
-/// A folder that only this user can read.
-pub(super) fn make_folder(path: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
-}
-
-/// An empty file that only this user can read.
-pub(super) fn private_file(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.create(true).truncate(true).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
-/// Ends all processes with this mark, whatever has become of their parents. Whether there were any.
-#[cfg(target_os = "linux")]
-async fn end(mark: &str) -> bool {
-    use std::ffi::OsStr;
-
-    use rustix::process::{Pid, Signal, kill_process};
-    let mut were_any = false;
-    for _ in 0..100 {
-        let mark = mark.to_owned();
-        let left = tokio::task::spawn_blocking(move || {
-            let all = procfs::process::all_processes().into_iter().flatten().flatten();
-            let is_marked = |process: &procfs::process::Process| {
-                process.environ().is_ok_and(|all| all.get(OsStr::new(MARK)).is_some_and(|value| *value == *mark))
-            };
-            let found: Vec<Pid> = all.filter(is_marked).filter_map(|process| Pid::from_raw(process.pid)).collect();
-            // One that has just ended cannot be killed.
-            found.iter().for_each(|pid| _ = kill_process(*pid, Signal::KILL));
-            found.len()
-        });
-        match left.await {
-            Ok(1..) => were_any = true,
-            _ => return were_any,
-        }
-        sleep(Duration::from_millis(20)).await;
-    }
-    warn!("processes of a run do not end");
-    were_any
-}
-
-#[cfg(not(target_os = "linux"))]
-async fn end(_mark: &str) -> bool {
-    false
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -443,19 +379,5 @@ mod tests {
         }
         let [one, empty, two] = ["one", "", "two"].map(|line| Some(line.to_owned()));
         assert_eq!(all, [one, None, empty, two]);
-    }
-
-    #[cfg(target_os = "linux")]
-    #[tokio::test]
-    async fn processes_are_found_by_their_mark_in_whatever_session() {
-        let mark = format!("test/{}", std::process::id());
-        let mut child = Command::new("setsid").args(["sleep", "100"]).env(MARK, &mark).spawn().unwrap();
-        let mut other = Command::new("sleep").arg("100").env(MARK, format!("{mark}0")).spawn().unwrap();
-        sleep(Duration::from_millis(200)).await;
-        assert!(end(&mark).await);
-        assert!(!child.wait().await.unwrap().success());
-        assert!(!end(&mark).await);
-        assert_eq!(other.try_wait().unwrap(), None);
-        other.kill().await.unwrap();
     }
 }

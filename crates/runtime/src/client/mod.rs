@@ -86,35 +86,6 @@ pub fn from_config(config: Config, metrics: &Metrics) -> Result<Client, Error> {
     build(config, proxy, &Term::default(), metrics)
 }
 
-/// The kubeconfig for child processes, as JSON: the operator's cluster and credentials, with `namespace` as the default
-/// namespace.
-#[cfg(feature = "ansible")]
-pub(crate) fn kubeconfig_for(namespace: &str) -> Result<serde_json::Value, Error> {
-    use serde_json::json;
-    const ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
-    let variable = |name: &str| env::var(name).ok();
-    let Some(Found { mut kubeconfig, .. }) = kubeconfig(&variable)? else {
-        let url = Config::incluster_env().map_err(Error::no_pod)?.cluster_url.to_string();
-        return Ok(json!({
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{ "name": "pod", "cluster": {
-                "server": url.trim_end_matches('/'), "certificate-authority": format!("{ACCOUNT}/ca.crt"),
-            } }],
-            "users": [{ "name": "pod", "user": { "tokenFile": format!("{ACCOUNT}/token") } }],
-            "contexts": [{ "name": "pod", "context": { "cluster": "pod", "user": "pod", "namespace": namespace } }],
-            "current-context": "pod",
-        }));
-    };
-    let current = kubeconfig.current_context.clone();
-    for named in kubeconfig.contexts.iter_mut().filter(|named| Some(&named.name) == current.as_ref()) {
-        if let Some(context) = &mut named.context {
-            context.namespace = Some(namespace.to_owned());
-        }
-    }
-    Ok(serde_json::to_value(&kubeconfig).expect("it was read as text"))
-}
-
 /// A merged kubeconfig, and the files that it was loaded from.
 struct Found {
     paths: Paths,

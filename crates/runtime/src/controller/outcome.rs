@@ -91,7 +91,7 @@ impl Outcome {
     }
 
     /// Publishes no events about the condition of this type, which other events cover.
-    #[cfg(feature = "helm")]
+    #[cfg(any(feature = "ansible", feature = "helm"))]
     pub(crate) fn silent(mut self, type_: &'static str) -> Self {
         self.silent.push(type_);
         self

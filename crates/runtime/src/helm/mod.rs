@@ -92,6 +92,7 @@ mod annotations;
 mod chart;
 mod controller;
 mod dependents;
+mod fields;
 mod history;
 mod manifest;
 mod objects;

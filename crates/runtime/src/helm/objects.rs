@@ -6,6 +6,7 @@ use kube::api::{ApiResource, DeleteParams, DynamicObject, GetParams, Patch, Patc
 use kube::{Resource, ResourceExt};
 use serde_json::{Value, json};
 
+use super::fields::migrate;
 use super::manifest::{Object, RELEASE_NAME, RELEASE_NAMESPACE};
 use super::release::{Drift, Id, Settings};
 use crate::apply::patch;
@@ -14,7 +15,7 @@ use crate::digest::digest;
 use crate::{Context, Error, Result, brief, names};
 
 /// The field manager of helm, under which its fields are taken back.
-const HELM: &str = "helm";
+pub(super) const HELM: &str = "helm";
 /// Requests at a time for one release.
 const REQUESTS: usize = 4;
 /// The number of times that an object is read and applied again if others change it in between.
@@ -154,6 +155,9 @@ async fn compared(
     loop {
         tries += 1;
         let before = location.get(&object.name, ctx).await?;
+        if let Some(before) = &before {
+            migrate(before, &location.url, &object.name, ctx).await?;
+        }
         if settings.drift == Drift::Ignore || settings.drift == Drift::Report && before.is_none() {
             return Ok((before.clone(), before));
         }

@@ -16,7 +16,7 @@ use super::chart::Chart;
 use super::history::{Contents, History, Record};
 use super::manifest::{Object, objects};
 use super::objects::{Owner, Synced, remove, restore, sync};
-use super::process::{Failure, Helm};
+use super::process::Failure;
 use super::status::ReleaseInfo;
 use crate::apply::write_status;
 use crate::conditions::{Status, condition, not_ready};
@@ -341,7 +341,7 @@ impl Applying<'_> {
             self.refuse_foreign(last).await?;
             if last.is_pending() || last.status == "uninstalling" || last.status == "uninstalled" {
                 // Helm writes the record, and somebody killed it: nothing else ends a record like this.
-                if !Helm::is_free(id)? {
+                if !ctx.helm.is_free(id).await? {
                     return Ok(self.waits(None, "Waiting", BUSY, Duration::from_secs(5)));
                 }
                 let age = Timestamp::now().duration_since(last.modified).unsigned_abs();

@@ -55,9 +55,10 @@ impl Setup {
         // The second argument is the folder of the run.
         let text = format!(
             "#!/bin/sh\n[ \"$1\" = --version ] || cp \"$2/env/extravars\" \"$(mktemp {}/variables/XXXXXXXX)\"\n\
-             PATH={}:\"$PATH\" exec {}/ansible-runner \"$@\"\n",
+             PATH={}:{}:\"$PATH\" exec {}/ansible-runner \"$@\"\n",
             folder.display(),
             ansible.display(),
+            cluster.kubectl.parent().unwrap().display(),
             ansible.display(),
         );
         fs::write(&program, text).unwrap();
@@ -72,7 +73,10 @@ impl Setup {
 
     /// `timeout` is the limit of a run for a page, in seconds.
     fn manager_with(&self, timeout: &str) -> Manager {
-        let project = PLAYBOOKS.folder().join("ansible");
+        self.manager_of(&PLAYBOOKS.folder().join("ansible"), timeout)
+    }
+
+    fn manager_of(&self, project: &Path, timeout: &str) -> Manager {
         let runs = self.runs();
         let arguments = [
             "--ansible-project",
@@ -141,6 +145,17 @@ impl Setup {
 
     fn succeeds(&self, kind: &str, name: &str) -> Value {
         self.becomes(kind, name, "Ready", "True")
+    }
+
+    /// Reasons and notes of the operator's events about an object, the oldest first.
+    fn events(&self, name: &str) -> Vec<(String, String)> {
+        let events = self.cluster.kubectl(&["get", "events.events.k8s.io", "-o", "json"], "");
+        let events: Value = serde_json::from_str(&events).unwrap();
+        let mut events = events["items"].as_array().unwrap().clone();
+        events.retain(|event| event["reportingController"] == "playbooks" && event["regarding"]["name"] == name);
+        events.sort_by_key(|event| event["eventTime"].as_str().unwrap().to_owned());
+        let text = |event: &Value, field: &str| event[field].as_str().unwrap_or_default().to_owned();
+        events.iter().map(|event| (text(event, "reason"), text(event, "note"))).collect()
     }
 
     fn text(&self, name: &str) -> String {
@@ -289,22 +304,103 @@ fn runs_that_fail_or_hang_end_and_are_repeated() {
     assert_eq!(left, 0, "variables are removed after a run");
 }
 
+/// Tasks that show nothing, in every way in which they write; the first run is killed after them.
+const HIDDEN: &str = r#"
+- hosts: localhost
+  gather_facts: false
+  tasks:
+    - no_log: true
+      kubernetes.core.k8s:
+        definition:
+          - { apiVersion: v1, kind: Secret, metadata: { name: diary, namespace: default }, stringData: { text: "{{ text }}" } }
+          - { apiVersion: v1, kind: ConfigMap, metadata: { name: created, namespace: default } }
+          - { apiVersion: v1, kind: ConfigMap, metadata: { name: elsewhere, namespace: kube-public } }
+          - { apiVersion: v1, kind: ConfigMap, metadata: { name: mine, namespace: default }, data: { text: "{{ text }}" } }
+    - no_log: true
+      kubernetes.core.k8s:
+        apply: true
+        server_side_apply: { field_manager: note, force_conflicts: true }
+        definition:
+          - { apiVersion: v1, kind: ConfigMap, metadata: { name: applied, namespace: default }, data: { text: "{{ text }}" } }
+          - { apiVersion: v1, kind: ConfigMap, metadata: { name: mine-too, namespace: default }, data: { text: "{{ text }}" } }
+    - no_log: true
+      ansible.builtin.shell: kubectl create configmap typed --dry-run=client -o yaml | kubectl apply -f -
+    - ansible.builtin.command: sleep 1000
+      when: "'wait' in text"
+    - no_log: true
+      kubernetes.core.k8s:
+        force: true
+        definition: { apiVersion: v1, kind: ConfigMap, metadata: { name: created, namespace: default }, data: { text: "{{ text }}" } }
+    - ansible.builtin.set_stats: { data: { requeue_after: 1h } }
+"#;
+
 #[test]
-fn secrets_stay_secret_and_what_is_hidden_is_reported() {
-    let Some(setup) = Setup::new("ansible-secrets") else { return };
-    let mut manager = setup.manager();
-    setup.apply("Note", "diary", &json!({ "text": "s3cret-of-the-diary" }));
+fn what_tasks_hide_belongs_to_the_object_and_stays_secret() {
+    let Some(setup) = Setup::new("ansible-hidden") else { return };
+    let project = setup.folder.join("project");
+    fs::create_dir_all(project.join("playbooks")).unwrap();
+    let copied = Command::new("cp").arg("-r").arg(PLAYBOOKS.folder().join("ansible/roles")).arg(&project).status();
+    assert!(copied.unwrap().success());
+    let cleanup = PLAYBOOKS.folder().join("ansible/playbooks/cleanup.yml");
+    fs::copy(cleanup, project.join("playbooks/cleanup.yml")).unwrap();
+    fs::write(project.join("playbooks/note.yml"), HIDDEN).unwrap();
+    // What existed before stays, though the same tasks write to it.
+    setup.kubectl("create configmap mine");
+    setup.kubectl("create configmap mine-too");
+
+    let mut manager = setup.manager_of(&project, "300");
+    setup.apply("Note", "diary", &json!({ "text": "s3cret: wait" }));
+    within(PATIENCE, "the first run waits", || setup.processes().iter().any(|it| it.contains("sleep 1000")));
+    manager.signal("KILL");
+    manager.exit();
+    let log = manager.log();
+    let uid = setup.get("note", "diary")["metadata"]["uid"].clone();
+    let owners = |kind: &str, name: &str| {
+        let owners = setup.get(kind, name)["metadata"]["ownerReferences"].as_array().cloned().unwrap_or_default();
+        Vec::from_iter(owners.iter().map(|owner| owner["uid"].clone()))
+    };
+    let made = [("secret", "diary"), ("configmap", "created"), ("configmap", "applied"), ("configmap", "typed")];
+    for (kind, name) in made {
+        assert_eq!(owners(kind, name), std::slice::from_ref(&uid), "{kind} {name} has its owner from the first moment");
+    }
+
+    let mut manager = setup.manager_of(&project, "300");
+    setup.apply("Note", "diary", &json!({ "text": "s3cret: done" }));
     let note = setup.succeeds("note", "diary");
     assert!(note["status"]["lastRun"]["next"].is_string());
-    assert_eq!(setup.get("secret", "diary")["metadata"]["ownerReferences"], Value::Null);
-    within(PATIENCE, "an event names the task", || {
-        let events = setup.cluster.kubectl(&["get", "events.events.k8s.io", "-o", "json"], "");
-        let events: Value = serde_json::from_str(&events).unwrap();
-        let mut events = events["items"].as_array().unwrap().iter();
-        events.any(|it| it["reason"] == "NotOwned" && it["note"].as_str().unwrap().contains("task `Hide the note`"))
+    let dependents = note["status"]["lastRun"]["dependents"].as_array().unwrap().iter();
+    let mut names = Vec::from_iter(dependents.map(|it| it["name"].as_str().unwrap().to_owned()));
+    names.sort();
+    assert_eq!(names, ["applied", "created", "diary", "elsewhere", "typed"]);
+    for (kind, name) in made {
+        assert_eq!(
+            owners(kind, name),
+            std::slice::from_ref(&uid),
+            "{kind} {name}, also after it was applied or replaced"
+        );
+    }
+    for name in ["mine", "mine-too"] {
+        assert_eq!((setup.text(name).as_str(), owners("configmap", name)), ("s3cret: done", Vec::new()));
+    }
+    assert_eq!(setup.text("created"), "s3cret: done");
+    let elsewhere = setup.cluster.kubectl(&["get", "configmap", "elsewhere", "-n", "kube-public", "-o", "json"], "");
+    let elsewhere: Value = serde_json::from_str(&elsewhere).unwrap();
+    assert_eq!(elsewhere["metadata"]["annotations"]["opctl-runtime/owner"], uid);
+    within(PATIENCE, "an event says what stays", || {
+        let events = setup.events("diary").into_iter();
+        // A run that was killed may have said it, too.
+        let notes = BTreeSet::from_iter(events.filter(|(reason, _)| reason == "NotOwned").map(|(_, note)| note));
+        let only = "ConfigMap elsewhere is in another namespace, or in none";
+        notes == BTreeSet::from([format!("Kubernetes does not delete everything with this object: {only}")])
     });
+
+    setup.kubectl("delete note diary --timeout=120s");
+    within(PATIENCE, "nothing is left", || made.iter().all(|(kind, name)| setup.get(kind, name).is_null()));
+    for name in ["mine", "mine-too"] {
+        assert!(!setup.get("configmap", name).is_null(), "{name} existed before");
+    }
     assert_eq!(manager.terminate().code(), Some(0));
-    assert!(!manager.log().contains("s3cret"), "{}", manager.log());
+    assert!(!log.contains("s3cret") && !manager.log().contains("s3cret"), "{log}{}", manager.log());
     let found = Command::new("grep").args(["-r", "s3cret"]).arg(setup.runs()).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&found.stdout), "");
 }

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::control_plane::ControlPlane;
 use crate::example::CHARTS;
+use crate::leadership::SHORT;
 use crate::manager::Manager;
 use crate::{MINUTE, RETRIES, within};
 
@@ -286,13 +287,31 @@ fn failures_of_releases() {
     copy(&setup.charts.join("site"), &other);
     fs::write(other.join("Chart.yaml"), "apiVersion: v2\nname: other\nversion: 1.0.0\nappVersion: '1.27'\n").unwrap();
     helm(&["install", "taken", other.to_str().unwrap()]);
-    helm(&["install", "same", setup.charts.join("site").to_str().unwrap(), "--set", "text=by hand"]);
+    let same = setup.charts.join("site");
+    helm(&["install", "same", same.to_str().unwrap(), "--set", "text=by hand", "--server-side=false"]);
+    // As operator-sdk leaves it, with a field of an earlier version of the chart.
+    let old = [
+        json!({ "op": "replace", "path": "/metadata/managedFields/0/manager", "value": "helm-operator" }),
+        json!({ "op": "add", "path": "/metadata/managedFields/0/fieldsV1/f:data/f:old", "value": {} }),
+        json!({ "op": "add", "path": "/data/old", "value": "of an earlier version" }),
+    ];
+    let patch = ["patch", "configmap", "same", "--field-manager=helm-operator", "--type=json", "-p"];
+    setup.cluster.kubectl(&[&patch[..], &[&json!(old).to_string()]].concat(), "");
     let starts = setup.starts();
     setup.site("taken", &json!({}));
     setup.site("same", &json!({ "text": "by hand" }));
     setup.becomes("taken", "Ready", "ReleaseNameTaken");
     assert_eq!(setup.becomes_ready("same")["status"]["release"]["revision"], 1);
     assert_eq!(setup.starts(), starts);
+    assert_eq!(setup.get("configmap", "same")["data"], json!({ "index.html": "by hand" }));
+    let managed = setup.cluster.kubectl(&["get", "configmap", "same", "-o", "json", "--show-managed-fields"], "");
+    let managed: Value = serde_json::from_str(&managed).unwrap();
+    let managers = managed["metadata"]["managedFields"].as_array().unwrap().iter();
+    let managers: BTreeSet<_> = managers.map(|it| format!("{}/{}", it["manager"], it["operation"])).collect();
+    assert!(
+        managers.contains("\"helm\"/\"Apply\"") && managers.iter().all(|it| !it.contains("helm-operator")),
+        "{managers:?}"
+    );
     setup.kubectl("delete site taken --timeout=60s");
     assert!(!setup.get("deployment", "taken").is_null(), "it was not this operator's");
 
@@ -371,6 +390,59 @@ fn a_shutdown_waits_for_helm() {
     let _manager = setup.ready_manager(&[]);
     setup.becomes_ready("slow");
     assert_eq!(setup.condition("slow", "Reconciling"), Value::Null);
+}
+
+/// The first leader is frozen while its helm waits for a hook. Another replica, elsewhere, takes over, and finishes the work.
+#[test]
+fn a_former_leader_and_its_helm_write_nothing() {
+    let Some(setup) = Setup::new("helm-handover") else { return };
+    let in_namespace = "-n charts-system";
+    setup.kubectl(&format!(
+        "create role leader --verb=get,list,watch,create,update,patch --resource=leases {in_namespace}"
+    ));
+    setup.kubectl(&format!(
+        "create rolebinding leader --role=leader --serviceaccount=charts-system:charts {in_namespace}"
+    ));
+    let replica = |name: &str| {
+        let (charts, program) = (setup.charts.to_str().unwrap(), setup.program.to_str().unwrap());
+        let election = ["--leader-elect", "--leader-election-namespace=charts-system"];
+        let arguments = [&["--helm-charts", charts, "--helm-program", program][..], &election, &SHORT].concat();
+        // Its own, as in a Pod.
+        let temporary = setup.cluster.folder.join(name);
+        fs::create_dir_all(&temporary).unwrap();
+        let variables = [("TMPDIR", temporary.to_str().unwrap())];
+        Manager::start_with(Path::new("."), CHARTS.program(), &setup.kubeconfig, name, &arguments, &variables)
+    };
+    let leads = |manager: &Manager| manager.metrics().lines().any(|line| line == "controller_leader 1");
+    let record = |revision: u64| setup.get("secret", &format!("sh.helm.release.v1.site.v{revision}"));
+    let mut former = replica("former");
+    setup.site("site", &json!({ "slow": true, "text": "of the former leader" }));
+    within(MINUTE, "the hook", || !setup.get("job", "site-migrate").is_null());
+    assert_eq!(record(1)["metadata"]["labels"]["status"], "pending-install");
+    former.signal("STOP");
+    setup.site("site", &json!({ "slow": false, "text": "of the next leader" }));
+    let mut next = replica("next");
+    within(RETRIES, "the next leader", || leads(&next));
+    let site = setup.becomes_ready("site");
+    assert_eq!(site["status"]["release"]["revision"], 2);
+    let unlocked = setup.events("site").iter().filter(|event| event.starts_with("ReleaseUnlocked")).count();
+    assert_eq!(unlocked, 1, "{:?}", setup.events("site"));
+
+    former.signal("CONT");
+    assert_eq!(former.exit().code(), Some(1), "{}", former.log());
+    let page = &setup.get("configmap", "site");
+    assert_eq!(page["data"]["index.html"], "of the next leader");
+    let states = [1, 2].map(|revision| record(revision)["metadata"]["labels"]["status"].clone());
+    assert_eq!((states, record(3)), ([json!("failed"), json!("deployed")], Value::Null));
+    // The helm of the former leader has gone with it, and the next leader needed one.
+    let helms = || {
+        let found = Command::new("pgrep").args(["-f", &format!("upgrade site {}", setup.charts.display())]).output();
+        String::from_utf8_lossy(&found.unwrap().stdout).lines().count()
+    };
+    within(MINUTE, "no helm is left", || helms() == 0);
+    assert_eq!(setup.starts(), 2);
+    assert_eq!(setup.get("configmap", "site"), *page);
+    assert!(next.terminate().success());
 }
 
 /// `kill -9` of the operator, of helm, and of both, at random points of many changes.
