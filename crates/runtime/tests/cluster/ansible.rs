@@ -364,8 +364,8 @@ fn what_tasks_hide_belongs_to_the_object_and_stays_secret() {
         assert_eq!(owners(kind, name), std::slice::from_ref(&uid), "{kind} {name} has its owner from the first moment");
     }
 
-    let mut manager = setup.manager_of(&project, "300");
     setup.apply("Note", "diary", &json!({ "text": "s3cret: done" }));
+    let mut manager = setup.manager_of(&project, "300");
     let note = setup.succeeds("note", "diary");
     assert!(note["status"]["lastRun"]["next"].is_string());
     let dependents = note["status"]["lastRun"]["dependents"].as_array().unwrap().iter();
