@@ -128,11 +128,10 @@ impl Exchange<'_> {
         Ok((head, body.collect_bytes().await?))
     }
 
-    /// The object as it is; `None` if there is none, or it may not be read.
+    /// The object as it is, with its kind, which its metadata alone would not have; `None` if there is none, or it may not be read.
     async fn now(&self) -> Option<Written> {
         let name = self.asked.target.name.as_deref()?;
-        let request =
-            kube::core::Request::new(self.asked.collection()).get_metadata(name, &GetParams::default()).ok()?;
+        let request = kube::core::Request::new(self.asked.collection()).get(name, &GetParams::default()).ok()?;
         serde_json::from_str(&self.client.request_text(request).await.ok()?).ok()
     }
 }
