@@ -179,6 +179,9 @@ mod tests {
 
     use super::*;
 
+    /// The field manager of the Python client of Kubernetes.
+    const PYTHON: &str = "OpenAPI-Generator";
+
     fn metadata(created: &str, managers: &[(&str, &str, &str)]) -> ObjectMeta {
         let managers: Vec<Value> = managers
             .iter()

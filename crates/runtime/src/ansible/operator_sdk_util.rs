@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::process::{make_folder, private_file};
+use crate::processes::{make_folder, private_file};
 
 const MODULES: [(&str, &str); 3] = [
     ("k8s_status", include_str!("operator_sdk_util/k8s_status.py")),
