@@ -92,6 +92,20 @@ impl Args {
         }
     }
 
+    /// Nothing says what kind of controller this is.
+    pub fn is_about_names_only(&self) -> bool {
+        let Options { short_names, categories, .. } = self.options.clone();
+        let others = [
+            self.namespaced == Some(false),
+            self.resource.is_some() || self.controller.is_some(),
+            self.controller_name.is_some() || self.from.is_some() || self.conversion.is_some(),
+            self.chart.chart.is_some() || self.chart.repo.is_some() || self.ansible.flag().is_some(),
+            self.external_crd.is_some() || self.external_type.is_some(),
+            self.options != Options { short_names, categories, ..Options::default() },
+        ];
+        !others.contains(&true)
+    }
+
     /// The first flag about the controller's name and what it watches, if any was given.
     pub fn wiring_flag(&self) -> Option<&'static str> {
         let flags = [

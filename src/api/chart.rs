@@ -8,6 +8,7 @@
 //! For a newer version of a chart, the version that the project has is fetched, too. The files that would be created with each are compared,
 //! and the differences are edits of the user's files (`Edit::Lines`), so no state is needed to tell edits from updates.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use heck::ToUpperCamelCase;
@@ -20,10 +21,10 @@ use crate::diagnostics::{OP480, OP481};
 use crate::error::{UserError, UserErrors};
 use crate::scaffold;
 use crate::scaffold::api_of_resource;
-use opctl_charts::chart::{self, Chart, ChartError, Render};
+use opctl_charts::chart::{self, Cause, Chart, ChartError, Render, Switch};
 use opctl_charts::operator_sdk::Existing;
 use opctl_charts::spec::{self, Known, Object, Words};
-use opctl_edit::plan::{ApplyError, checksum};
+use opctl_edit::plan::{ApplyError, checksum, checksum_of_bytes};
 use opctl_model::counted;
 use opctl_model::diagnostic::{Code, Diagnostic, SourceFile, Span};
 use opctl_model::names::{Group, Kind, Plural};
@@ -53,7 +54,7 @@ impl Operator {
         Self {
             scaffold: scaffold::Chart { folder, spec, adopted },
             samples: Vec::new(),
-            files: Files::new(),
+            files: Files::default(),
             permissions: String::new(),
             is_first,
         }
@@ -151,7 +152,7 @@ pub fn fetch(args: &mut Args, report: Report) -> anyhow::Result<Option<Fetched>>
     let workspace = Workspace::create().map_err(UserError::from)?;
     let files = helm::fetch(&source, &workspace);
     let files = unless_interrupted(files, &workspace)?;
-    let chart = Chart::parse(&files).map_err(UserError::from)?;
+    let chart = Chart::parse(&files.texts).map_err(UserError::from)?;
     args.group.get_or_insert_with(|| "charts".into());
     args.version.get_or_insert_with(|| "v1alpha1".into());
     args.kind.get_or_insert_with(|| chart.name.to_upper_camel_case());
@@ -172,7 +173,7 @@ pub fn import(
     let workspace = Workspace::create().map_err(UserError::from)?;
     let files = helm::fetch(&Source::Path(path.to_owned()), &workspace);
     let files = unless_interrupted(files, &workspace)?;
-    let chart = Chart::parse(&files).map_err(UserError::from)?;
+    let chart = Chart::parse(&files.texts).map_err(UserError::from)?;
     Ok(Fetched { workspace, folder: folder.to_owned(), chart, files, values, kinds, imported: Some(imported) })
 }
 
@@ -273,7 +274,7 @@ pub fn earlier(
     let (Some(old), Source::Remote { reference, repo, .. }) = (version(old.as_ref()), source(reference, args)?) else {
         return Ok(None);
     };
-    if version(operator.files.get("Chart.yaml")).as_ref() == Some(&old) {
+    if version(operator.files.texts.get("Chart.yaml")).as_ref() == Some(&old) {
         return Ok(None);
     }
     report(Message::Progress(&format!("fetching {reference} {old}")));
@@ -287,7 +288,7 @@ pub fn earlier(
         }
     });
     let files = unless_interrupted(files, &workspace)?;
-    let chart = Chart::parse(&files).map_err(UserError::from)?;
+    let chart = Chart::parse(&files.texts).map_err(UserError::from)?;
     let values = args.chart.values.as_deref().map_or_else(|| Ok(json!({})), user_values)?;
     let imported = operator.scaffold.adopted.as_ref().map(|_| Imported::again());
     let fetched = Fetched { workspace, chart, files, folder: folder.clone(), values, kinds: Vec::new(), imported };
@@ -386,55 +387,71 @@ pub fn known(project: &ProjectFile, more: &[(String, String, String)]) -> Known 
     Known::with(own.chain(more.iter().cloned()))
 }
 
-/// So many renderings take some ten seconds. What is left is rendered with every switch on.
-const MOST_SWITCHES: usize = 100;
+/// So many renderings take some ten seconds. The rest is rendered with every switch on.
+const MOST_VARIANTS: usize = 40;
 
-/// The chart with the values that it has to have, and then with each of its switches changed, and with all of them on.
+/// The chart with the values that it has to have; then with independent switches changed, until each was; and with all of them on.
 fn renders(folder: &Path, chart: &Chart, base: &Value, report: Report) -> Result<Vec<Render>, HelmError> {
     let served = chart::served(chart);
-    let render = |cause: String, values: &Value| {
-        helm::template(chart::RELEASE, folder, values, &served).map(|text| Render { cause, text })
+    let render = |cause: Cause, values: &Value| {
+        helm::template([chart::RELEASE, chart::NAMESPACE], folder, values, &served).map(|text| Render { cause, text })
     };
-    let mut renders = vec![render(String::new(), base)?];
-    let switches = chart::values(chart).switches();
-    if let Some(rest) = switches.get(MOST_SWITCHES..).filter(|rest| !rest.is_empty()) {
-        let names: Vec<String> = rest.iter().map(|(path, _)| path.join(".")).collect();
+    let switches = chart::switches(chart);
+    let mut groups = chart::groups(&switches);
+    if let Some(rest) = groups.get(MOST_VARIANTS..).filter(|rest| !rest.is_empty()) {
+        let names: Vec<String> = rest.iter().flatten().map(|switch| switch.path.join(".")).collect();
         report(Message::Warning(&format!(
             "the chart `{}` has {} switches, and these were not changed one by one: {}",
             chart.name,
             switches.len(),
             names.join(", ")
         )));
+        groups.truncate(MOST_VARIANTS);
     }
-    let mut variants: Vec<(String, Value)> = switches
-        .iter()
-        .take(MOST_SWITCHES)
-        .map(|(path, default)| {
-            (format!("{}={}", path.join("."), !default), chart::with(base.clone(), path, (!default).into()))
-        })
-        .collect();
-    let all = switches.iter().fold(base.clone(), |values, (path, _)| chart::with(values, path, true.into()));
-    variants.push(("every switch on".into(), all));
-    let variants_of_values = counted(variants.len(), "variant of its values");
-    report(Message::Progress(&format!("rendering `{}` with {variants_of_values}", chart.name)));
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let part = |core: usize| -> Vec<(usize, Result<Render, HelmError>)> {
-        let own = variants.iter().enumerate().skip(core).step_by(cores);
-        own.map(|(number, (cause, values))| (number, render(cause.clone(), values))).collect()
+    let all = switches.iter().fold(base.clone(), |values, it| chart::with(values, &it.path, true.into()));
+    let changed = |group: Vec<Switch>| {
+        let values = group.iter().fold(base.clone(), |values, it| chart::with(values, &it.path, (!it.default).into()));
+        (Cause::Changed(group), values)
     };
-    let mut rendered: Vec<_> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..cores).map(|core| scope.spawn(move || part(core))).collect();
-        workers.into_iter().flat_map(|worker| worker.join().expect("it does not panic")).collect()
-    });
-    rendered.sort_by_key(|(number, _)| *number);
-    for ((_, result), (cause, _)) in rendered.into_iter().zip(&variants) {
-        match result {
-            Ok(render) => renders.push(render),
-            // Values may exclude each other.
-            Err(error) => report(Message::Note(&format!(
-                "not rendered with {cause}, so its kinds are known from the templates alone: {error}"
-            ))),
+    let mut open: Vec<(Cause, Value)> = groups.into_iter().map(changed).chain([(Cause::EverySwitchOn, all)]).collect();
+    report(Message::Progress(&format!("rendering `{}`", chart.name)));
+    let mut renders = vec![render(Cause::None, base)?];
+    let mut failed = Vec::new();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    while !open.is_empty() {
+        let next = open.split_off(open.len().saturating_sub(cores));
+        let (done, left) = (renders.len() + failed.len(), counted(open.len() + next.len(), "variant of its values"));
+        report(Message::Progress(&format!("rendering `{}`: {done} done, {left} to do", chart.name)));
+        let results: Vec<_> = std::thread::scope(|scope| {
+            let render = &render;
+            let workers: Vec<_> =
+                next.iter().map(|(cause, values)| scope.spawn(move || render(cause.clone(), values))).collect();
+            workers.into_iter().map(|worker| worker.join().expect("it does not panic")).collect()
+        });
+        for (result, (cause, _)) in results.into_iter().zip(next) {
+            match (result, cause) {
+                (Ok(render), _) => renders.push(render),
+                // Values may exclude each other.
+                (Err(_), Cause::Changed(mut group)) if group.len() > 1 => {
+                    let second = group.split_off(group.len() / 2);
+                    open.extend([second, group].map(changed));
+                }
+                (Err(error), cause) => failed.push((cause, error)),
+            }
         }
+    }
+    // The order in which they ended depends on the machine.
+    let place = |cause: &Cause| match cause {
+        Cause::None => 0,
+        Cause::Changed(group) => 1 + switches.iter().position(|it| group.first() == Some(it)).unwrap_or_default(),
+        Cause::EverySwitchOn => usize::MAX,
+    };
+    renders.sort_by_key(|render| place(&render.cause));
+    failed.sort_by_key(|(cause, _)| place(cause));
+    for (cause, error) in failed {
+        report(Message::Note(&format!(
+            "not rendered with {cause}, so its kinds are known from the templates alone: {error}"
+        )));
     }
     Ok(renders)
 }
@@ -452,8 +469,10 @@ fn text(folder: &str, files: &Files, markers: &str) -> String {
 const SUM: &str = "SHA-256 of helm-charts: ";
 
 fn digest(files: &Files) -> String {
-    let all: String = files.iter().map(|(path, text)| format!("{}  {path}\n", checksum(text))).collect();
-    checksum(&all)
+    let texts = files.texts.iter().map(|(path, text)| (path, checksum(text)));
+    let others = files.others.iter().map(|(path, content)| (path, checksum_of_bytes(content)));
+    let all: BTreeMap<&String, String> = texts.chain(others).collect();
+    checksum(&all.into_iter().map(|(path, sum)| format!("{sum}  {path}\n")).collect::<String>())
 }
 
 impl From<HelmError> for UserError {
@@ -544,11 +563,15 @@ impl Changed {
 /// The files of a chart in the project, by their paths from its folder.
 fn files_of(tree: &Tree, folder: &str) -> anyhow::Result<Files> {
     let base = path_of(folder);
-    let files = tree.files_below(&base)?.into_iter().map(|path| {
-        let text = tree.read(&path)?.unwrap_or_default();
-        Ok((path[base.len() + 1..].to_owned(), text))
-    });
-    files.collect()
+    let mut files = Files::default();
+    for path in tree.files_below(&base)? {
+        let content = match tree.laid_over(&path) {
+            Some(text) => text.clone().unwrap_or_default().into_bytes(),
+            None => tree.read_bytes(&path)?.unwrap_or_default(),
+        };
+        files.add(path[base.len() + 1..].to_owned(), content);
+    }
+    Ok(files)
 }
 
 fn stale_of(tree: &Tree, project: &ProjectFile, resource: &Resource, folder: &str, report: Report) -> Option<Stale> {
@@ -583,7 +606,7 @@ fn permissions_of(
     files: &Files,
     report: Report,
 ) -> anyhow::Result<String> {
-    let chart = Chart::parse(files)?;
+    let chart = Chart::parse(&files.texts)?;
     let kinds = resource.options.helm_kinds.iter().map(|text| kind(text)).collect::<Result<Vec<_>, _>>()?;
     let sample = tree.read(&format!("config/samples/{}", api_of_resource(resource).sample()))?.unwrap_or_default();
     let sample = yaml::objects(&sample).ok().and_then(|objects| objects.into_iter().next()).unwrap_or_default();

@@ -42,7 +42,19 @@ pub fn update(
     add(&mut before, &project, earlier);
     add(&mut plan, &project, request);
     for (path, change) in before.changes {
-        let Change::Scaffold(old) = change else { continue };
+        let old = match change {
+            Change::Scaffold(old) => old,
+            Change::Copy { content: old, .. } => {
+                match plan.changes.remove(&path) {
+                    Some(Change::Copy { content, .. }) if content == old => {}
+                    Some(Change::Copy { content, .. }) => _ = plan.changes.insert(path, Change::Copy { content, old }),
+                    Some(other) => _ = plan.changes.insert(path, other),
+                    None => _ = plan.changes.insert(path, Change::Copy { content: None, old }),
+                }
+                continue;
+            }
+            _ => continue,
+        };
         match plan.changes.remove(&path) {
             Some(Change::Scaffold(new)) if new == old => {}
             Some(Change::Scaffold(new)) => {
@@ -119,9 +131,13 @@ pub fn add(plan: &mut Plan, project: &Project, request: &Request) {
     types.into_iter().chain(controller).for_each(|rendered| add_rendered(plan, rendered));
     if let Some(operator) = &request.chart {
         let folder = chart::path_of(&operator.scaffold.folder);
-        for (path, text) in &operator.files {
-            // Another kind may have the same chart.
+        // Another kind may have the same chart.
+        for (path, text) in &operator.files.texts {
             plan.changes.entry(format!("{folder}/{path}")).or_insert_with(|| Change::Scaffold(text.clone()));
+        }
+        for (path, content) in &operator.files.others {
+            let copy = || Change::Copy { content: Some(content.clone()), old: None };
+            plan.changes.entry(format!("{folder}/{path}")).or_insert_with(copy);
         }
         add_samples(plan, &api, &operator.samples);
         plan.generate(scaffold::generated_permissions(&api), operator.permissions.clone());

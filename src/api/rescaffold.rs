@@ -47,10 +47,10 @@ pub fn paths(file: &ProjectFile, tree: &Tree) -> anyhow::Result<BTreeSet<String>
 fn written(mut plan: Plan) -> impl Iterator<Item = (String, String)> {
     plan.changes.remove(PROJECT);
     plan.changes.retain(|_, change| !matches!(change, Change::Generate(_)));
-    let Ok(steps) = resolve::<Infallible>(&plan, &Policy::default(), |_| Ok(None)) else {
+    let Ok(steps) = resolve::<Infallible>(&plan, &Policy::default(), |_| Ok(None), |_| Ok(None)) else {
         unreachable!("nothing is read, and nothing overwritten")
     };
-    steps.into_iter().filter(|step| !step.is_conflict()).filter_map(|step| Some((step.path, step.after?)))
+    steps.into_iter().filter(|step| !step.is_conflict()).filter_map(|step| Some((step.path, step.after?.into_text()?)))
 }
 
 /// The files that the templates alone render: no version is a copy of another one, and a chart has no values.

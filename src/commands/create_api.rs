@@ -292,6 +292,13 @@ pub fn run(args: &CreateApiArgs, console: &Console) -> anyhow::Result<Outcome> {
     let mut tree = super::tree(&root);
     let asks = !args.yes && console.can_ask() && args.external.external_crd.is_none();
     let mut args = api::Args::from(args.clone());
+    if args.is_about_names_only() && ProjectFile::read(&tree)?.is_for_charts {
+        console.note(
+            "`opctl init --plugins=helm`: the kind gets helm's starter chart. `--helm-chart CHART` names another one, and `--resource \
+             --controller` creates a controller in Rust",
+        );
+        args.chart.chart = Some(String::new());
+    }
     ansible::check(&args)?;
     if args.ansible.flag().is_some() {
         (args.resource, args.controller) = (Some(true), Some(true));
@@ -415,7 +422,7 @@ fn refuse_what_exists(
 /// New files of the plan that exist with another text.
 pub fn worked_on(plan: &Plan, tree: &Tree, console: &Console) -> anyhow::Result<Vec<String>> {
     let steps = resolve_part(plan, tree, "", console)?;
-    let is_new = |step: &Step| matches!(plan.changes.get(&step.path), Some(Change::Scaffold(_)));
+    let is_new = |step: &Step| matches!(plan.changes.get(&step.path), Some(Change::Scaffold(_) | Change::Copy { .. }));
     Ok(steps.into_iter().filter(|step| step.is_conflict() && is_new(step)).map(|step| step.path).collect())
 }
 

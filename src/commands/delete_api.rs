@@ -19,7 +19,7 @@ use crate::error::{SourceErrors, UserError};
 use crate::rename::types_of;
 use crate::scaffold::api_of_resource;
 use crate::scaffold::{self, Runtime};
-use opctl_edit::plan::{Change, Plan, Step, Verdict};
+use opctl_edit::plan::{Change, Content, Plan, Step, Verdict};
 use opctl_edit::{Edit, Package, Renames};
 use opctl_model::diagnostic::{SourceFile, Span};
 use opctl_model::names::{Group, Kind, Version};
@@ -234,7 +234,8 @@ fn plan(resource: &Resource, file: &ProjectFile, tree: &Tree, console: &Console)
         (plan, _) = delete_webhook::changes(hub, kept, file, tree)?;
         for Step { path, verdict, after, .. } in resolve_part(&plan, tree, "", console)? {
             match after {
-                Some(text) => between.lay_over(path, text),
+                Some(Content::Text(text)) => between.lay_over(path, text),
+                Some(Content::Bytes(_)) => {}
                 None if verdict == Verdict::Remove => between.hide(path),
                 None => {}
             }

@@ -192,7 +192,8 @@ fn create(args: &InitArgs, dir: &Path, answers: Answers, console: &Console) -> a
     for file in scaffold::init(&project).into_iter().chain(answers.license_file) {
         plan.scaffold(file.path, file.text);
     }
-    plan.scaffold(PROJECT, ProjectFile::text(&project.name, &project.domain, project.namespaced, &project.namespaces));
+    let text = ProjectFile::text(&project.name, &project.domain, project.namespaced, &project.namespaces);
+    plan.scaffold(PROJECT, if args.is_for_charts() { ProjectFile::text_for_charts(&text) } else { text });
     for request in &answers.requests {
         plan::add(&mut plan, &project, request);
     }
@@ -265,13 +266,24 @@ fn is_about_the_runtime(args: &InitArgs) -> bool {
         && *ansible == AnsibleArgs::default()
 }
 
+impl InitArgs {
+    fn has_plugin(&self, names: &[&str]) -> bool {
+        self.plugins.iter().any(|plugin| {
+            let is_of_operator = !plugin.ends_with("-alpha");
+            is_of_operator && names.contains(&plugin.split(['.', '/']).next().unwrap_or_default())
+        })
+    }
+
+    /// The project is one of operator-sdk's Helm operators, in which every kind has a chart.
+    fn is_for_charts(&self) -> bool {
+        self.has_plugin(&["helm"])
+    }
+}
+
 /// The arguments of `create api` for a chart, role or playbook.
 fn api_of_options(args: &InitArgs) -> api::Args {
     let mut chart = args.chart.clone();
-    if args
-        .plugins
-        .iter()
-        .any(|plugin| ["helm", "hybrid"].contains(&plugin.split(['.', '/']).next().unwrap_or_default()))
+    if args.has_plugin(&["helm", "hybrid"])
         // A plugin alone is for a project without a kind.
         && (chart != ChartArgs::default() || args.group.is_some() || args.version.is_some() || args.kind.is_some())
     {

@@ -23,7 +23,7 @@ use crate::drift::{self, Copies};
 use crate::error::{SourceErrors, UserError, UserErrors};
 use crate::places;
 use opctl_edit::Edit;
-use opctl_edit::plan::{Change, Plan, Step, Verdict};
+use opctl_edit::plan::{Change, Content, Plan, Step, Verdict};
 use opctl_model::diagnostic::{Diagnostic, ReportedBy, Severity, SourceFile, Span};
 use opctl_model::names::Namespace;
 use opctl_model::project::{
@@ -711,7 +711,9 @@ fn planned_tree(plan: &Plan, tree: &Tree, folder: &str, console: &Console) -> an
     let mut planned = tree.clone();
     for Step { path, verdict, after, .. } in steps {
         match after {
-            Some(text) => planned.lay_over(path, text),
+            Some(Content::Text(text)) => planned.lay_over(path, text),
+            // No manifest is made from it.
+            Some(Content::Bytes(_)) => {}
             None if verdict == Verdict::Remove => planned.hide(path),
             None => {}
         }

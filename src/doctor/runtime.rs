@@ -25,7 +25,7 @@ pub fn examine(target: &Target) -> Vec<Finding> {
         if copy.sums.is_some() {
             RuntimeCopy::update(&mut plan, &folder, copy.sums.as_deref());
         }
-        let steps = plan::resolve(&plan, &Policy::default(), |path| tree.read(path))?;
+        let steps = plan::resolve(&plan, &Policy::default(), |path| tree.read(path), |path| tree.read_bytes(path))?;
         Ok(Some((copy, steps)))
     };
     match steps() {

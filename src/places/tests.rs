@@ -46,11 +46,13 @@ fn updated(
     let paths: Vec<CrdPath> = paths.iter().map(|path| CrdPath::parse(path).unwrap()).collect();
     let mut plan = Plan::default();
     let diagnostics = update(&mut plan, &tree, &paths, crds, |_, _| false).unwrap();
-    let steps = opctl_edit::plan::resolve(&plan, &Default::default(), |path| tree.read(path)).unwrap();
+    let steps =
+        opctl_edit::plan::resolve(&plan, &Default::default(), |path| tree.read(path), |path| tree.read_bytes(path))
+            .unwrap();
     let changed = steps.into_iter().filter(|step| !step.is_unchanged());
     let changed = changed.map(|step| {
         assert!(!step.is_conflict(), "{step:?}");
-        (step.path, step.after.unwrap())
+        (step.path, step.after.unwrap().into_text().unwrap())
     });
     let shown = |it: &Diagnostic| {
         let line = it.span.as_ref().map_or(0, |(span, _)| span.line_column().0);

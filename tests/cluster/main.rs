@@ -49,6 +49,7 @@ mod webhook_markers;
 
 mod apiserver;
 mod cel;
+mod chart_values;
 mod compat;
 mod config;
 mod descriptions;

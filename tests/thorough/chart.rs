@@ -34,7 +34,7 @@ fn charts_become_kinds_as_recorded() {
         return;
     }
     let mut failures = Vec::new();
-    for chart in ["plain", "subchart", "hooks", "roles", "schema", "hpa"] {
+    for chart in ["plain", "subchart", "hooks", "roles", "schema", "hpa", "scalars", "files"] {
         let sandbox = project();
         let (_, said) = run(
             &sandbox,
@@ -71,7 +71,7 @@ fn charts_become_kinds_as_recorded() {
 }
 
 /// An edit of the chart `plain`, and what is said then.
-const BAD: [(&str, &str); 9] = [
+const BAD: [(&str, &str); 8] = [
     ("rm Chart.yaml", "is no chart: it has no Chart.yaml"),
     ("echo '{{ .Values.a.b.c }}' > templates/b.yaml", "plain/templates/b.yaml:1:10"),
     (
@@ -82,7 +82,6 @@ const BAD: [(&str, &str); 9] = [
     ("echo 'kubeVersion: \">=1.99\"' >> Chart.yaml", "chart requires kubeVersion: >=1.99"),
     ("echo 'type: library' >> Chart.yaml", "the chart `plain` is a library"),
     ("printf 'a: [' > values.yaml", "values.yaml"),
-    ("printf '\\377' > logo.png", "`logo.png` in the chart is not text"),
     (
         "printf 'apiVersion: example.com/v1\\nkind: Thing\\nmetadata:\\n  name: x\\n' > templates/b.yaml",
         "`--helm-kind Thing.example.com=things`",
@@ -111,6 +110,50 @@ fn bad_charts_are_refused_and_nothing_is_written() {
         "opctl create api --helm-chart \"$CHARTS/plain\" && opctl create api --helm-chart \"$CHARTS/plain\"",
     );
     assert!(is_done && said.contains("src/api/charts/v1alpha1/plain.rs"), "{said}");
+}
+
+/// The files are those that helm reads: what `.helmignore` lists is left out, and others need not be text.
+#[test]
+fn files_that_are_not_text_are_copied_and_compared() {
+    if !has_helm("a chart with files that are not text") {
+        return;
+    }
+    let sandbox = project();
+    let create = "opctl create api --group web --version v1 --kind Site --helm-chart ../files";
+    run(&sandbox, "cp -r \"$CHARTS/files\" .. && mkdir ../files/img && printf '\\377' > ../files/img/logo.png");
+    let (is_done, said) = run(&sandbox, create);
+    assert!(is_done && !said.contains("logo.png"), "{said}");
+    let file = "helm-charts/files/files/data.bz2";
+    assert_eq!(
+        run(&sandbox, &format!("cmp ../files/files/data.bz2 {file} && opctl check && {create} --check")).0,
+        true
+    );
+    let (is_done, said) = run(&sandbox, &format!("printf '\\376' >> {file}; opctl check"));
+    assert!(!is_done && said.contains("OP480"), "{said}");
+    let (is_done, said) = run(&sandbox, create);
+    assert!(!is_done && said.contains(&format!("--overwrite {file}")), "{said}");
+    let (is_done, said) = run(&sandbox, &format!("{create} --overwrite {file} --diff"));
+    assert!(is_done && said.contains(&format!("Binary files a/{file} and b/{file} differ\n")), "{said}");
+    let (is_done, said) =
+        run(&sandbox, &format!("{create} --overwrite {file} && cmp ../files/files/data.bz2 {file} && opctl check"));
+    assert!(is_done, "{said}");
+}
+
+/// The tutorial of operator-sdk.
+#[test]
+fn in_a_project_for_charts_every_kind_has_one() {
+    if !has_helm("a project for charts") {
+        return;
+    }
+    let mut sandbox = Sandbox::new();
+    assert!(run(&sandbox, "opctl init nginx-operator --plugins=helm --domain example.com --yes").0);
+    sandbox.folder.push("nginx-operator");
+    let (is_done, said) = run(&sandbox, "opctl create api --group demo --version v1alpha1 --kind Nginx");
+    assert!(is_done && said.contains("create  helm-charts/nginx/Chart.yaml"), "{said}");
+    assert!(sandbox.folder.join("config/samples/demo_v1alpha1_nginx.yaml").is_file());
+    let (is_done, said) =
+        run(&sandbox, "opctl create api --group demo --version v1 --kind Shop --resource --controller && opctl check");
+    assert!(is_done && !said.contains("helm-charts/shop"), "{said}");
 }
 
 #[test]

@@ -387,7 +387,13 @@ fn steps(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<u8>>) 
             (_, None) => Verdict::Remove,
             _ => Verdict::Update,
         };
-        Step { path: path.to_owned(), vendored: None, verdict, before, after }
+        Step {
+            path: path.to_owned(),
+            vendored: None,
+            verdict,
+            before: before.map(Into::into),
+            after: after.map(Into::into),
+        }
     };
     differences(before, after).into_iter().map(step).collect()
 }

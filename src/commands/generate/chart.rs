@@ -13,13 +13,13 @@ use super::super::edit::{self, EditArgs};
 use super::super::kubectl::{self, KubectlArgs};
 use super::super::{Console, Next, Outcome, Task, carry_out, is_unreadable, lock, project_folder, resolve, tree};
 use crate::api::components::{KUSTOMIZATION, is_listed, listed};
-use crate::compiled::helm::{self, HelmError, Workspace};
+use crate::compiled::helm::{self, Files, HelmError, Workspace};
 use crate::error::{SourceErrors, UserError};
 use crate::rendered::{self, ImageSubstitution};
 use opctl_charts::chart::{LIMIT, record_size};
 use opctl_charts::operator_chart::{self, Chart, Combination, Operator, Switch};
 use opctl_edit::Edit;
-use opctl_edit::plan::{Mode, Plan};
+use opctl_edit::plan::{Content, Mode, Plan};
 use opctl_kustomize::yaml::Node;
 use opctl_kustomize::{Id, Object, Renderer};
 use opctl_model::diagnostic::Diagnostic;
@@ -107,7 +107,7 @@ pub fn run(args: &ChartArgs, console: &Console) -> anyhow::Result<Outcome> {
 fn refuse_too_large(chart: &Chart, operator: &Operator, header: &str) -> Result<(), UserError> {
     let objects: String =
         operator.renderings[&operator.by_default()].iter().map(|object| format!("{object}\n")).collect();
-    let size = record_size(std::iter::once(&chart.files(header)), &objects);
+    let size = record_size(&chart.files(header), &objects);
     if size <= LIMIT {
         return Ok(());
     }
@@ -220,7 +220,7 @@ impl Variants<'_> {
                 let steps = resolve(&edit::plan(&args, self.tree, self.quiet)?, self.tree, "", self.quiet)?;
                 super::super::conflicts(&steps).settle()?;
                 for step in steps {
-                    if let Some(text) = step.after {
+                    if let Some(text) = step.after.and_then(Content::into_text) {
                         tree.lay_over(step.path, text);
                     }
                 }
@@ -361,7 +361,8 @@ const IGNORED: &str = ".git/\n.gitignore\n*.swp\n*.bak\n*.tmp\n*.orig\n*~\n.DS_S
 fn compare(operator: &Operator, header: &str, tree: &Tree, args: &ChartArgs, console: &Console) -> anyhow::Result<()> {
     let refused = |error: HelmError| UserError::new(error.message).help(error.help);
     let workspace = Workspace::create().map_err(refused)?;
-    workspace.write("chart", &made(operator, header)?.files(header)).map_err(refused)?;
+    let files = Files { texts: made(operator, header)?.files(header), ..Files::default() };
+    workspace.write("chart", &files).map_err(refused)?;
     let kubectl = kubectl::find(args.program.kubectl.as_deref(), None);
     let base = operator.by_default();
     let all: Combination = operator.switches.iter().map(|(switch, _)| *switch).collect();

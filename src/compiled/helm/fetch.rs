@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::Deserialize;
 
 use super::process::{Failure, run};
-use super::{Files, HelmError, Workspace, refuse};
+use super::{Files, HelmError, Workspace, ignore, refuse};
 use opctl_model::project::{Contents, Intake, Tree, read_regular};
 use opctl_model::yaml;
 
@@ -98,7 +98,15 @@ fn copy(origin: &Path, workspace: &Workspace, copied: &mut BTreeSet<PathBuf>) ->
     }
     // Only charts are copied.
     let dependencies = metadata(origin)?.dependencies;
-    for (path, content) in workspace.read(origin)? {
+    let files = workspace.read(origin)?;
+    let rules = files.get(ignore::FILE).map(|text| String::from_utf8_lossy(text).into_owned());
+    let rules = ignore::Rules::parse(&rules.unwrap_or_default()).or_else(|reason| {
+        refuse(
+            format!("`{}`: {reason}", origin.join(ignore::FILE).display()),
+            "helm does not read it, either: correct it",
+        )
+    })?;
+    for (path, content) in files.into_iter().filter(|(path, _)| !rules.ignore(path)) {
         workspace.put(&format!("{place}/{path}"), &content)?;
     }
     for Dependency { name, repository, .. } in dependencies {
@@ -121,7 +129,8 @@ fn filled(folder: &Path, workspace: &Workspace) -> Result<PathBuf, HelmError> {
     if wanted.iter().all(|dependency| there.contains(&dependency.name)) {
         return Ok(folder.to_owned());
     }
-    let has_lock = folder.join(LOCK).exists();
+    let lock = if folder.join(REQUIREMENTS).exists() { "requirements.lock" } else { "Chart.lock" };
+    let has_lock = folder.join(lock).exists();
     build(folder, &[]).or_else(|failure| match failure {
         // Only helm's own repositories are known to it, and a chart may come from any.
         Failure::Failed { text, .. } if text.contains("no repository definition") => {
@@ -132,12 +141,13 @@ fn filled(folder: &Path, workspace: &Workspace) -> Result<PathBuf, HelmError> {
     })?;
     if !has_lock {
         // It has the time, and is of no use where the dependencies are.
-        workspace.remove(&folder.join(LOCK))?;
+        workspace.remove(&folder.join(lock))?;
     }
     Ok(folder.to_owned())
 }
 
-const LOCK: &str = "Chart.lock";
+/// The dependencies of a chart of version 1, which has none in Chart.yaml.
+const REQUIREMENTS: &str = "requirements.yaml";
 
 fn build(folder: &Path, more: &[&str]) -> Result<String, Failure> {
     let folder = folder.display().to_string();
@@ -175,29 +185,23 @@ fn with_repositories(wanted: &[Dependency], workspace: &Workspace) -> Result<Str
 }
 
 /// The files of a chart as they go into a project: the archives in `charts/` are folders.
-pub fn texts(contents: Contents) -> Result<Files, HelmError> {
-    texts_within(contents, &mut Intake::default())
+pub fn unpacked(contents: Contents) -> Result<Files, HelmError> {
+    let (mut files, mut intake) = (Files::default(), Intake::default());
+    unpack("", contents, &mut intake, &mut files)?;
+    Ok(files)
 }
 
-fn texts_within(contents: Contents, intake: &mut Intake) -> Result<Files, HelmError> {
-    let mut files = Files::new();
+fn unpack(folder: &str, contents: Contents, intake: &mut Intake, files: &mut Files) -> Result<(), HelmError> {
     for (path, content) in contents {
         if let Some(charts) = folder_of_archive(&path) {
             let inside = extract(&path, &content, intake)?;
             let name = name_of(&path, &inside)?;
-            let inside = texts_within(inside, intake)?;
-            files.extend(inside.into_iter().map(|(inside, text)| (format!("{charts}/{name}/{inside}"), text)));
-            continue;
-        }
-        match String::from_utf8(content) {
-            Ok(text) => _ = files.insert(path, text),
-            Err(_) => {
-                let message = format!("`{path}` in the chart is not text");
-                return refuse(message, "remove the file from a copy of the chart, and use the copy");
-            }
+            unpack(&format!("{folder}{charts}/{name}/"), inside, intake, files)?;
+        } else {
+            files.add(format!("{folder}{path}"), content);
         }
     }
-    Ok(files)
+    Ok(())
 }
 
 /// The folder of a file, if it is the archive of a dependency.
@@ -262,6 +266,12 @@ struct Metadata {
 }
 
 #[derive(Deserialize)]
+struct Requirements {
+    #[serde(default)]
+    dependencies: Vec<Dependency>,
+}
+
+#[derive(Deserialize)]
 struct Dependency {
     name: String,
     #[serde(default)]
@@ -276,8 +286,16 @@ fn metadata(folder: &Path) -> Result<Metadata, HelmError> {
             "name the folder of a chart, or its archive",
         );
     };
-    yaml::read(&text).map_err(|error| HelmError {
+    let failed = |path: PathBuf, error: &dyn std::fmt::Display| HelmError {
         message: format!("`{}`: {error}", path.display()),
         help: "`helm lint` in the folder of the chart shows more".into(),
-    })
+    };
+    let mut metadata: Metadata = yaml::read(&text).map_err(|error| failed(path, &error))?;
+    let path = folder.join(REQUIREMENTS);
+    let text = Tree::of_others(folder).read(REQUIREMENTS).map_err(|error| failed(path.clone(), &error))?;
+    if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
+        let Requirements { dependencies } = yaml::read(&text).map_err(|error| failed(path, &error))?;
+        metadata.dependencies = dependencies;
+    }
+    Ok(metadata)
 }

@@ -8,12 +8,14 @@
 
 mod copy;
 mod fetch;
+mod ignore;
 mod process;
 mod workspace;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use opctl_model::project::Contents;
 use serde_json::Value;
 
 use self::process::run;
@@ -25,7 +27,21 @@ pub use self::{
 };
 
 /// The files of a chart, by their paths from its folder.
-pub type Files = BTreeMap<String, String>;
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Files {
+    pub texts: BTreeMap<String, String>,
+    /// Those that are not UTF-8, such as images and compressed CRDs.
+    pub others: Contents,
+}
+
+impl Files {
+    pub fn add(&mut self, path: String, content: Vec<u8>) {
+        match String::from_utf8(content) {
+            Ok(text) => _ = self.texts.insert(path, text),
+            Err(error) => _ = self.others.insert(path, error.into_bytes()),
+        }
+    }
+}
 
 /// Why there is no chart, and the way out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,10 +59,10 @@ fn refuse<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, H
 ///
 /// # Errors
 ///
-/// If helm is missing, the chart or one of its dependencies cannot be fetched, or one of its files is not text.
+/// If helm is missing, or the chart or one of its dependencies cannot be fetched.
 pub fn fetch(source: &Source, workspace: &Workspace) -> Result<Files, HelmError> {
     let fetched = fetch::fetch(source, workspace)?;
-    let files = fetch::texts(workspace.read(&fetched)?)?;
+    let files = fetch::unpacked(workspace.read(&fetched)?)?;
     workspace.write("chart", &files)?;
     Ok(files)
 }
@@ -81,16 +97,21 @@ pub fn template_with_files(chart: &Path, namespace: &str, values: &[PathBuf]) ->
     run(&arguments, "").map_err(|failure| failure.into_error("helm does not render the chart", &help))
 }
 
-/// What helm renders of the chart in a folder as a release of this name: with its hooks and CRDs, without its tests. It assumes that the
-/// cluster serves the versions and kinds in `served`.
+/// What helm renders of the chart in a folder as a release of this name in this namespace: with its hooks and CRDs, without its tests. It
+/// assumes that the cluster serves the versions and kinds in `served`.
 ///
 /// # Errors
 ///
 /// If helm is missing, or does not render the chart with these values.
-pub fn template(release: &str, chart: &Path, values: &Value, served: &[String]) -> Result<String, HelmError> {
+pub fn template(
+    [release, namespace]: [&str; 2],
+    chart: &Path,
+    values: &Value,
+    served: &[String],
+) -> Result<String, HelmError> {
     let mut arguments = vec!["template", release];
     let folder = chart.display().to_string();
-    arguments.extend([folder.as_str(), "--namespace", "default", "--include-crds", "--skip-tests", "--values", "-"]);
+    arguments.extend([folder.as_str(), "--namespace", namespace, "--include-crds", "--skip-tests", "--values", "-"]);
     arguments.extend(served.iter().flat_map(|served| ["--api-versions", served]));
     run(&arguments, &values.to_string()).map_err(|failure| {
         failure.into_error(

@@ -53,7 +53,9 @@ impl Workspace {
 
     /// Writes these files to a folder.
     pub fn write(&self, folder: &str, files: &Files) -> Result<(), HelmError> {
-        files.iter().try_for_each(|(path, text)| self.put(&format!("{folder}/{path}"), text.as_bytes()))
+        let texts = files.texts.iter().map(|(path, text)| (path, text.as_bytes()));
+        let others = files.others.iter().map(|(path, content)| (path, content.as_slice()));
+        texts.chain(others).try_for_each(|(path, content)| self.put(&format!("{folder}/{path}"), content))
     }
 
     pub fn remove(&self, file: &Path) -> Result<(), HelmError> {

@@ -184,12 +184,12 @@ impl<'a> Reader<'a> {
             }
             _ => {}
         }
-        // Helm validates the values together with the defaults.
+        // Helm validates the values together with the defaults, without those that are null.
         let required =
             keywords.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         for name in required {
             if let Some(field) = object.fields.iter_mut().find(|field| field.name == name) {
-                field.is_required = field.schema.default.is_none();
+                field.is_required = field.schema.default.as_ref().is_none_or(Value::is_null);
             }
         }
         match object.fields.is_empty() && object.is_open {

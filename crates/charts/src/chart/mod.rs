@@ -7,6 +7,7 @@ mod json_schema;
 mod permissions;
 mod release;
 mod schema;
+mod switches;
 mod uses;
 mod values;
 
@@ -20,10 +21,11 @@ use crate::spec::{MOST_FIELDS, Words};
 use opctl_model::yaml;
 
 pub use json_schema::Gap;
-pub use permissions::{Permissions, Render, permissions, served};
-pub use release::{LIMIT, RELEASE, concerns, record_size};
+pub use permissions::{Cause, Permissions, Render, permissions, served};
+pub use release::{LIMIT, NAMESPACE, RELEASE, concerns, record_size};
 pub use schema::schema;
-pub use values::{values, with};
+pub use switches::{Switch, groups, switches};
+pub use values::with;
 
 /// How people call it.
 pub const WORDS: Words = Words { source: "chart", values: "values", status: "ReleaseStatus" };
@@ -64,6 +66,13 @@ struct Metadata {
     dependencies: Vec<Dependency>,
 }
 
+/// The dependencies of a chart of version 1, which has none in Chart.yaml.
+#[derive(Deserialize)]
+struct Requirements {
+    #[serde(default)]
+    dependencies: Vec<Dependency>,
+}
+
 #[derive(Clone, Debug, Deserialize)]
 struct Dependency {
     name: String,
@@ -74,6 +83,13 @@ struct Dependency {
 }
 
 impl Dependency {
+    /// The values that decide whether it is installed.
+    fn conditions(&self) -> Vec<Vec<String>> {
+        let conditions = self.condition.iter().flat_map(|text| text.split(',')).map(|path| path.trim().to_owned());
+        let tags = self.tags.iter().map(|tag| format!("tags.{tag}"));
+        conditions.chain(tags).map(|path| path.split('.').map(str::to_owned).collect()).collect()
+    }
+
     /// The key of its values.
     fn key(&self) -> &str {
         self.alias.as_deref().unwrap_or(&self.name)
@@ -105,8 +121,12 @@ impl Chart {
         let own: BTreeMap<&str, &str> =
             files.iter().filter_map(|(path, text)| Some((path.strip_prefix(folder)?, text.as_str()))).collect();
         let Some(metadata) = own.get("Chart.yaml") else { return Err(wrong("Chart.yaml", &"it is missing")) };
-        let Metadata { name, version, kind, dependencies } =
+        let Metadata { name, version, kind, mut dependencies } =
             yaml::read(metadata).map_err(|error| wrong("Chart.yaml", &error))?;
+        if let Some(text) = own.get("requirements.yaml").filter(|text| !text.trim().is_empty()) {
+            let requirements: Requirements = yaml::read(text).map_err(|error| wrong("requirements.yaml", &error))?;
+            dependencies = requirements.dependencies;
+        }
         let values = match own.get("values.yaml").filter(|text| !text.trim().is_empty()) {
             Some(text) => yaml::read(text).map_err(|error| wrong("values.yaml", &error))?,
             None => Value::Null,

@@ -4,9 +4,13 @@
 //! grant: nobody may grant what they lack. Nothing is asked of a cluster, so the result is the same on every machine.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use serde_json::Value;
 
+use super::release::{NAMESPACE, RELEASE};
+use super::switches::Switch;
+use super::uses::{Part, parts, uses};
 use super::{Chart, ChartError};
 use crate::spec::{Known, group, written};
 use opctl_model::names::default_plural;
@@ -15,9 +19,41 @@ use opctl_model::yaml;
 /// What helm made of the chart with some values.
 #[derive(Clone, Debug)]
 pub struct Render {
-    /// Which value is another than by default; empty: none.
-    pub cause: String,
+    pub cause: Cause,
     pub text: String,
+}
+
+/// The values of a rendering that differ from the defaults.
+#[derive(Clone, Debug)]
+pub enum Cause {
+    None,
+    /// The switches have the other value.
+    Changed(Vec<Switch>),
+    EverySwitchOn,
+}
+
+impl Cause {
+    /// The values that a template may be rendered for; empty: none has to differ.
+    fn of(&self, template: &str) -> String {
+        match self {
+            Self::None => String::new(),
+            Self::EverySwitchOn => "every switch on".into(),
+            Self::Changed(switches) => {
+                let own: Vec<&Switch> = switches.iter().filter(|it| it.templates.contains(template)).collect();
+                let own = if own.is_empty() { switches.iter().collect() } else { own };
+                own.iter().map(|it| format!("{}={}", it.path.join("."), !it.default)).collect::<Vec<_>>().join(", ")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match &self.of("")[..] {
+            "" => "the default values",
+            cause => cause,
+        })
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,8 +96,7 @@ const VERBS_FOR_CRDS: &str = "create;get;list;patch;watch";
 /// If the plural of a kind is not known.
 pub fn permissions(chart: &Chart, renders: &[Render], known: &Known) -> Result<Permissions, Vec<ChartError>> {
     let mut known = known.clone();
-    let rendered: Vec<(&str, Vec<Rendered>)> =
-        renders.iter().map(|it| (it.cause.as_str(), objects(&it.text))).collect();
+    let rendered: Vec<(&Cause, Vec<Rendered>)> = renders.iter().map(|it| (&it.cause, objects(&it.text))).collect();
     let all = || rendered.iter().flat_map(|(cause, objects)| objects.iter().map(move |object| (*cause, object)));
     let packaged: Vec<(String, Value)> = chart.all().iter().flat_map(|chart| packaged(chart)).collect();
     let crds = all().map(|(_, it)| &it.object).chain(packaged.iter().map(|(_, crd)| crd));
@@ -76,7 +111,7 @@ pub fn permissions(chart: &Chart, renders: &[Render], known: &Known) -> Result<P
     let mut kinds: BTreeMap<(String, String), Reasons> = BTreeMap::new();
     for (cause, object) in all() {
         let reasons = kinds.entry((object.group.clone(), object.kind.clone())).or_default();
-        reasons.add(object.template, cause);
+        reasons.add(object.template, &cause.of(object.template));
     }
     for (template, crd) in &packaged {
         let (group, kind) = group_and_kind(crd);
@@ -115,6 +150,10 @@ pub fn permissions(chart: &Chart, renders: &[Render], known: &Known) -> Result<P
                 let verbs = if reasons.are_crds() { VERBS_FOR_CRDS } else { VERBS };
                 resources.entry((reasons.text(), group.clone(), verbs)).or_default().insert(plural.to_owned());
             }
+            None if reasons.are_optional() => {
+                let ChartError { message, help } = unknown(group, kind, reasons);
+                notes.push(format!("{message}, so there is no permission for it; to have it, {help}"));
+            }
             None => errors.push(unknown(group, kind, reasons)),
         }
     }
@@ -132,12 +171,20 @@ pub fn permissions(chart: &Chart, renders: &[Render], known: &Known) -> Result<P
         all().filter(|(_, it)| it.group == RBAC).map(|(_, it)| (it.kind.as_str(), it.name())).collect();
     for (cause, object) in all().filter(|(_, it)| it.group == RBAC) {
         let mut grant = |what: &'static str, rule: String| {
-            granted.entry((what, rule)).or_default().add(object.template, cause);
+            granted.entry((what, rule)).or_default().add(object.template, &cause.of(object.template));
         };
         match object.kind.as_str() {
             "Role" | "ClusterRole" => {
                 let rules = object.object["rules"].as_array().into_iter().flatten();
-                rules.filter_map(marker).for_each(|rule| grant("granted by", rule));
+                for rule in rules {
+                    // Nobody knows the names in a release that does not exist yet, so the operator may grant those of any.
+                    let names = rule["resourceNames"].as_array().into_iter().flatten().filter_map(Value::as_str);
+                    let what = match names.into_iter().any(is_of_rendering) {
+                        true => "granted, by names that depend on the release, by",
+                        false => "granted by",
+                    };
+                    marker(rule).into_iter().for_each(|rule| grant(what, rule));
+                }
                 if object.object.get("aggregationRule").is_some() {
                     notes.push(format!(
                         "`{}` is an aggregated role (`{}`): the API server lets only those create it who may `escalate` roles",
@@ -150,7 +197,13 @@ pub fn permissions(chart: &Chart, renders: &[Render], known: &Known) -> Result<P
                 let role = &object.object["roleRef"];
                 let (kind, name) =
                     (role["kind"].as_str().unwrap_or_default(), role["name"].as_str().unwrap_or_default());
-                if !roles.contains(&(kind, name)) && !name.is_empty() {
+                if is_of_rendering(name) && !roles.contains(&(kind, name)) {
+                    notes.push(format!(
+                        "`{}` binds a role that no rendering includes, and whose name depends on the release: add a marker that permits to \
+                         `bind` it",
+                        object.template
+                    ));
+                } else if !roles.contains(&(kind, name)) && !name.is_empty() {
                     let plural = if kind == "Role" { "roles" } else { "clusterroles" };
                     grant(
                         "bound by",
@@ -163,6 +216,12 @@ pub fn permissions(chart: &Chart, renders: &[Render], known: &Known) -> Result<P
         }
     }
     rules.extend(granted.into_iter().map(|((what, rule), reasons)| (format!("{what} {}", reasons.text()), rule)));
+    notes.extend(any_objects(chart, "").into_iter().map(|(value, template)| {
+        format!(
+            "`{value}` takes objects of any kind (`{template}`): the operator has permissions for those in this file only; add markers for \
+             the kinds that users may put there"
+        )
+    }));
     notes.sort();
     notes.dedup();
     Ok(Permissions { text: print(&rules), notes })
@@ -180,6 +239,53 @@ fn print(rules: &BTreeSet<(Reason, String)>) -> String {
         text += &format!("// +kubebuilder:rbac:{rule}\n");
     }
     text
+}
+
+/// The values that a template prints as they are, so that they may be objects of any kind (`extraObjects`, `extraDeploy`), and the template.
+fn any_objects(chart: &Chart, above: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for (path, text) in chart.templates().filter(|(path, _)| path.ends_with("yaml") || path.ends_with("yml")) {
+        let outside: String = parts(text)
+            .into_iter()
+            .map(|part| match part {
+                Part::Text(text) => text,
+                Part::Action(_) => "",
+            })
+            .collect();
+        let has_text = |line: &str| !line.is_empty() && line != "---" && !line.starts_with('#');
+        let prints = ["toYaml", "tpl"].iter().any(|function| text.contains(function));
+        if prints && !outside.lines().map(str::trim).any(has_text) {
+            let values = uses(text).into_iter().filter(|it| it.is_whole && !it.path.is_empty());
+            found.extend(values.map(|it| (format!("{above}{}", it.path.join(".")), path.to_owned())));
+        }
+    }
+    for (key, subchart) in &chart.subcharts {
+        found.extend(any_objects(subchart, &format!("{above}{key}.")));
+    }
+    found
+}
+
+/// The name depends on the release or its namespace.
+fn is_of_rendering(name: &str) -> bool {
+    name.contains(RELEASE) || name.contains(NAMESPACE)
+}
+
+/// Helm installs files in the folder `crds` of a chart or subchart before everything else; templates elsewhere may have CRDs, too.
+fn is_crd_file(path: &str) -> bool {
+    let mut rest = path;
+    while let Some((_, below)) = rest.strip_prefix("charts/").and_then(|rest| rest.split_once('/')) {
+        rest = below;
+    }
+    rest.starts_with("crds/")
+}
+
+/// A rendering without what is in folders `crds`.
+pub fn without_crds(text: &str) -> String {
+    let source = |document: &&str| {
+        let source = document.lines().find_map(|line| line.strip_prefix("# Source: "));
+        !source.and_then(|source| source.split_once('/')).is_some_and(|(_, path)| is_crd_file(path))
+    };
+    documents(text).into_iter().filter(source).collect::<Vec<_>>().join("---\n")
 }
 
 /// The templates that have something, and what enables each; no cause: nothing has to.
@@ -202,7 +308,12 @@ impl Reasons {
 
     /// Whether all are in the folder `crds` of a chart.
     fn are_crds(&self) -> bool {
-        self.0.keys().all(|template| template.starts_with("crds/") || template.contains("/crds/"))
+        self.0.keys().all(|template| is_crd_file(template))
+    }
+
+    /// Whether no template has it with the default values.
+    fn are_optional(&self) -> bool {
+        self.0.values().all(Option::is_some)
     }
 
     fn text(&self) -> Reason {
@@ -269,7 +380,10 @@ fn group_and_kind(object: &Value) -> (String, String) {
 
 /// The CRDs that helm installs before everything else, whatever the values.
 fn packaged(chart: &Chart) -> Vec<(String, Value)> {
-    let files = chart.files.iter().filter(|(path, _)| path.starts_with("crds/") && path.ends_with("yaml"));
+    let files = chart
+        .files
+        .iter()
+        .filter(|(path, _)| is_crd_file(path) && [".json", ".yaml", ".yml"].iter().any(|end| path.ends_with(end)));
     let crds = files.flat_map(|(path, text)| documents(text).into_iter().map(move |document| (path, document)));
     crds.filter_map(|(path, document)| Some((path.clone(), yaml::read::<Value>(document).ok()?)))
         .filter(|(_, object)| object["kind"].is_string())
@@ -305,7 +419,9 @@ fn marker(rule: &Value) -> Option<String> {
         false => vec![format!("urls={urls}")],
     };
     let names = list("resourceNames");
-    if !names.is_empty() {
+    let is_known =
+        !rule["resourceNames"].as_array().into_iter().flatten().filter_map(Value::as_str).any(is_of_rendering);
+    if !names.is_empty() && is_known {
         arguments.push(format!("resourceNames={names}"));
     }
     arguments.push(format!("verbs={verbs}"));

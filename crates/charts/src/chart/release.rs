@@ -9,12 +9,14 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
-use super::permissions::{Rendered, objects};
+use super::permissions::{Rendered, objects, without_crds};
 use super::{Chart, Render};
 use opctl_model::project::builtin::is_in_no_namespace;
 
 /// The name of the release in renderings.
 pub const RELEASE: &str = "opctl-sample";
+/// The namespace of the release in renderings.
+pub const NAMESPACE: &str = "opctl-namespace";
 
 /// A release is one Secret, whose data has at most this many bytes.
 pub const LIMIT: usize = 1 << 20;
@@ -49,7 +51,7 @@ pub fn concerns(chart: &Chart, renders: &[Render], known: &crate::spec::Known) -
         }
     }
     let manifest = renders.iter().map(|render| render.text.as_str()).max_by_key(|text| text.len()).unwrap_or_default();
-    let size = record_size(chart.all().into_iter().map(|chart| &chart.files), manifest);
+    let size = record_size(&chart.files, &without_crds(manifest));
     if size >= WARN_FROM {
         concerns.insert(format!(
             "the record of a release has {} KiB, and a Secret at most 1024: move large files or CRDs out of the chart",
@@ -79,17 +81,15 @@ fn scaled(objects: &[Rendered]) -> Vec<String> {
 }
 
 fn is_elsewhere(it: &Rendered) -> bool {
-    it.object["metadata"]["namespace"].as_str().is_some_and(|namespace| namespace != "default")
+    it.object["metadata"]["namespace"].as_str().is_some_and(|namespace| namespace != NAMESPACE)
 }
 
-/// The bytes of the record that helm keeps of a release: JSON, compressed, in base64. `charts` are the files of the chart and of
-/// those that it depends on, by their paths.
-pub fn record_size<'a>(charts: impl Iterator<Item = &'a BTreeMap<String, String>>, manifest: &str) -> usize {
-    let files = |files: &BTreeMap<String, String>| -> Value {
-        files.iter().map(|(path, text)| json!({ "name": path, "data": STANDARD.encode(text) })).collect()
-    };
-    let charts: Vec<Value> = charts.map(files).collect();
-    let record = json!({ "name": RELEASE, "chart": charts, "manifest": manifest }).to_string();
+/// The bytes of the record that helm keeps of a release: JSON, compressed, in base64. It has the files of the chart, by their paths, but not
+/// those of the charts that it depends on.
+pub fn record_size(files: &BTreeMap<String, String>, manifest: &str) -> usize {
+    let files: Value =
+        files.iter().map(|(path, text)| json!({ "name": path, "data": STANDARD.encode(text) })).collect();
+    let record = json!({ "name": RELEASE, "chart": files, "manifest": manifest }).to_string();
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     let compressed = encoder.write_all(record.as_bytes()).and_then(|()| encoder.finish());
     // Nothing fails that writes to memory.

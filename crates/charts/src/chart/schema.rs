@@ -1,13 +1,16 @@
 //! What the values of a chart may be.
 //!
-//! An object is closed, so that the API server reports a misspelt key, if templates read it by its keys alone. Its fields have the types
-//! of their defaults, except below an object that is handed on: what is valid there is not known. A `values.schema.json` says more, and
-//! wins.
+//! An object is closed, so that the API server reports a misspelt key, if templates read it by its keys alone. What is valid below an object
+//! that is handed on is not known.
+//!
+//! A default does not tell the type of a scalar: helm takes a number for `""`, and `50%` for a number. So a scalar takes what can be printed in
+//! its place, unless a comment states a type. A `values.schema.json` says more, and wins.
 
 use serde_json::Value;
 
 use super::Chart;
 use super::json_schema::{Gap, overlay};
+use super::uses::Types;
 use super::values::{Tree, values};
 use crate::spec::{Field, Kind, Object, Range, Schema};
 
@@ -49,15 +52,17 @@ fn apply(chart: &Chart, schema: &mut Schema, name: &str, gaps: &mut Vec<Gap>) ->
 fn of_tree(tree: &Tree, is_free: bool) -> Schema {
     let kind = match &tree.default {
         _ if is_free && !tree.is_read => Kind::Any,
-        Some(Value::Bool(_)) => Kind::Boolean,
-        Some(Value::Number(number)) if number.is_f64() => Kind::Number(Range::default()),
-        Some(Value::Number(_)) => Kind::Integer(Range::default()),
-        // Templates read keys of it, so an object may be there, too.
-        Some(Value::String(_)) if tree.keys.is_empty() => Kind::Text { length: Range::default(), pattern: None },
-        Some(Value::Array(items)) => Kind::List(Box::new(item(items)), Range::default()),
         Some(Value::Object(_)) | None if !tree.keys.is_empty() => object(tree),
+        // Templates read keys of it, so an object may be there, too.
+        _ if tree.types == Types::Several || !tree.keys.is_empty() => Kind::Any,
+        default @ (None | Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_))) => {
+            let default = default.as_ref().unwrap_or(&Value::Null);
+            // Some comments are wrong.
+            let stated = tree.stated.as_deref().and_then(stated).filter(|kind| takes(kind, default));
+            stated.unwrap_or_else(|| scalar(default, tree.types))
+        }
+        Some(Value::Array(items)) => Kind::List(Box::new(item(items)), Range::default()),
         Some(Value::Object(_)) => Kind::Map(Box::default()),
-        _ => Kind::Any,
     };
     Schema { comment: tree.comment.clone(), default: tree.default.clone(), kind, ..Schema::default() }
 }
@@ -77,13 +82,47 @@ fn object(tree: &Tree) -> Kind {
     }
 }
 
-/// What the items of a list are like: only those that are scalars of one type say so.
+/// What a scalar with this default may be.
+fn scalar(default: &Value, types: Types) -> Kind {
+    match default {
+        Value::Bool(_) => Kind::Boolean,
+        // A word for neither true nor false, which are valid, too.
+        Value::String(text) if ["-", "auto", "default", "false", "true"].contains(&&**text) => Kind::Any,
+        Value::Number(number) if number.is_i64() => Kind::IntegerOrText,
+        Value::String(_) if types == Types::Unknown => Kind::IntegerOrText,
+        // Also fractions.
+        _ => Kind::Any,
+    }
+}
+
+fn takes(kind: &Kind, default: &Value) -> bool {
+    match (kind, default) {
+        (_, Value::Null) | (Kind::Boolean, Value::Bool(_)) | (Kind::Text { .. }, Value::String(_)) => true,
+        (Kind::Number(_), Value::Number(_)) => true,
+        (Kind::Integer(_), value) => value.is_i64(),
+        (Kind::IntegerOrText, value) => value.is_i64() || value.is_string(),
+        _ => false,
+    }
+}
+
+/// A type as comments state it; `None`: no scalar.
+fn stated(text: &str) -> Option<Kind> {
+    let names = text.trim_matches(['[', ']']).split([',', '|', '/']).map(str::trim);
+    let mut names: Vec<&str> = names.filter(|name| !["null", "nullable"].contains(name)).collect();
+    names.sort_unstable();
+    match names[..] {
+        ["bool" | "boolean"] => Some(Kind::Boolean),
+        ["int" | "integer"] => Some(Kind::Integer(Range::default())),
+        ["float" | "number"] => Some(Kind::Number(Range::default())),
+        ["string"] => Some(Kind::Text { length: Range::default(), pattern: None }),
+        ["int" | "integer", "string"] => Some(Kind::IntegerOrText),
+        _ => None,
+    }
+}
+
+/// What the items of a list are like: only those that are scalars say so.
 fn item(items: &[Value]) -> Schema {
-    let all = |is: fn(&Value) -> bool| !items.is_empty() && items.iter().all(is);
-    let kind = match () {
-        () if all(Value::is_string) => Kind::Text { length: Range::default(), pattern: None },
-        () if all(Value::is_i64) => Kind::Integer(Range::default()),
-        () => Kind::Any,
-    };
+    let is_short = |item: &Value| matches!(scalar(item, Types::Unknown), Kind::IntegerOrText);
+    let kind = if !items.is_empty() && items.iter().all(is_short) { Kind::IntegerOrText } else { Kind::Any };
     Schema { kind, ..Schema::default() }
 }

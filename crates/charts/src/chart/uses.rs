@@ -13,27 +13,57 @@ pub struct Use {
     pub path: Vec<String>,
     /// It is handed on, so all of its keys are.
     pub is_whole: bool,
+    pub types: Types,
+}
+
+/// The types of a value for which a template has a use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Types {
+    /// Perhaps only that of the default.
+    #[default]
+    Unknown,
+    /// It is printed as YAML, so any scalar is valid where one is.
+    Printed,
+    /// The template asks which it is (`kindIs`), so there are several.
+    Several,
 }
 
 /// All uses in the text of a template.
 pub fn uses(text: &str) -> Vec<Use> {
-    let mut reader = Reader { dots: vec![None], ..Reader::default() };
-    actions(text).into_iter().for_each(|action| reader.action(&action));
+    let mut reader = Reader::default();
+    for part in parts(text) {
+        if let Part::Action(tokens) = part {
+            reader.action(&tokens);
+        }
+    }
     reader.uses.sort();
     reader.uses.dedup();
     reader.uses
 }
 
-#[derive(Default)]
-struct Reader {
-    uses: Vec<Use>,
+/// Reads the actions of a template one after the other.
+pub struct Reader {
+    pub uses: Vec<Use>,
     /// What `.` is in each open block: a value, or something else.
     dots: Vec<Option<Vec<String>>>,
     variables: BTreeMap<String, Vec<String>>,
 }
 
+impl Default for Reader {
+    fn default() -> Self {
+        Self { uses: Vec::new(), dots: vec![None], variables: BTreeMap::new() }
+    }
+}
+
+/// A part of the text of a template.
+pub enum Part<'a> {
+    Text(&'a str),
+    /// The tokens of `{{ … }}`.
+    Action(Vec<Token>),
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Token {
+pub enum Token {
     /// A keyword, a function, a number, or a path such as `$.Values.x`.
     Word(String),
     Text(String),
@@ -42,11 +72,14 @@ enum Token {
 
 /// What only asks whether a value is there.
 const TESTS: [&str; 12] = ["if", "else", "and", "or", "not", "eq", "ne", "empty", "true", "false", "nil", "hasKey"];
+const ASKS_TYPE: [&str; 6] = ["kindIs", "kindOf", "typeIs", "typeIsLike", "typeOf", "isType"];
+const PRINTS: [&str; 4] = ["toYaml", "toJson", "toPrettyJson", "toRawJson"];
 /// What takes a value and literal keys.
 const LOOKUPS: [&str; 3] = ["index", "get", "hasKey"];
 
 impl Reader {
-    fn action(&mut self, tokens: &[Token]) {
+    /// Adds the uses of an action.
+    pub fn action(&mut self, tokens: &[Token]) {
         let word = |at: usize| match tokens.get(at) {
             Some(Token::Word(word)) => word.as_str(),
             _ => "",
@@ -66,9 +99,11 @@ impl Reader {
             tokens.iter().position(|token| *token == Token::Sign('=')).filter(|at| word(at - 1).starts_with('$'));
         let from = assigned.map_or(body, |at| at + 1);
         let renamed = match &tokens[from.min(tokens.len())..] {
-            [Token::Word(word)] if body == 1 || assigned.is_some() => self.path(word),
+            // The variables of `range` are keys and items.
+            [Token::Word(word)] if keyword != "range" && (body == 1 || assigned.is_some()) => self.path(word),
             _ => None,
         };
+        let types = types(tokens);
         let mut at = 0;
         while at < tokens.len() {
             let before = at.checked_sub(1).map_or("", word);
@@ -78,9 +113,16 @@ impl Reader {
                         path.push(key.clone());
                         at += 1;
                     }
+                    // `(index .Values "a-b").c`
+                    if let [Token::Sign(')'), Token::Word(rest), ..] = &tokens[at + 1..]
+                        && rest.starts_with('.')
+                    {
+                        path.extend(rest.split('.').filter(|key| !key.is_empty()).map(str::to_owned));
+                        at += 2;
+                    }
                 }
                 let is_whole = !is_test && renamed.is_none() && before != "hasKey";
-                self.uses.push(Use { path, is_whole });
+                self.uses.push(Use { path, is_whole, types });
             }
             at += 1;
         }
@@ -125,21 +167,40 @@ impl Reader {
     }
 }
 
-/// The tokens of each `{{ … }}`, comments left out.
-fn actions(text: &str) -> Vec<Vec<Token>> {
-    let mut actions = Vec::new();
-    let mut rest = text;
-    while let Some(at) = rest.find("{{") {
-        rest = rest[at + 2..].trim_start_matches('-').trim_start();
-        if rest.starts_with("/*") {
-            rest = rest.split_once("*/").map_or("", |(_, rest)| rest);
-            continue;
-        }
-        let (tokens, length) = tokens(rest);
-        rest = &rest[length..];
-        actions.push(tokens);
+/// The types that an action takes of the values in it.
+fn types(tokens: &[Token]) -> Types {
+    let has =
+        |names: &[&str]| tokens.iter().any(|token| matches!(token, Token::Word(word) if names.contains(&&**word)));
+    // Bitnami's helper prints strings as they are, and others as YAML.
+    let is_helper = |token: &Token| matches!(token, Token::Text(text) if text.contains("tplvalues.render"));
+    match () {
+        () if has(&ASKS_TYPE) => Types::Several,
+        () if has(&PRINTS) || tokens.iter().any(is_helper) => Types::Printed,
+        () => Types::Unknown,
     }
-    actions
+}
+
+/// The actions of a template and the text between them; comments are left out.
+pub fn parts(text: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("{{") {
+        parts.push(Part::Text(before));
+        let action = after.trim_start_matches('-').trim_start();
+        rest = match action.strip_prefix("/*") {
+            Some(comment) => {
+                let after = comment.split_once("*/").map_or("", |(_, rest)| rest);
+                after.split_once("}}").map_or("", |(_, rest)| rest)
+            }
+            None => {
+                let (tokens, length) = tokens(action);
+                parts.push(Part::Action(tokens));
+                &action[length..]
+            }
+        };
+    }
+    parts.push(Part::Text(rest));
+    parts
 }
 
 /// The tokens up to `}}`, and how long they are.
@@ -180,7 +241,14 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Vec<String> {
-        let show = |it: &Use| format!("{}{}", it.path.join("."), if it.is_whole { "*" } else { "" });
+        let show = |it: &Use| {
+            let types = match it.types {
+                Types::Unknown => "",
+                Types::Printed => "!",
+                Types::Several => "?",
+            };
+            format!("{}{}{types}", it.path.join("."), if it.is_whole { "*" } else { "" })
+        };
         uses(text).iter().map(show).collect()
     }
 
@@ -188,22 +256,26 @@ mod tests {
     fn tells_what_is_used_whole_from_what_is_read_by_its_keys() {
         for (text, expected) in [
             ("{{ .Values.image.tag }}", "image.tag*"),
-            ("{{- toYaml $.Values.resources | nindent 2 -}}", "resources*"),
+            ("{{- toYaml $.Values.resources | nindent 2 -}}", "resources*!"),
             ("{{/* .Values.a */}}{{ .Release.Name }}", ""),
             ("{{ if .Values.ingress.enabled }}a{{ end }}", "ingress.enabled"),
             ("{{ if and .Values.a (not .Values.b) }}{{ end }}", "a b"),
             ("{{ if eq (toString .Values.a) \"x\" }}{{ end }}", "a*"),
             ("{{ with .Values.ingress }}{{ .host }}{{ else }}{{ .x }}{{ end }}{{ .y }}", "ingress ingress.host*"),
-            ("{{ with .Values.ingress }}{{ toYaml . }}{{ end }}", "ingress ingress*"),
+            ("{{ with .Values.ingress }}{{ toYaml . }}{{ end }}", "ingress ingress*!"),
             ("{{ range .Values.hosts }}{{ .name }}{{ end }}", "hosts*"),
             ("{{ $i := .Values.image }}{{ $i.tag }}", "image image.tag*"),
+            ("{{ range $name, $route := .Values.routes }}{{ $route.host }}{{ end }}", "routes*"),
             ("{{ $i := .Values.image | default dict }}{{ $i.tag }}", "image*"),
             ("{{ index .Values \"a-b\" \"c\" }}", "a-b.c*"),
+            ("{{ if (index .Values \"a-b\").c.d }}{{ end }}", "a-b.c.d*"),
             ("{{ index .Values $key }}", "*"),
             ("{{ include \"x\" (dict \"v\" .Values.a \"ctx\" $) }}", "a*"),
             ("{{ include \"x\" . }}{{ printf \"}} {{ .Values.no\" }}", ""),
             ("{{ .root.Values.global.x }}", "global.x*"),
-            ("{{ tpl (toYaml .Values) . }}", "*"),
+            ("{{ tpl (toYaml .Values) . }}", "*!"),
+            ("{{ include \"common.tplvalues.render\" (dict \"value\" .Values.x \"context\" $) }}", "x*!"),
+            ("{{ $type := typeOf .Values.x }}{{ if kindIs \"map\" .Values.y }}{{ end }}", "x*? y*?"),
             ("{{ if hasKey .Values.a \"b\" }}{{ end }}", "a.b"),
             ("{{ with .Values.a }}{{ if .b }}{{ .c }}{{ else }}{{ .d }}{{ end }}{{ end }}", "a a.b a.c* a.d*"),
         ] {

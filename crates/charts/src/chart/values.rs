@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::Chart;
-use super::uses::uses;
+use super::uses::{Types, uses};
 use crate::spec::keys;
 
 /// A value, with those below it.
@@ -18,6 +18,9 @@ pub struct Tree {
     pub is_read: bool,
     /// A template hands it on, with all of its keys.
     pub is_whole: bool,
+    pub types: Types,
+    /// The type that a comment states, such as `int`.
+    pub stated: Option<String>,
 }
 
 /// The values that a chart takes.
@@ -27,7 +30,7 @@ pub fn values(chart: &Chart) -> Tree {
     let text = chart.files.get("values.yaml").map_or("", String::as_str);
     for key in keys(text) {
         if let Some(tree) = root.known(&key.path) {
-            tree.comment = key.comment;
+            (tree.comment, tree.stated) = (key.comment, key.stated);
         }
     }
     root.sort(&keys(text).into_iter().map(|key| key.path).collect::<Vec<_>>());
@@ -46,15 +49,16 @@ pub fn values(chart: &Chart) -> Tree {
     let libraries = chart.subcharts.iter().map(|(_, subchart)| &**subchart).filter(|subchart| subchart.is_library);
     for (_, text) in std::iter::once(chart).chain(libraries).flat_map(Chart::templates) {
         for it in uses(text) {
-            root.note(&it.path, it.is_whole);
+            root.note(&it.path, it.is_whole, it.types);
         }
     }
+    // Helm hands them to all charts, and users refer to them in values that are templates.
+    if let Some((_, global)) = root.keys.iter_mut().find(|(key, _)| key == "global") {
+        global.note(&[], true, Types::Unknown);
+    }
     for dependency in &chart.dependencies {
-        let conditions = dependency.condition.iter().flat_map(|text| text.split(',')).map(str::trim);
-        let tags = dependency.tags.iter().map(|tag| format!("tags.{tag}"));
-        for path in conditions.map(str::to_owned).chain(tags) {
-            let path: Vec<String> = path.split('.').map(str::to_owned).collect();
-            root.note(&path, false);
+        for path in dependency.conditions() {
+            root.note(&path, false, Types::Unknown);
             root.at(&path).default.get_or_insert(Value::Bool(true));
         }
     }
@@ -103,11 +107,14 @@ impl Tree {
         }
     }
 
-    fn note(&mut self, path: &[String], is_whole: bool) {
+    fn note(&mut self, path: &[String], is_whole: bool, types: Types) {
         self.is_read = true;
         match path {
-            [] => self.is_whole |= is_whole,
-            [key, rest @ ..] => self.key(key).note(rest, is_whole),
+            [] => {
+                self.is_whole |= is_whole;
+                self.types = self.types.max(types);
+            }
+            [key, rest @ ..] => self.key(key).note(rest, is_whole, types),
         }
     }
 
@@ -115,6 +122,8 @@ impl Tree {
     fn merge(&mut self, other: Self) {
         self.is_read |= other.is_read;
         self.is_whole |= other.is_whole;
+        self.types = self.types.max(other.types);
+        self.stated = self.stated.take().or(other.stated);
         if self.comment.is_empty() {
             self.comment = other.comment;
         }

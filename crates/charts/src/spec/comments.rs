@@ -13,6 +13,8 @@ pub struct Key {
     pub path: Vec<String>,
     /// In one line; empty: none.
     pub comment: String,
+    /// The type that the comment states, such as `int`.
+    pub stated: Option<String>,
 }
 
 /// All keys of a text that is YAML.
@@ -38,8 +40,8 @@ pub fn keys(text: &str) -> Vec<Key> {
                     let Some(path) = path else { continue };
                     let parameter = parameters.get(&path.join(".")).cloned();
                     let at = span.byte_range().map_or(0, |range| range.start);
-                    let comment = parameter.unwrap_or_else(|| comment(text, at, &path));
-                    keys.push(Key { path, comment });
+                    let (comment, stated) = parameter.unwrap_or_else(|| comment(text, at, &path));
+                    keys.push(Key { path, comment, stated });
                 }
                 _ => value_ends(&mut open),
             },
@@ -56,36 +58,48 @@ fn value_ends(open: &mut [Option<Option<String>>]) {
 }
 
 /// `## @param image.tag [string] The tag`
-fn parameters(text: &str) -> BTreeMap<String, String> {
+fn parameters(text: &str) -> BTreeMap<String, (String, Option<String>)> {
     let lines =
         text.lines().filter_map(|line| line.trim_start().trim_start_matches('#').trim_start().strip_prefix("@param "));
     lines
         .filter_map(|line| line.trim_start().split_once(' '))
-        .map(|(key, text)| (key.to_owned(), words(without_kind(text.trim_start(), ['[', ']']))))
+        .map(|(key, text)| {
+            let (stated, text) = split_type(text.trim_start(), ['[', ']']);
+            (key.to_owned(), (words(text), stated))
+        })
         .collect()
 }
 
-/// What the lines above the key at `at` say of it, or else the end of its line.
-fn comment(text: &str, at: usize, path: &[String]) -> String {
+/// What the lines above the key at `at` say of it, or else the end of its line; and the type that they state.
+fn comment(text: &str, at: usize, path: &[String]) -> (String, Option<String>) {
     let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
     let indent = &text[start..at];
     let is_alone = |line: &&str| line.strip_prefix(indent).is_some_and(|rest| rest.starts_with('#'));
     let mut above: Vec<&str> = text[..start].lines().rev().take_while(is_alone).collect();
     above.reverse();
-    let above: Vec<&str> = above.iter().map(|line| stripped(line)).filter(|line| !line.starts_with('@')).collect();
+    let (tags, above): (Vec<&str>, Vec<&str>) =
+        above.iter().map(|line| stripped(line)).partition(|line| line.starts_with('@'));
+    // `# @type: string`, and helm-schema's `# @schema type: string`.
+    let mut stated = tags.iter().rev().find_map(|tag| {
+        let rest = tag.strip_prefix("@type:").or_else(|| tag.strip_prefix("@schema")?.trim().strip_prefix("type:"))?;
+        Some(rest.split(';').next().unwrap_or_default().trim().to_owned())
+    });
     let old = format!("{} -- ", path.join("."));
     let marked = above.iter().rposition(|line| line.starts_with("-- ") || line.starts_with(&old));
     let lines = match marked {
         Some(first) => {
             let text = above[first].strip_prefix("-- ").or_else(|| above[first].strip_prefix(&old)).unwrap_or_default();
-            [&[without_kind(text, ['(', ')'])], &above[first + 1..]].concat()
+            let (own, text) = split_type(text, ['(', ')']);
+            stated = stated.or(own);
+            [&[text], &above[first + 1..]].concat()
         }
         None => above,
     };
-    match words(&lines.join(" ")) {
+    let comment = match words(&lines.join(" ")) {
         above if above.is_empty() => words(beside(text[at..].lines().next().unwrap_or_default())),
         above => above,
-    }
+    };
+    (comment, stated)
 }
 
 fn stripped(line: &str) -> &str {
@@ -108,10 +122,13 @@ fn beside(line: &str) -> &str {
     ""
 }
 
-/// Without `(int)` at the start.
-fn without_kind(text: &str, [open, close]: [char; 2]) -> &str {
-    let rest = text.strip_prefix(open).and_then(|text| text.split_once(close));
-    rest.filter(|(kind, _)| !kind.contains(' ') || open == '[').map_or(text, |(_, rest)| rest.trim_start())
+/// The type in `(int) text`, and the text.
+fn split_type(text: &str, [open, close]: [char; 2]) -> (Option<String>, &str) {
+    let parts = text.strip_prefix(open).and_then(|text| text.split_once(close));
+    match parts.filter(|(stated, _)| !stated.contains(' ') || open == '[') {
+        Some((stated, rest)) => (Some(stated.to_owned()), rest.trim_start()),
+        None => (None, text),
+    }
 }
 
 fn words(text: &str) -> String {
@@ -129,6 +146,7 @@ mod tests {
 
 # How many
 # replicas.
+# @type: integer
 replicaCount: 1
 image:
   # Ignored: see the next.
@@ -155,20 +173,25 @@ auth:
     x
 next: 1
 ";
-        let found: Vec<String> =
-            keys(text).into_iter().map(|key| format!("{}: {}", key.path.join("."), key.comment)).collect();
+        let found: Vec<String> = keys(text)
+            .into_iter()
+            .map(|Key { path, comment, stated }| {
+                let stated = stated.map(|stated| format!(" ({stated})")).unwrap_or_default();
+                format!("{}: {comment}{stated}", path.join("."))
+            })
+            .collect();
         assert_eq!(
             found,
             [
-                "replicaCount: How many replicas.",
+                "replicaCount: How many replicas. (integer)",
                 "image: ",
-                "image.tag: The tag. More of it.",
+                "image.tag: The tag. More of it. (string)",
                 "image.pullPolicy: when",
                 "image.old: The old form.",
                 "ports: ",
                 "list: ",
                 "auth: ",
-                "auth.user: Who",
+                "auth.user: Who (string, nullable)",
                 "auth.password: The secret",
                 "next: ",
             ]

@@ -32,6 +32,7 @@ const OFTEN: [(&str, &[&str]); 24] = [
             "Gateway",
             "GatewayClass",
             "HTTPRoute",
+            "ListenerSet",
             "ReferenceGrant",
             "TCPRoute",
             "TLSRoute",

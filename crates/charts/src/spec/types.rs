@@ -24,11 +24,12 @@ pub struct Types {
 }
 
 /// Names that the file imports or declares otherwise.
-const TAKEN: [&str; 9] = [
+const TAKEN: [&str; 10] = [
     "AnyValue",
     "BTreeMap",
     "CustomResource",
     "Deserialize",
+    "IntOrString",
     "JsonSchema",
     "KubeSchema",
     "Option",
@@ -47,9 +48,20 @@ pub fn types(kind: &str, spec: &Object, words: Words) -> Types {
     ]);
     // The type of the kind may have another name.
     let taken = taken.chain(names::Kind::parse(kind).ok().map(|kind| kind.type_name()));
-    let mut printer = Printer { kind, words, names: taken.collect(), types: Types::default(), has_any: false };
+    let mut printer = Printer {
+        kind,
+        words,
+        names: taken.collect(),
+        types: Types::default(),
+        has_any: false,
+        has_int_or_string: false,
+    };
     printer.types.attributes = renaming(spec) + &extension(&spec.keywords);
     printer.types.fields = printer.fields(spec, &[]);
+    if printer.has_int_or_string {
+        printer.types.has_value = true;
+        printer.types.others.push_str(&INT_OR_STRING.replace("[source]", words.source));
+    }
     if printer.has_any {
         printer.types.has_value = true;
         printer.types.others.push_str(&ANY.replace("[source]", words.source));
@@ -65,6 +77,14 @@ const ANY: &str = "
 pub struct AnyValue(pub Value);
 ";
 
+/// Both are a [`Value`] in Rust: Kubernetes' own `IntOrString` has numbers of 32 bits only, and no null.
+const INT_OR_STRING: &str = "
+// A whole number or a string; the [source] does not tell which.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[schemars(extend(\"nullable\" = true, \"x-kubernetes-int-or-string\" = true))]
+pub struct IntOrString(pub Value);
+";
+
 struct Printer<'a> {
     kind: &'a str,
     words: Words,
@@ -72,6 +92,7 @@ struct Printer<'a> {
     names: BTreeSet<String>,
     types: Types,
     has_any: bool,
+    has_int_or_string: bool,
 }
 
 impl Printer<'_> {
@@ -136,7 +157,10 @@ impl Printer<'_> {
             Kind::Integer(_) => "i64".into(),
             Kind::Number(_) => "f64".into(),
             Kind::Text { .. } => "String".into(),
-            Kind::IntegerOrText => "k8s_openapi::apimachinery::pkg::util::intstr::IntOrString".into(),
+            Kind::IntegerOrText => {
+                self.has_int_or_string = true;
+                "IntOrString".into()
+            }
             Kind::Choice(choices) => self.choice(choices, path),
             Kind::List(item, _) => format!("Vec<{}>", self.kind(item, path)),
             Kind::Map(value) => {
@@ -353,8 +377,6 @@ fn validation(schema: &Schema) -> Vec<String> {
             let pattern = pattern.as_ref().map(|pattern| format!("regex(pattern = {pattern:?})"));
             vec![bounds("length", text(length.min), text(length.max)), pattern]
         }
-        // More than the type has, and the API server takes any number.
-        Kind::IntegerOrText => vec![Some("extend(\"minimum\" = i32::MIN, \"maximum\" = i32::MAX)".into())],
         Kind::List(_, length) => vec![bounds("length", text(length.min), text(length.max))],
         _ => Vec::new(),
     };

@@ -140,13 +140,7 @@ mod tests {
             _ => Verdict::Update,
         };
         let vendored = None;
-        Step {
-            path: path.into(),
-            vendored,
-            verdict,
-            before: before.map(str::to_owned),
-            after: after.map(str::to_owned),
-        }
+        Step { path: path.into(), vendored, verdict, before: before.map(Into::into), after: after.map(Into::into) }
     }
 
     /// Paths and texts, including hidden files and empty folders.

@@ -8,7 +8,7 @@
 //!
 //! | in the plan | missing on disk | identical | different, with opctl's header | different, the user's |
 //! |---|---|---|---|---|
-//! | `Scaffold` | create | unchanged | conflict | conflict; `--overwrite PATH` |
+//! | `Scaffold`, `Copy` | create | unchanged | conflict | conflict; `--overwrite PATH` |
 //! | `Generate` | create | unchanged | update | conflict; `--overwrite PATH` |
 //! | `Edit` | create with a base, else conflict | unchanged | – | update; conflict; `--overwrite PATH` |
 //! | `Prune` | unchanged | – | remove | unchanged |
@@ -43,7 +43,7 @@ pub use lock::{LockError, ProjectLock};
 pub use record::{LIST, RECORD, Record, RecordError, Scaffold};
 pub use report::{Mode, diff, list, summary};
 pub use resolve::{Policy, ResolveError, resolve};
-pub use vendor::{SUMS, Sums, checksum};
+pub use vendor::{SUMS, Sums, checksum, checksum_of_bytes};
 
 /// Changes by path. A path is relative to the root, with `/`, and never leads out of it.
 #[derive(Debug, Default)]
@@ -56,6 +56,8 @@ pub struct Plan {
 pub enum Change {
     /// A file for the user: created, and later only merged ([`Change::Merge`]).
     Scaffold(String),
+    /// A file that is not text, such as an image in a chart; `None` removes it. It replaces `old`, which opctl wrote before.
+    Copy { content: Option<Vec<u8>>, old: Option<Vec<u8>> },
     /// A file of opctl: overwritten as long as the file on disk has opctl's header.
     Generate(String),
     /// Narrow edits of a user's file, in order. A missing file starts as `base`; without `base`, it is a conflict.
@@ -135,16 +137,67 @@ impl Plan {
     }
 }
 
-/// A change of a file on disk, with its texts before and after (`None` for no file). For a conflict, `after` is the
-/// wanted text, so that it can be compared.
+/// The content of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    Text(String),
+    /// The content of a file that is not edited, only replaced as a whole.
+    Bytes(Vec<u8>),
+}
+
+impl Content {
+    pub fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::Text(text) => text.as_bytes(),
+            Self::Bytes(bytes) => bytes,
+        }
+    }
+
+    /// `None` for a file that is not text.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Bytes(_) => None,
+        }
+    }
+
+    /// `None` for a file that is not text.
+    pub fn into_text(self) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Bytes(_) => None,
+        }
+    }
+}
+
+impl From<String> for Content {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&str> for Content {
+    fn from(text: &str) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl From<Vec<u8>> for Content {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::Bytes(bytes)
+    }
+}
+
+/// A change of a file on disk, with its contents before and after (`None` for no file). For a conflict, `after` is the
+/// wanted content, so that it can be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     pub path: String,
     /// The folder of opctl that contains the file: the vendored runtime, or the record of the scaffold.
     pub vendored: Option<String>,
     pub verdict: Verdict,
-    pub before: Option<String>,
-    pub after: Option<String>,
+    pub before: Option<Content>,
+    pub after: Option<Content>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

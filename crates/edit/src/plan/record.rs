@@ -133,6 +133,7 @@ impl Plan {
                 (before, after) if before == after => return,
                 _ => Verdict::Update,
             };
+            let (before, after) = (before.map(Into::into), after.map(Into::into));
             kept.push(Step { path: below(&path), vendored: Some(below(RECORD)), verdict, before, after });
         };
         for step in steps.iter().filter(|step| !step.is_conflict()) {
@@ -160,7 +161,7 @@ impl Plan {
                     let edits = edits.iter().filter(|edit| edit.is_scaffolded());
                     (Some(edits.fold(text, edit)), known.unwrap_or(*revision))
                 }
-                Change::Generate(_) | Change::Prune | Change::Vendor { .. } => continue,
+                Change::Copy { .. } | Change::Generate(_) | Change::Prune | Change::Vendor { .. } => continue,
             };
             let after = after.map(|text| text.replace("\r\n", "\n"));
             match &after {

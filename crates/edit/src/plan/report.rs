@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use similar::TextDiff;
 
-use super::{Step, Verdict};
+use super::{Content, Step, Verdict};
 
 /// The mode of a command. Only `Apply` writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,13 +51,19 @@ pub fn list(steps: &[Step], verbose: bool) -> String {
 pub fn diff(steps: &[Step]) -> String {
     let mut text = String::new();
     for step in steps {
-        let side = |side: &str, there: &Option<String>| match there {
+        let side = |side: &str, there: &Option<Content>| match there {
             Some(_) => format!("{side}/{}", step.path),
             None => "/dev/null".into(),
         };
-        let texts =
-            TextDiff::from_lines(step.before.as_deref().unwrap_or_default(), step.after.as_deref().unwrap_or_default());
         let (old, new) = (side("a", &step.before), side("b", &step.after));
+        let texts = [&step.before, &step.after].map(|side| side.as_ref().map_or(Some(""), Content::text));
+        let [Some(before), Some(after)] = texts else {
+            if step.before != step.after {
+                text.push_str(&format!("Binary files {old} and {new} differ\n"));
+            }
+            continue;
+        };
+        let texts = TextDiff::from_lines(before, after);
         text.push_str(&texts.unified_diff().header(&old, &new).to_string());
     }
     text

@@ -1,12 +1,12 @@
 //! Turns a [`Plan`] and the files on disk into [`Step`]s.
 //!
-//! Detects conflicts. Has no side effects: the disk is a `read` function, so every mode (apply, diff, check, dry run)
-//! gets the same result.
+//! Detects conflicts. Has no side effects: the disk is two functions that read, so every mode (apply, diff, check,
+//! dry run) gets the same result.
 
 use std::collections::BTreeSet;
 
 use super::vendor::{self, SUMS};
-use super::{Change, Choice, Plan, Step, Verdict};
+use super::{Change, Choice, Content, Plan, Step, Verdict};
 use crate::{Edit, EditError, Merged};
 
 /// Settings that influence steps, in addition to the plan and the disk.
@@ -27,14 +27,21 @@ pub enum ResolveError<E: std::error::Error + 'static> {
     Overwrite { path: String, reason: &'static str },
 }
 
-/// Returns one step for each change, sorted by path.
+/// Returns one step for each change, sorted by path. Files that are not text are read with `read_bytes`.
 pub fn resolve<E: std::error::Error + 'static>(
     plan: &Plan,
     policy: &Policy,
     read: impl Fn(&str) -> Result<Option<String>, E>,
+    read_bytes: impl Fn(&str) -> Result<Option<Vec<u8>>, E>,
 ) -> Result<Vec<Step>, ResolveError<E>> {
     let mut steps = Vec::with_capacity(plan.changes.len());
     for (path, change) in &plan.changes {
+        if let Change::Copy { content, old } = change {
+            let before = read_bytes(path).map_err(ResolveError::Read)?;
+            let after = copy(path, before.as_ref(), content.as_ref(), old.as_ref());
+            steps.push(step(path, before, after));
+            continue;
+        }
         let before = read(path).map_err(ResolveError::Read)?;
         let after = match change {
             Change::Scaffold(text) => scaffold(path, before.as_deref(), text),
@@ -54,6 +61,7 @@ pub fn resolve<E: std::error::Error + 'static>(
             Change::Rewrite { text: None, .. } => Outcome::After(before.clone()),
             Change::Rewrite { text: Some(text), is_new: true, .. } => scaffold(path, before.as_deref(), text),
             Change::Rewrite { text: Some(text), is_new: false, .. } => Outcome::After(Some(text.clone())),
+            Change::Copy { .. } => unreachable!("it was resolved above"),
         };
         let mut step = step(path, before, after);
         if let Change::Vendor { folder, .. } = change {
@@ -68,18 +76,18 @@ pub fn resolve<E: std::error::Error + 'static>(
     Ok(steps)
 }
 
-/// The text on disk afterwards; `None` for no file.
-enum Outcome {
-    After(Option<String>),
-    /// `wanted` is the text that would have been written.
+/// The content on disk afterwards; `None` for no file.
+enum Outcome<T = String> {
+    After(Option<T>),
+    /// `wanted` is the content that would have been written.
     Conflict {
         reason: String,
         help: String,
-        wanted: Option<String>,
+        wanted: Option<T>,
     },
 }
 
-fn step(path: &str, before: Option<String>, outcome: Outcome) -> Step {
+fn step<T: PartialEq + Into<Content>>(path: &str, before: Option<T>, outcome: Outcome<T>) -> Step {
     let (verdict, after) = match outcome {
         Outcome::Conflict { reason, help, wanted } => (Verdict::Conflict { reason, help }, wanted),
         Outcome::After(after) => {
@@ -92,7 +100,20 @@ fn step(path: &str, before: Option<String>, outcome: Outcome) -> Step {
             (verdict, after)
         }
     };
+    let (before, after) = (before.map(Into::into), after.map(Into::into));
     Step { path: path.into(), vendored: None, verdict, before, after }
+}
+
+type Bytes = Vec<u8>;
+
+fn copy(path: &str, before: Option<&Bytes>, content: Option<&Bytes>, old: Option<&Bytes>) -> Outcome<Bytes> {
+    match (before, content) {
+        (Some(_), Some(content)) if before != Some(content) && before != old => {
+            in_the_way(path, "it is there already, with another content", content.clone())
+        }
+        (Some(_), None) if before != old => superfluous(path),
+        _ => Outcome::After(content.cloned()),
+    }
 }
 
 fn scaffold(path: &str, before: Option<&str>, text: &str) -> Outcome {
@@ -113,7 +134,7 @@ fn generate(path: &str, before: Option<&str>, text: &str, policy: &Policy) -> Ou
     in_the_way(path, "not ours: it does not start with the header of a generated file", text)
 }
 
-fn in_the_way(path: &str, reason: &str, wanted: String) -> Outcome {
+fn in_the_way<T>(path: &str, reason: &str, wanted: T) -> Outcome<T> {
     Outcome::Conflict {
         reason: reason.into(),
         help: format!(
@@ -170,14 +191,18 @@ fn prune(before: Option<&str>, policy: &Policy) -> Outcome {
 
 fn remove(path: &str, before: Option<&str>, written: &str) -> Outcome {
     match before {
-        Some(before) if vendor::checksum(before) != vendor::checksum(written) => Outcome::Conflict {
-            reason: "it is superfluous, but was edited".into(),
-            help: format!(
-                "remove it, with your edits, with `--overwrite {path}`, or move it away and run the command again"
-            ),
-            wanted: None,
-        },
+        Some(before) if vendor::checksum(before) != vendor::checksum(written) => superfluous(path),
         _ => Outcome::After(None),
+    }
+}
+
+fn superfluous<T>(path: &str) -> Outcome<T> {
+    Outcome::Conflict {
+        reason: "it is superfluous, but was edited".into(),
+        help: format!(
+            "remove it, with your edits, with `--overwrite {path}`, or move it away and run the command again"
+        ),
+        wanted: None,
     }
 }
 
@@ -249,7 +274,10 @@ fn overwrite(steps: &mut [Step], plan: &Plan, path: &str) -> Result<(), &'static
         return Err("it is not in the way; leave out `--overwrite`");
     }
     match change {
-        Change::Scaffold(_) | Change::Generate(_) | Change::Rewrite { .. } => step.verdict = Verdict::Update,
+        Change::Copy { content: None, .. } => step.verdict = Verdict::Remove,
+        Change::Scaffold(_) | Change::Copy { .. } | Change::Generate(_) | Change::Rewrite { .. } => {
+            step.verdict = Verdict::Update
+        }
         Change::Remove(_) => step.verdict = Verdict::Remove,
         Change::Vendor { .. } if step.after.is_none() => step.verdict = Verdict::Remove,
         Change::Vendor { .. } => step.verdict = Verdict::Update,

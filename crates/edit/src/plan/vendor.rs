@@ -68,7 +68,12 @@ pub fn checksum(text: &str) -> String {
     } else {
         text
     };
-    digest(&SHA256, text.as_bytes()).as_ref().iter().fold(String::with_capacity(64), |mut hex, byte| {
+    checksum_of_bytes(text.as_bytes())
+}
+
+/// SHA-256 in hexadecimal, of a file that need not be text.
+pub fn checksum_of_bytes(bytes: &[u8]) -> String {
+    digest(&SHA256, bytes).as_ref().iter().fold(String::with_capacity(64), |mut hex, byte| {
         write!(hex, "{byte:02x}").expect("a String takes everything");
         hex
     })

@@ -23,6 +23,8 @@ use crate::yaml;
 pub struct ProjectFile {
     /// A crate that opctl did not scaffold: it has a main function, and its types and controllers are in any file.
     pub adopted: bool,
+    /// `opctl init --plugins=helm`: a new kind runs helm's starter chart, unless its arguments say otherwise.
+    pub is_for_charts: bool,
     pub name: ProjectName,
     pub domain: Domain,
     /// The operator watches, and has permissions in, namespaces instead of the cluster.
@@ -121,6 +123,8 @@ const CONTROLLERS: &str = "controllers";
 
 /// The plugin key that distinguishes opctl's projects from kubebuilder's.
 const LAYOUT: &str = "opctl/v1";
+/// Beside it, for operators of charts.
+const CHARTS: &str = "helm";
 
 const HEAD: &str = "\
 # What opctl scaffolded here, in kubebuilder's PROJECT format. opctl adds entries and keeps everything else as it is,
@@ -161,6 +165,7 @@ impl ProjectFile {
     pub fn new(name: ProjectName, domain: Domain) -> Self {
         Self {
             adopted: false,
+            is_for_charts: false,
             name,
             domain,
             namespaced: false,
@@ -183,6 +188,11 @@ impl ProjectFile {
         format!(
             "{HEAD}domain: {domain}\nlayout:\n- {LAYOUT}\n{manifests}{namespaced}projectName: {name}\nresources: []\nversion: \"3\"\n"
         )
+    }
+
+    /// The text of a new project's file, after which kinds run charts.
+    pub fn text_for_charts(text: &str) -> String {
+        text.replacen(&format!("- {LAYOUT}\n"), &format!("- {LAYOUT}\n- {CHARTS}\n"), 1)
     }
 
     /// The text of the file of an adopted crate. Its kinds are added as entries.
@@ -411,6 +421,15 @@ enum OneOrMany {
     Many(Vec<String>),
 }
 
+impl OneOrMany {
+    fn keys(&self) -> &[String] {
+        match self {
+            Self::One(key) => std::slice::from_ref(key),
+            Self::Many(keys) => keys,
+        }
+    }
+}
+
 #[derive(Deserialize)]
 struct RawResource {
     api: Option<RawApi>,
@@ -501,11 +520,7 @@ fn not_yaml(file: &Arc<SourceFile>, yaml::Error { reason, offset: at, .. }: yaml
 }
 
 fn check_format(file: &Arc<SourceFile>, raw: &Raw) -> Result<(), Box<Diagnostic>> {
-    let layout: &[String] = match &raw.layout {
-        Some(OneOrMany::One(key)) => std::slice::from_ref(key),
-        Some(OneOrMany::Many(keys)) => keys,
-        None => &[],
-    };
+    let layout = raw.layout.as_ref().map_or(&[][..], OneOrMany::keys);
     let foreign = layout.iter().find(|key| ["go.", "helm.", "ansible."].iter().any(|kind| key.starts_with(kind)));
     if let Some(key) = foreign {
         return Err(Box::new(
@@ -555,6 +570,7 @@ struct Reader {
 
 impl Reader {
     fn read(mut self, raw: Raw) -> Result<ProjectFile, Vec<Diagnostic>> {
+        let is_for_charts = raw.layout.as_ref().is_some_and(|layout| layout.keys().iter().any(|key| key == CHARTS));
         let name = self.need("projectName", raw.project_name, ProjectName::parse);
         let domain = self.need("domain", raw.domain, Domain::parse);
         let resources: Vec<_> =
@@ -569,7 +585,17 @@ impl Reader {
         match (name, domain, resources.into_iter().collect()) {
             (Some(name), Some(domain), Some(resources)) if self.diagnostics.is_empty() => {
                 let adopted = raw.adopted;
-                Ok(ProjectFile { adopted, name, domain, namespaced, namespaces, descriptions, crds, resources })
+                Ok(ProjectFile {
+                    adopted,
+                    is_for_charts,
+                    name,
+                    domain,
+                    namespaced,
+                    namespaces,
+                    descriptions,
+                    crds,
+                    resources,
+                })
             }
             _ => Err(self.diagnostics),
         }

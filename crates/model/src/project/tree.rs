@@ -131,6 +131,22 @@ impl Tree {
         }
     }
 
+    /// Returns the content of a file on disk, which need not be text; `None` if the path does not exist.
+    ///
+    /// # Errors
+    ///
+    /// If the path exists and is not a readable file.
+    pub fn read_bytes(&self, path: &str) -> Result<Option<Vec<u8>>, ReadError> {
+        let failed = |source| ReadError { path: path.into(), source };
+        if self.is_foreign && !self.is_inside(path) {
+            return Err(failed(outside(&self.root)));
+        }
+        match read_regular(&self.root.join(path)) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) => self.absent(path, error).map_err(failed),
+        }
+    }
+
     /// Returns `None` if the error means that the path does not exist.
     fn absent<T>(&self, path: &str, error: io::Error) -> io::Result<Option<T>> {
         if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::stage::{create, hidden, remove_leftover};
 use super::target::Targets;
-use crate::plan::Step;
-use crate::plan::vendor::checksum;
+use crate::plan::vendor::checksum_of_bytes;
+use crate::plan::{Content, Step};
 
 /// The name of the file, in the root.
 pub const JOURNAL: &str = ".opctl-journal";
@@ -38,7 +38,7 @@ struct Entry {
     path: PathBuf,
     /// The run replaces or removes a file.
     before: bool,
-    /// The checksum of the new text; `None`: the file is removed.
+    /// The checksum of the new content; `None`: the file is removed.
     after: Option<String>,
 }
 
@@ -65,7 +65,7 @@ impl Journal {
             files.extend(from_root(&target.real).map(|path| Entry {
                 path,
                 before: step.before.is_some(),
-                after: step.after.as_deref().map(checksum),
+                after: step.after.as_ref().map(Content::as_bytes).map(checksum_of_bytes),
             }));
         }
         Self { created, emptied, files }
@@ -105,7 +105,7 @@ impl Journal {
     /// Reads the journal in the root, and whether it is committed. Returns `None` for an incomplete journal, whose run
     /// had done nothing else yet, and for one with paths out of the root, which is not opctl's.
     fn read(root: &Path) -> io::Result<Option<(Self, bool)>> {
-        let text = read(&root.join(JOURNAL))?.unwrap_or_default();
+        let text = String::from_utf8(read(&root.join(JOURNAL))?.unwrap_or_default()).unwrap_or_default();
         let Some((document, rest)) = text.split_once('\n') else { return Ok(None) };
         let Ok(journal) = serde_json::from_str::<Self>(document) else { return Ok(None) };
         let files = journal.files.iter().map(|entry| &entry.path);
@@ -134,7 +134,7 @@ impl Entry {
     fn is_placed(&self, root: &Path) -> io::Result<bool> {
         let file = root.join(&self.path);
         Ok(match &self.after {
-            Some(after) => read(&file)?.is_some_and(|text| checksum(&text) == *after),
+            Some(after) => read(&file)?.is_some_and(|bytes| checksum_of_bytes(&bytes) == *after),
             None => file.symlink_metadata().is_err(),
         })
     }
@@ -145,8 +145,8 @@ impl Entry {
     }
 }
 
-/// The text of a regular file. Links are not followed, and devices not opened: anybody could have created them.
-fn read(path: &Path) -> io::Result<Option<String>> {
+/// The content of a regular file. Links are not followed, and devices not opened: anybody could have created them.
+fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match path.symlink_metadata() {
         Ok(metadata) if metadata.is_file() && metadata.len() <= MAX_BYTES => {}
         Ok(_) => return Ok(None),
@@ -155,7 +155,7 @@ fn read(path: &Path) -> io::Result<Option<String>> {
     }
     let mut bytes = Vec::new();
     File::open(path)?.take(MAX_BYTES).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8(bytes).ok())
+    Ok(Some(bytes))
 }
 
 /// `true` for the path of a file or folder below the root, also after resolving symbolic links.

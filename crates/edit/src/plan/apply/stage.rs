@@ -57,10 +57,10 @@ impl<'a> Stage<'a> {
             keep(&target.real, &kept).map_err(|source| io_error(Operation::Keep, &step.path, source))?;
             old = Some(kept);
         }
-        if let Some(text) = &step.after {
+        if let Some(content) = &step.after {
             let file = hidden(&target.real, "new");
             let like = step.before.as_ref().and_then(|_| fs::metadata(&target.real).ok());
-            let written = create(&file).and_then(|file| fill(file, text, like));
+            let written = create(&file).and_then(|file| fill(file, content.as_bytes(), like));
             written.map_err(|source| io_error(Operation::Write, &step.path, source))?;
             new = Some(file);
         }
@@ -156,7 +156,7 @@ pub fn create(path: &Path) -> io::Result<File> {
 }
 
 /// Sets owner, group (as far as the user is allowed to) and permissions of the old file.
-fn fill(mut file: File, text: &str, old: Option<fs::Metadata>) -> io::Result<()> {
+fn fill(mut file: File, content: &[u8], old: Option<fs::Metadata>) -> io::Result<()> {
     if let Some(old) = old {
         let own = file.metadata()?;
         if own.gid() != old.gid() {
@@ -167,7 +167,7 @@ fn fill(mut file: File, text: &str, old: Option<fs::Metadata>) -> io::Result<()>
         }
         file.set_permissions(old.permissions())?;
     }
-    file.write_all(text.as_bytes())
+    file.write_all(content)
 }
 
 /// Gives the file a second name, so that a rollback restores the same file with its timestamps.

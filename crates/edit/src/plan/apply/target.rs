@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{ApplyError, Operation};
-use crate::plan::{Step, Verdict};
+use crate::plan::{Content, Step, Verdict};
 
 /// The root and the files, with all symbolic links resolved.
 pub struct Targets {
@@ -43,7 +43,7 @@ pub fn check_unchanged(step: &Step, target: &Target) -> Result<(), ApplyError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(source) => return Err(io_error(Operation::Read, &step.path, source)),
     };
-    if now.as_deref() == step.before.as_ref().map(String::as_bytes) {
+    if now.as_deref() == step.before.as_ref().map(Content::as_bytes) {
         return Ok(());
     }
     Err(ApplyError::LostUpdate { path: step.path.clone() })

@@ -1,0 +1,239 @@
+//! The values of a chart that are true or false, and which of them decide what a template renders.
+//!
+//! Switches that decide about different templates are independent, so one rendering changes many of them. Of a template with kinds, only the
+//! conditions around these matter, and what computes them; of one with roles, or that includes whole objects, all that it reads.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Chart;
+use super::uses::{Part, Reader, Token, parts};
+use super::values::values;
+
+/// A value that is true or false by default.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Switch {
+    /// Below `.Values`.
+    pub path: Vec<String>,
+    pub default: bool,
+    /// The templates that it decides about, by their paths from the folder of the chart.
+    pub templates: BTreeSet<String>,
+}
+
+/// The switches of a chart and of its subcharts.
+pub fn switches(chart: &Chart) -> Vec<Switch> {
+    let mut analysis = Analysis::default();
+    for chart in chart.all() {
+        for (_, text) in chart.templates() {
+            analysis.defines.extend(flow(text).defines);
+        }
+    }
+    analysis.add(chart, &[], "", &BTreeSet::new());
+    let found = values(chart).switches().into_iter().map(|(path, default)| {
+        // A template that reads a whole object reads the switches in it; but what reads all values decides by few of them.
+        let reads = |read: &Vec<String>| !read.is_empty() && path.starts_with(read);
+        let templates = analysis.templates.iter().filter(|(_, paths)| paths.iter().any(reads));
+        let templates = templates.map(|(template, _)| template.clone()).collect();
+        Switch { path, default, templates }
+    });
+    found.collect()
+}
+
+/// The switches that decide about something, in groups of independent ones.
+pub fn groups(switches: &[Switch]) -> Vec<Vec<Switch>> {
+    let mut groups: Vec<(BTreeSet<&String>, Vec<Switch>)> = Vec::new();
+    for switch in switches.iter().filter(|switch| !switch.templates.is_empty()) {
+        let is_free = |(taken, _): &(BTreeSet<&String>, _)| switch.templates.iter().all(|it| !taken.contains(it));
+        let at = groups.iter().position(is_free).unwrap_or_else(|| {
+            groups.push(Default::default());
+            groups.len() - 1
+        });
+        groups[at].0.extend(&switch.templates);
+        groups[at].1.push(switch.clone());
+    }
+    groups.into_iter().map(|(_, switches)| switches).collect()
+}
+
+/// Something that a condition depends on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Read {
+    Value(Vec<String>),
+    /// A `define`, by its name.
+    Include(String),
+}
+
+#[derive(Default)]
+struct Analysis {
+    defines: BTreeMap<String, BTreeSet<Read>>,
+    /// The values that decide about each template.
+    templates: BTreeMap<String, BTreeSet<Vec<String>>>,
+}
+
+impl Analysis {
+    /// `key` is the place of the chart's values, and `conditions` those that it is installed with.
+    fn add(&mut self, chart: &Chart, key: &[String], folder: &str, conditions: &BTreeSet<Vec<String>>) {
+        let below = |path: &[String]| match path.first() {
+            Some(first) if first == "global" => path.to_vec(),
+            _ => [key, path].concat(),
+        };
+        for (path, text) in chart.templates() {
+            let mut read = conditions.clone();
+            for it in flow(text).decisive() {
+                self.resolve(&it, &mut BTreeSet::new(), &mut |path| _ = read.insert(below(path)));
+            }
+            self.templates.insert(format!("{folder}{path}"), read);
+        }
+        for (name, subchart) in chart.subcharts.iter().filter(|(_, subchart)| !subchart.is_library) {
+            let own = chart.dependencies.iter().filter(|dependency| dependency.key() == name);
+            let mut conditions = conditions.clone();
+            conditions.extend(own.flat_map(super::Dependency::conditions).map(|path| below(&path)));
+            self.add(subchart, &[key, &[name.clone()]].concat(), &format!("{folder}charts/{name}/"), &conditions);
+        }
+    }
+
+    fn resolve<'a>(&'a self, read: &'a Read, seen: &mut BTreeSet<&'a str>, found: &mut dyn FnMut(&[String])) {
+        match read {
+            Read::Value(path) => found(path),
+            Read::Include(name) if seen.insert(name) => {
+                self.defines.get(name).into_iter().flatten().for_each(|read| self.resolve(read, seen, found));
+            }
+            Read::Include(_) => {}
+        }
+    }
+}
+
+/// What the text of a template depends on.
+#[derive(Default)]
+struct Flow {
+    /// The conditions around its kinds, and what computes these.
+    heads: BTreeSet<Read>,
+    all: BTreeSet<Read>,
+    kinds: Vec<String>,
+    defines: BTreeMap<String, BTreeSet<Read>>,
+}
+
+impl Flow {
+    fn decisive(self) -> BTreeSet<Read> {
+        let is_plain = |kind: &String| !kind.contains("Role") && !kind.ends_with("List");
+        match !self.kinds.is_empty() && self.kinds.iter().all(is_plain) {
+            true => self.heads,
+            false => self.all,
+        }
+    }
+}
+
+struct Block {
+    /// It is a `define` of this name.
+    name: Option<String>,
+    reads: BTreeSet<Read>,
+}
+
+fn flow(text: &str) -> Flow {
+    let mut flow = Flow::default();
+    let mut reader = Reader::default();
+    let mut variables: BTreeMap<String, BTreeSet<Read>> = BTreeMap::new();
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut line = String::new();
+    let is_head = |line: &str| line.starts_with("kind:") || line.starts_with("apiVersion:");
+    for part in parts(text) {
+        let tokens = match part {
+            Part::Action(tokens) => tokens,
+            Part::Text(text) => {
+                for (number, rest) in text.split('\n').enumerate() {
+                    if number > 0 {
+                        line.clear();
+                    }
+                    line.push_str(rest);
+                    if is_head(&line) && !rest.is_empty() {
+                        flow.heads.extend(blocks.iter().flat_map(|block| block.reads.iter().cloned()));
+                        let kind = line.strip_prefix("kind:").map(|kind| kind.trim().trim_matches('"').to_owned());
+                        flow.kinds.extend(kind);
+                    }
+                }
+                continue;
+            }
+        };
+        let first = reader.uses.len();
+        reader.action(&tokens);
+        let mut reads: BTreeSet<Read> = reader.uses[first..].iter().map(|it| Read::Value(it.path.clone())).collect();
+        for (at, token) in tokens.iter().enumerate() {
+            match (token, tokens.get(at + 1)) {
+                (Token::Word(word), Some(Token::Text(name))) if word == "include" || word == "template" => {
+                    reads.insert(Read::Include(name.clone()));
+                }
+                (Token::Word(word), _) => {
+                    let name = word.split('.').next().unwrap_or_default();
+                    reads.extend(variables.get(name).into_iter().flatten().cloned());
+                }
+                _ => {}
+            }
+        }
+        if let [Token::Word(name), Token::Sign('='), ..] = &tokens[..] {
+            variables.entry(name.clone()).or_default().extend(reads.clone());
+        }
+        let define = blocks.iter().rev().find_map(|block| block.name.clone());
+        match define {
+            Some(name) => flow.defines.entry(name).or_default().extend(reads.clone()),
+            None => flow.all.extend(reads.clone()),
+        }
+        if is_head(&line) {
+            flow.heads.extend(reads.clone());
+        }
+        match (tokens.first(), tokens.get(1)) {
+            (Some(Token::Word(word)), Some(Token::Text(name))) if word == "define" || word == "block" => {
+                blocks.push(Block { name: Some(name.clone()), reads: BTreeSet::new() });
+            }
+            (Some(Token::Word(word)), _) if ["if", "with", "range"].contains(&&**word) => {
+                blocks.push(Block { name: None, reads });
+            }
+            (Some(Token::Word(word)), _) if word == "else" => {
+                blocks.last_mut().into_iter().for_each(|block| block.reads.extend(reads.clone()));
+            }
+            (Some(Token::Word(word)), _) if word == "end" => _ = blocks.pop(),
+            _ => {}
+        }
+    }
+    flow
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart(files: &[(&str, &str)]) -> Chart {
+        let files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
+        Chart::parse(&files.collect()).unwrap()
+    }
+
+    #[test]
+    fn one_rendering_changes_all_switches_that_are_independent() {
+        let chart = chart(&[
+            ("Chart.yaml", "name: a\nversion: 1.0.0\ndependencies:\n- name: sub\n  condition: sub.enabled\n"),
+            (
+                "values.yaml",
+                "ingress: { enabled: false, tls: false }\nrbac: { create: true, wide: false }\nhpa: false\nvpa: false\ndebug: false\n",
+            ),
+            ("templates/_helpers.tpl", "{{ define \"wide\" }}{{ if .Values.rbac.wide }}*{{ end }}{{ end }}"),
+            (
+                "templates/ingress.yaml",
+                "{{ if .Values.ingress.enabled }}\nkind: Ingress\nspec: {{ if .Values.ingress.tls }}{{ end }}\n{{ end }}",
+            ),
+            (
+                "templates/role.yaml",
+                "{{ $create := and .Values.rbac.create true }}{{ if $create }}\nkind: Role\nrules: {{ include \"wide\" . }}\n{{ end }}",
+            ),
+            (
+                "templates/scaling.yaml",
+                "{{ if .Values.hpa }}\nkind: HorizontalPodAutoscaler\n---\n{{ else if .Values.vpa }}\nkind: {{ .x }}\n{{ end }}",
+            ),
+            ("charts/sub/Chart.yaml", "name: sub\nversion: 1.0.0\n"),
+            ("charts/sub/values.yaml", "service: true\n"),
+            ("charts/sub/templates/a.yaml", "{{ if .Values.service }}\nkind: Service\n{{ end }}"),
+        ]);
+        let groups = groups(&switches(&chart));
+        let groups: Vec<String> = groups
+            .iter()
+            .map(|group| group.iter().map(|switch| switch.path.join(".")).collect::<Vec<_>>().join(" "))
+            .collect();
+        assert_eq!(groups, ["ingress.enabled rbac.create hpa sub.service", "rbac.wide vpa sub.enabled"]);
+    }
+}
