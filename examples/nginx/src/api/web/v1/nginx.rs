@@ -66,7 +66,7 @@ pub struct NginxSpec {
     /// This will set the replicaset count more information can be found here:
     /// https://kubernetes.io/docs/concepts/workloads/controllers/replicaset/ Chart default: `1`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub replica_count: Option<i64>,
+    pub replica_count: Option<IntOrString>,
     /// This sets the container image more information can be found here:
     /// https://kubernetes.io/docs/concepts/containers/images/
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,9 +78,9 @@ pub struct NginxSpec {
     pub image_pull_secrets: Option<Vec<AnyValue>>,
     /// This is to override the chart name.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub name_override: Option<String>,
+    pub name_override: Option<IntOrString>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fullname_override: Option<String>,
+    pub fullname_override: Option<IntOrString>,
     /// This section builds out the service account more information can be found here:
     /// https://kubernetes.io/docs/concepts/security/service-accounts/
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -143,13 +143,13 @@ pub struct NginxSpec {
 pub struct NginxImage {
     /// Chart default: `"nginx"`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub repository: Option<String>,
+    pub repository: Option<IntOrString>,
     /// This sets the pull policy for images. Chart default: `"IfNotPresent"`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pull_policy: Option<String>,
+    pub pull_policy: Option<IntOrString>,
     /// Overrides the image tag whose default is the chart appVersion.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tag: Option<String>,
+    pub tag: Option<IntOrString>,
 }
 
 /// `serviceAccount` of the values.
@@ -168,7 +168,7 @@ pub struct NginxServiceAccount {
     /// The name of the service account to use. If not set and create is true, a name is generated
     /// using the fullname template.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
+    pub name: Option<IntOrString>,
 }
 
 /// `service` of the values.
@@ -179,12 +179,12 @@ pub struct NginxService {
     /// https://kubernetes.io/docs/concepts/services-networking/service/#publishing-services-service-types
     /// Chart default: `"ClusterIP"`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub r#type: Option<String>,
+    pub r#type: Option<IntOrString>,
     /// This sets the ports more information can be found here:
     /// https://kubernetes.io/docs/concepts/services-networking/service/#field-spec-ports Chart
     /// default: `80`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub port: Option<i64>,
+    pub port: Option<IntOrString>,
 }
 
 /// `ingress` of the values.
@@ -195,7 +195,7 @@ pub struct NginxIngress {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub class_name: Option<String>,
+    pub class_name: Option<IntOrString>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<BTreeMap<String, AnyValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -220,7 +220,7 @@ pub struct NginxHttpRoute {
     pub parent_refs: Option<Vec<AnyValue>>,
     /// Hostnames matching HTTP header. Chart default: `["chart-example.local"]`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub hostnames: Option<Vec<String>>,
+    pub hostnames: Option<Vec<IntOrString>>,
     /// List of rules and filters applied. Chart default:
     /// `[{"matches":[{"path":{"type":"PathPrefix","value":"/headers"}}]}]`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -236,19 +236,24 @@ pub struct NginxAutoscaling {
     pub enabled: Option<bool>,
     /// Chart default: `1`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_replicas: Option<i64>,
+    pub min_replicas: Option<IntOrString>,
     /// Chart default: `100`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_replicas: Option<i64>,
+    pub max_replicas: Option<IntOrString>,
     /// Chart default: `80`.
     #[serde(
         rename = "targetCPUUtilizationPercentage",
         skip_serializing_if = "Option::is_none"
     )]
-    pub target_cpu_utilization_percentage: Option<i64>,
+    pub target_cpu_utilization_percentage: Option<IntOrString>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_memory_utilization_percentage: Option<AnyValue>,
 }
+
+// A whole number or a string; the chart does not tell which.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[schemars(extend("nullable" = true, "x-kubernetes-int-or-string" = true))]
+pub struct IntOrString(pub Value);
 
 // Any value: the chart does not tell its type.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
