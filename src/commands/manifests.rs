@@ -487,18 +487,19 @@ fn add(
         keep_in_place(plan, &mut manifests, target, options)?;
     }
     let paths = options.crds.unwrap_or_default();
-    let mut stale = ours(target, options.output, choice)?;
-    stale.retain(|path| !places::has(paths, path));
     let is_wanted = |manifest: &Manifest| {
         choice.wants(part_of(&manifest.path))
             && (options.generates_crds() || !manifest.path.starts_with("crd/"))
             && (generates_role || !manifest.path.starts_with("rbac/"))
     };
+    let mut generated = BTreeSet::new();
     for manifest in manifests.into_iter().filter(is_wanted) {
         let path = join(options.output, &manifest.path);
-        stale.remove(&path);
+        generated.insert(path.clone());
         plan.generate(path, manifest.text);
     }
+    let mut stale = ours(target, options.output, choice, &generated)?;
+    stale.retain(|path| !places::has(paths, path));
     let mut stuck = Vec::new();
     if choice.wants(Part::Crd) {
         let may_be_refused = |group: &str, kind: &str| {
@@ -884,16 +885,17 @@ fn read(source: &Source) -> String {
     )
 }
 
-/// The files below the output folder that opctl generated, of the chosen parts.
-fn ours(tree: &Tree, output: &str, choice: &Choice) -> anyhow::Result<BTreeSet<String>> {
+/// The files below the output folder that opctl generated before, of the chosen parts, and does not generate now.
+fn ours(tree: &Tree, output: &str, choice: &Choice, generated: &BTreeSet<String>) -> anyhow::Result<BTreeSet<String>> {
     let mut ours = BTreeSet::new();
     for folder in ["crd", "rbac", "webhook"] {
         for path in tree.files_below(&join(output, folder))? {
             let below = path.strip_prefix(output).unwrap_or(&path).trim_start_matches('/');
-            let generated = path.ends_with(".yaml")
+            let is_ours = path.ends_with(".yaml")
                 && choice.wants(part_of(below))
+                && !generated.contains(&path)
                 && tree.read(&path)?.is_some_and(|text| emit::is_generated(&text));
-            if generated {
+            if is_ours {
                 ours.insert(path);
             }
         }

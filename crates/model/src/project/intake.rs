@@ -81,7 +81,7 @@ impl Intake {
                 continue;
             }
             let file = open_regular(path, self.limits.file);
-            let content = file.and_then(|file| self.take(file)).map_err(|error| failed(path, error))?;
+            let content = file.and_then(|(file, _)| self.take(file)).map_err(|error| failed(path, error))?;
             let name = path.strip_prefix(root).unwrap_or(path).to_string_lossy();
             contents.insert(name.into_owned(), content);
         }
@@ -154,7 +154,10 @@ impl<R: Read> Read for Capped<R> {
 ///
 /// If there are more bytes than the limit.
 pub fn read_within(source: impl Read, limit: u64) -> io::Result<Vec<u8>> {
-    let mut content = Vec::new();
+    read_into(Vec::new(), source, limit)
+}
+
+fn read_into(mut content: Vec<u8>, source: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     source.take(limit + 1).read_to_end(&mut content)?;
     match content.len() as u64 > limit {
         true => Err(larger(limit)),
@@ -168,10 +171,14 @@ pub fn read_within(source: impl Read, limit: u64) -> io::Result<Vec<u8>> {
 ///
 /// If it is not a regular file, or larger than [`LIMITS`].
 pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
-    open_regular(path, LIMITS.file).and_then(|file| read_within(file, LIMITS.file))
+    let (file, length) = open_regular(path, LIMITS.file)?;
+    // With room for all of it, it is read at once; else by and by, from 32 bytes on.
+    let room = usize::try_from(length).unwrap_or_default();
+    read_into(Vec::with_capacity(room), file, LIMITS.file)
 }
 
-fn open_regular(path: &Path, limit: u64) -> io::Result<File> {
+/// The file and its length.
+fn open_regular(path: &Path, limit: u64) -> io::Result<(File, u64)> {
     let metadata = path.metadata()?;
     if metadata.is_dir() {
         return Err(io::Error::new(ErrorKind::IsADirectory, "it is a folder"));
@@ -182,7 +189,7 @@ fn open_regular(path: &Path, limit: u64) -> io::Result<File> {
     if metadata.len() > limit {
         return Err(larger(limit));
     }
-    File::open(path)
+    Ok((File::open(path)?, metadata.len()))
 }
 
 pub fn outside(root: &Path) -> io::Error {
