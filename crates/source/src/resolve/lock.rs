@@ -2,7 +2,7 @@
 //!
 //! Cargo writes the file, always in one form, so it is read by lines: that takes a tenth of a TOML parser's time.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use opctl_model::versions::Requirement;
 
@@ -20,13 +20,14 @@ pub struct Locked {
     pub version: String,
     /// `registry+…` or `git+…#commit`; `None`: it is on disk, by a path.
     pub source: Option<String>,
-    /// `name`, `name version` or `name version (source)`: as much as tells it from others.
-    entries: Vec<String>,
 }
 
 impl Lock {
     pub fn parse(text: &str) -> Self {
         let mut packages: Vec<Locked> = Vec::new();
+        // A package by its index, and one that it depends on: `name`, `name version` or `name version (source)`, as much as
+        // tells it from others.
+        let mut entries: Vec<(usize, &str)> = Vec::new();
         let mut in_package = false;
         for line in text.lines() {
             if line.starts_with('[') {
@@ -36,25 +37,27 @@ impl Lock {
                 }
                 continue;
             }
-            let Some(package) = packages.last_mut().filter(|_| in_package) else { continue };
-            let quoted = |text: &str| text.trim().trim_end_matches(',').trim_matches('"').to_string();
-            match line.split_once(" = ") {
-                Some(("name", value)) => package.name = quoted(value),
-                Some(("version", value)) => package.version = quoted(value),
-                Some(("source", value)) => package.source = Some(quoted(value)),
-                None if line.trim_start().starts_with('"') => package.entries.push(quoted(line)),
-                _ => {}
+            let Some(index) = packages.len().checked_sub(1).filter(|_| in_package) else { continue };
+            let package = &mut packages[index];
+            if let Some(value) = line.strip_prefix("name = ") {
+                package.name = unquoted(value).to_owned();
+            } else if let Some(value) = line.strip_prefix("version = ") {
+                package.version = unquoted(value).to_owned();
+            } else if let Some(value) = line.strip_prefix("source = ") {
+                package.source = Some(unquoted(value).to_owned());
+            } else if line.trim_start().starts_with('"') {
+                entries.push((index, unquoted(line)));
             }
         }
-        let mut named: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for (index, package) in packages.iter().enumerate() {
-            named.entry(&package.name).or_default().push(index);
-        }
-        let find = |entry: &String| {
+        let mut by_name = Vec::from_iter(0..packages.len());
+        by_name.sort_by_key(|index| &packages[*index].name);
+        let find = |entry: &str| {
             let mut words = entry.split(' ');
             let (name, version, source) = (words.next()?, words.next(), words.next());
             let source = source.map(|source| source.trim_matches(['(', ')']));
-            named.get(name)?.iter().copied().find(|index| {
+            let first = by_name.partition_point(|index| *packages[*index].name < *name);
+            let mut named = by_name[first..].iter().copied().take_while(|index| packages[*index].name == name);
+            named.find(|index| {
                 let package = &packages[*index];
                 // The commit of a git source stands in the package's own entry only.
                 let its_source = package.source.as_deref().map(|source| source.split('#').next().unwrap_or(source));
@@ -62,7 +65,10 @@ impl Lock {
                     && source.is_none_or(|source| its_source == Some(source))
             })
         };
-        let dependencies = packages.iter().map(|package| package.entries.iter().filter_map(find).collect()).collect();
+        let mut dependencies = vec![Vec::new(); packages.len()];
+        for (from, entry) in entries {
+            dependencies[from].extend(find(entry));
+        }
         Self { packages, dependencies }
     }
 
@@ -113,6 +119,11 @@ impl Lock {
             found.extend(more);
         }
     }
+}
+
+/// The text of a string, which may be an item of a list.
+fn unquoted(value: &str) -> &str {
+    value.trim().trim_end_matches(',').trim_matches('"')
 }
 
 #[cfg(test)]
