@@ -31,16 +31,22 @@ fn main() -> ExitCode {
 }
 
 fn run() -> u8 {
-    // A shell asks what may come next; this ends the process.
+    // A shell asks for the next words; this ends the process.
     CompleteEnv::with_factory(Cli::command).var(completion::VARIABLE).complete();
-    let mut command = help::arrange(kubebuilder_syntax::extend(Cli::command()));
-    let parsed = command.try_get_matches_from_mut(std::env::args_os());
+    let mut command = Cli::command();
+    let mut parsed = command.try_get_matches_from_mut(std::env::args_os());
+    // Help, errors and the syntax of kubebuilder need more of clap, which takes time to set up.
+    let is_own = parsed.is_ok();
+    if !is_own {
+        command = help::arrange(kubebuilder_syntax::extend(Cli::command()));
+        parsed = command.try_get_matches_from_mut(std::env::args_os());
+    }
     let parsed = parsed.and_then(|matches| Ok((GlobalArgs::from_arg_matches(&matches)?, matches)));
     let (console, matches) = match parsed {
         Ok((global, matches)) => (Console::new(&global), matches),
         Err(error) => return usage(error),
     };
-    if let Err(refusals) = kubebuilder_syntax::check(&command, &matches, &console) {
+    if !is_own && let Err(refusals) = kubebuilder_syntax::check(&command, &matches, &console) {
         return fail(&refusals.into(), &console);
     }
     if let Err(refusal) = help::refuse_ignored_flags(&matches) {

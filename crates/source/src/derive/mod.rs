@@ -34,7 +34,7 @@ use types::{Deriver, State};
 pub fn derive_all(tree: &Tree, folder: &str, modules: &Modules, options: &Options) -> Part {
     let cores = match modules.candidates().len() {
         0..16 => 1,
-        _ => threads::CORES.min(4),
+        _ => threads::cores().min(4),
     };
     if cores == 1 {
         return Part::derive(modules, options, 0, 1);

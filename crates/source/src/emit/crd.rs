@@ -14,7 +14,7 @@ use kube_core::crd::merge_crds;
 use serde_json::{Value, json};
 
 use super::panics::explain;
-use super::structural::structural;
+use super::structural::Schemas;
 use crate::diagnostics::OP020;
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::threads;
@@ -41,7 +41,7 @@ pub fn crds_and_problems(apis: &[Api]) -> (Vec<CustomResourceDefinition>, Vec<Cr
     }
     let kinds: Vec<Vec<&Api>> = kinds.into_values().collect();
     let (mut crds, mut problems) = (Vec::new(), two_plurals(apis));
-    let merged = threads::map(&kinds, |apis| merged(apis.clone()));
+    let merged = threads::map_with(&kinds, Schemas::default, |schemas, apis| merged(apis.clone(), schemas));
     for (apis, result) in kinds.iter().zip(merged) {
         match result {
             Ok(crd) => crds.push(crd),
@@ -99,7 +99,7 @@ pub fn merge(crds: Vec<CustomResourceDefinition>) -> Result<Vec<CustomResourceDe
 
 /// The versions of one kind, least mature first, as one CRD. Stored is the first version that does not say
 /// `storage = false`: so a new, more mature version never moves what is stored by itself.
-fn merged(mut apis: Vec<&Api>) -> Result<CustomResourceDefinition, Vec<Diagnostic>> {
+fn merged(mut apis: Vec<&Api>, schemas: &mut Schemas) -> Result<CustomResourceDefinition, Vec<Diagnostic>> {
     if let Some(other) = apis.iter().find(|api| api.kind != apis[0].kind) {
         let message =
             format!("the kinds `{}` and `{}` have the same plural: `{}`", apis[0].kind, other.kind, other.plural);
@@ -121,7 +121,7 @@ fn merged(mut apis: Vec<&Api>) -> Result<CustomResourceDefinition, Vec<Diagnosti
     let mut list = Vec::new();
     let mut problems = Vec::new();
     for api in &apis {
-        match crd(api) {
+        match crd(api, schemas) {
             Ok(crd) => list.push(crd),
             Err(problem) => problems.push(problem),
         }
@@ -144,9 +144,9 @@ fn merged(mut apis: Vec<&Api>) -> Result<CustomResourceDefinition, Vec<Diagnosti
 }
 
 /// What `CustomResourceExt::crd()` gives for one version. Source: kube-derive, `custom_resource/mod.rs`.
-fn crd(api: &Api) -> Result<CustomResourceDefinition, Diagnostic> {
+fn crd(api: &Api, schemas: &mut Schemas) -> Result<CustomResourceDefinition, Diagnostic> {
     let schema = match &api.schema {
-        Some(raw) => Some(structural(raw, api.kube).map_err(|reason| explain(api, raw, &reason))?),
+        Some(raw) => Some(schemas.structural(raw, api.kube).map_err(|reason| explain(api, raw, &reason))?),
         None => None,
     };
     let is_written = |is_empty: bool| !is_empty || !api.kube.leaves_out_empty();

@@ -23,15 +23,30 @@ use opctl_model::versions::Kube;
 /// Runs the transforms of schemars and kube, and reads the result as the API server's type, as kube-derive does. An error
 /// is the text of the panic that `crd()` would end in.
 pub fn structural(raw: &Value, kube: Kube) -> Result<JSONSchemaProps, String> {
-    catching_panics(|| {
-        let mut root = raw.clone();
-        let mut parts = Parts { generator: generator(kube), done: Vec::new(), numbers: HashMap::new() };
-        parts.take_from_inside(&mut root)?;
-        ROOT.set(root);
-        let mut schema = typed(generator(kube).into_root_schema_for::<Root>())?;
-        parts.put_back(&mut schema);
+    Schemas::default().structural(raw, kube)
+}
+
+/// The schemas of several kinds, which have parts in common, such as the conditions of a status.
+#[derive(Default)]
+pub struct Schemas(BTreeMap<Kube, Parts>);
+
+impl Schemas {
+    /// The same as [`structural`].
+    pub fn structural(&mut self, raw: &Value, kube: Kube) -> Result<JSONSchemaProps, String> {
+        // The parts are kept only if no panic has left them half done.
+        let mut parts = self.0.remove(&kube).unwrap_or_else(|| Parts::new(kube));
+        let schema: Result<JSONSchemaProps, String> = catching_panics(|| {
+            let mut root = raw.clone();
+            parts.take_from_inside(&mut root)?;
+            ROOT.set(root);
+            let mut schema = typed(generator(kube).into_root_schema_for::<Root>())?;
+            parts.put_back(&mut schema);
+            Ok(schema)
+        })?;
+        let schema = schema?;
+        self.0.insert(kube, parts);
         Ok(schema)
-    })?
+    }
 }
 
 fn generator(kube: Kube) -> SchemaGenerator {
@@ -83,6 +98,10 @@ const OPAQUE: &[&str] = &[
 ];
 
 impl Parts {
+    fn new(kube: Kube) -> Self {
+        Self { generator: generator(kube), done: Vec::new(), numbers: HashMap::new() }
+    }
+
     /// Takes the parts out of the objects inside a schema. Gives the schema's keywords, if nothing looks through them.
     fn take_from_inside<'a>(&mut self, schema: &'a mut Value) -> Result<Option<&'a mut Map<String, Value>>, String> {
         let is_opaque = |key: &String| OPAQUE.contains(&key.as_str()) || key.starts_with("x-kubernetes-");

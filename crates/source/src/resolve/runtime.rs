@@ -95,8 +95,10 @@ impl Permissions {
             let file = for_operator(&file, operator);
             let tokens = code(&file.text);
             let found = markers::read_but(&file, |at| runtime.cfg.removes(&file.text, at), |_| true);
+            let mut place = Place::default();
             for rule in found.operator.rbac {
-                match item_below(&file.text, &tokens, rule.span.range.start) {
+                place.advance(&tokens, rule.span.range.start);
+                match place.item_below(&file.text, &tokens) {
                     Some(item)
                         if !names.contains(item.name) || item.attributes.iter().any(|it| it.remove(&runtime.cfg)) => {}
                     Some(_) => self.rbac.push(RbacRule { is_of_runtime: true, ..rule }),
@@ -168,9 +170,7 @@ impl Runtime {
 
     /// The names in `mod name;`, of those that are compiled.
     fn modules(&self, text: &str) -> Vec<String> {
-        if skim::is_leaf(text) {
-            return Vec::new();
-        }
+        let text = skim::modules_part(text);
         let tokens = code(text);
         let mut found = Vec::new();
         let mut at = 0;
@@ -260,35 +260,53 @@ struct Item<'a> {
     attributes: [Attributes<'a>; 2],
 }
 
-/// The public item that begins behind a place in the text, or the type whose method does.
-fn item_below<'a>(text: &'a str, tokens: &Tokens, offset: usize) -> Option<Item<'a>> {
-    let next = tokens.partition_point(|(_, range)| range.start < offset);
-    // The blocks around it, each by the token that its item begins with.
-    let (mut around, mut start, mut depth) = (Vec::new(), 0, 0_i32);
-    for (index, (token, _)) in tokens[..next].iter().enumerate() {
-        match token {
-            Token::Sign(b'(' | b'[') => depth += 1,
-            Token::Sign(b')' | b']') => depth -= 1,
-            Token::Sign(b'{') => around.push(start),
-            Token::Sign(b'}') => drop(around.pop()),
-            _ => {}
-        }
-        if matches!(token, Token::Sign(b'{' | b'}')) || *token == Token::Sign(b';') && depth == 0 {
-            start = index + 1;
+/// A place in a text, which only moves forward.
+#[derive(Default)]
+struct Place {
+    /// The token behind it.
+    next: usize,
+    /// The blocks around it, each by the token that its item begins with.
+    around: Vec<usize>,
+    /// The token that the item at hand begins with.
+    start: usize,
+    /// How many parentheses and brackets are open.
+    depth: i32,
+}
+
+impl Place {
+    fn advance(&mut self, tokens: &Tokens, offset: usize) {
+        while let Some((token, _)) = tokens.get(self.next).filter(|(_, range)| range.start < offset) {
+            match token {
+                Token::Sign(b'(' | b'[') => self.depth += 1,
+                Token::Sign(b')' | b']') => self.depth -= 1,
+                Token::Sign(b'{') => self.around.push(self.start),
+                Token::Sign(b'}') => drop(self.around.pop()),
+                _ => {}
+            }
+            self.next += 1;
+            if matches!(token, Token::Sign(b'{' | b'}')) || *token == Token::Sign(b';') && self.depth == 0 {
+                self.start = self.next;
+            }
         }
     }
-    // Attributes may be above the marker as well.
-    let (own, behind) = Attributes::read(text, tokens, start);
-    let begins = next <= behind;
-    let blocks: Vec<Header> = around.into_iter().map(|start| Header::read(text, tokens, start)).collect();
-    let outer = blocks.iter().rev().find(|block| block.keyword != "mod");
-    let header = match outer {
-        // A method counts for its type.
-        Some(block) if matches!(block.keyword, "impl" | "trait") && blocks.last()?.keyword == block.keyword => *block,
-        Some(_) => return None,
-        None => Header::read(text, tokens, start),
-    };
-    (begins && header.is_public).then_some(Item { name: header.name?, attributes: [header.attributes, own] })
+
+    /// The public item that begins here, or the type whose method does.
+    fn item_below<'a>(&self, text: &'a str, tokens: &Tokens) -> Option<Item<'a>> {
+        // Attributes may be above the marker as well.
+        let (own, behind) = Attributes::read(text, tokens, self.start);
+        let begins = self.next <= behind;
+        let blocks: Vec<Header> = self.around.iter().map(|start| Header::read(text, tokens, *start)).collect();
+        let outer = blocks.iter().rev().find(|block| block.keyword != "mod");
+        let header = match outer {
+            // A method counts for its type.
+            Some(block) if matches!(block.keyword, "impl" | "trait") && blocks.last()?.keyword == block.keyword => {
+                *block
+            }
+            Some(_) => return None,
+            None => Header::read(text, tokens, self.start),
+        };
+        (begins && header.is_public).then_some(Item { name: header.name?, attributes: [header.attributes, own] })
+    }
 }
 
 /// How an item begins.
