@@ -30,7 +30,7 @@ pub struct RootType {
 
 /// A call for one kind.
 pub struct Call {
-    /// `None`: a kind that the project does not declare.
+    /// `None`: a kind of another crate.
     pub root: Option<RootType>,
     pub span: Span,
     pub is_test: bool,
@@ -44,10 +44,10 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// Finds the calls in these files; `roots` are the kinds of the project.
-    pub fn find(files: &[Code], roots: &BTreeSet<RootType>, modules: &Modules) -> Self {
+    /// Finds the calls in these files; `roots` are the kinds of the project, whose macros make others if `makes_kinds` is set.
+    pub fn find(files: &[Code], roots: &BTreeSet<RootType>, modules: &Modules, makes_kinds: bool) -> Self {
         let files: Vec<_> = files.iter().map(|code| Scanned::new(code, modules)).collect();
-        let mut search = Search { roots, modules, other_names: BTreeMap::new(), found: Self::default() };
+        let mut search = Search { roots, modules, makes_kinds, other_names: BTreeMap::new(), found: Self::default() };
         files.iter().for_each(|file| search.add_other_names(file));
         let mut generic: BTreeSet<Generic> = files.iter().flat_map(|file| search.calls(file)).collect();
         let direct = search.found.calls.len();
@@ -60,7 +60,7 @@ impl Calls {
                 break;
             }
         }
-        search.found.has_unknown = !generic.is_empty() && search.found.calls.len() == direct;
+        search.found.has_unknown |= !generic.is_empty() && search.found.calls.len() == direct;
         search.found
     }
 }
@@ -226,6 +226,7 @@ impl<'a> Scanned<'a> {
 struct Search<'a> {
     roots: &'a BTreeSet<RootType>,
     modules: &'a Modules,
+    makes_kinds: bool,
     /// What `… as Name` and `type Name = …` stand for.
     other_names: BTreeMap<&'a str, BTreeSet<&'a str>>,
     found: Calls,
@@ -259,7 +260,9 @@ impl<'a> Search<'a> {
                     let is_parameter = roots.is_empty() && path.len() == 1 && file.is_parameter(path[0]);
                     // Modules have functions of that name, too.
                     let is_type = path.last().is_some_and(|name| name.starts_with(char::is_uppercase));
-                    if !is_parameter && (is_type || !roots.is_empty()) {
+                    if roots.is_empty() && !is_parameter && is_type && self.may_be_made(&path, file) {
+                        self.found.has_unknown = true;
+                    } else if !is_parameter && (is_type || !roots.is_empty()) {
                         self.add(file, at, roots);
                     }
                     (is_parameter, false)
@@ -325,22 +328,33 @@ impl<'a> Search<'a> {
         if named.len() < 2 {
             return named;
         }
-        let resolved = self.resolved(path, &file.code.file);
+        let resolved = match self.resolved(path, &file.code.file) {
+            Some(Target::Item(module, name)) => {
+                Some(RootType { name, file: self.modules.module(module).file.path.clone() })
+            }
+            _ => None,
+        };
         match resolved.filter(|root| named.contains(root)) {
             Some(root) => vec![root],
             None => named,
         }
     }
 
-    /// Names are resolved only where two kinds have one name.
-    fn resolved(&self, path: &[&str], file: &Arc<SourceFile>) -> Option<RootType> {
+    /// A macro of the project may make the type of a path, which no attribute declares: so it may be a kind of any group.
+    fn may_be_made(&self, path: &[&str], file: &Scanned<'a>) -> bool {
+        match self.resolved(path, &file.code.file) {
+            Some(Target::Item(..) | Target::Foreign(_)) => false,
+            Some(Target::Hidden(_)) => true,
+            Some(Target::Module(_)) | None => self.makes_kinds,
+        }
+    }
+
+    /// What a path names in a module of the project. Names are resolved only where the path alone does not tell.
+    fn resolved(&self, path: &[&str], file: &Arc<SourceFile>) -> Option<Target> {
         self.modules.read_mentioning("crd");
         let path = UsePath { global: false, segments: path.iter().map(ToString::to_string).collect() };
         let modules = self.modules.local().into_iter();
         let mut around = modules.filter(|id| Arc::ptr_eq(&self.modules.module(*id).file, file));
-        around.find_map(|id| match resolve(self.modules, id, &path, Namespace::Type)? {
-            Target::Item(module, name) => Some(RootType { name, file: self.modules.module(module).file.path.clone() }),
-            _ => None,
-        })
+        around.find_map(|id| resolve(self.modules, id, &path, Namespace::Type))
     }
 }

@@ -69,7 +69,9 @@ impl Source {
         let nameless: Vec<Span> = nameless.filter(|span| marked.clone().any(|it| it.covers.contains(span))).collect();
         self.leave_underivable(&nameless, underivable);
         let kinds = declared(apis, underivable, modules);
-        let verdicts = Decision { source: self, packages, modules, kinds: &kinds }.verdicts();
+        let is_of_kind = |problem: &Diagnostic| underivable.iter().any(|stopped| stopped.reasons.contains(problem));
+        let makes_kinds = self.diagnostics.iter().any(|problem| problem.needs_compiler() && !is_of_kind(problem));
+        let verdicts = Decision { source: self, packages, modules, kinds: &kinds, makes_kinds }.verdicts();
         let mut left = Vec::new();
         for ((group, kind), verdict) in verdicts {
             let declared = &kinds[&(group.clone(), kind.clone())];
@@ -168,6 +170,8 @@ struct Decision<'a> {
     packages: &'a [Package],
     modules: &'a Modules,
     kinds: &'a BTreeMap<Kind, Declared>,
+    /// Macros make kinds that the source does not name.
+    makes_kinds: bool,
 }
 
 impl Decision<'_> {
@@ -340,7 +344,7 @@ impl Evidence {
         }
         let roots: BTreeSet<RootType> = groups.keys().cloned().collect();
         let (code, is_whole) = decision.code();
-        let Calls { calls: found, has_unknown } = Calls::find(&code, &roots, modules);
+        let Calls { calls: found, has_unknown } = Calls::find(&code, &roots, modules, decision.makes_kinds);
         let mut calls: BTreeMap<String, [Option<Span>; 2]> = BTreeMap::new();
         let mut first = [None, None];
         for Call { root, span, is_test } in found {

@@ -1,5 +1,6 @@
 //! The types that `#[derive(CustomResource)]` makes next to a spec.
 
+use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{DeriveInput, Expr, ExprLit, Lit, Meta, Path, Token};
 
@@ -8,11 +9,28 @@ use crate::attributes::{flag, value};
 use opctl_model::Scope;
 use opctl_model::names::default_plural;
 
+/// An argument of `#[kube(…)]`.
+struct Argument(Meta);
+
+impl Parse for Argument {
+    /// Old releases of kube have `struct` for `root`. A keyword is no path, so it is no `Meta`.
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        if !input.peek(Token![struct]) {
+            return input.parse().map(Self);
+        }
+        input.parse::<Token![struct]>()?;
+        input.parse::<Token![=]>()?;
+        let root: Expr = input.parse()?;
+        Ok(Self(syn::parse_quote!(root = #root)))
+    }
+}
+
 fn kube_metas(input: &DeriveInput) -> Vec<Meta> {
     let attributes = input.attrs.iter().filter(|attribute| attribute.path().is_ident("kube"));
     attributes
-        .filter_map(|attribute| attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok())
+        .filter_map(|attribute| attribute.parse_args_with(Punctuated::<Argument, Token![,]>::parse_terminated).ok())
         .flatten()
+        .map(|Argument(meta)| meta)
         .collect()
 }
 
@@ -71,4 +89,25 @@ pub fn root_type(input: &DeriveInput) -> Option<DeriveInput> {
             #(pub status: Option<#status>,)*
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_releases_of_kube_name_the_type_with_a_keyword() {
+        let input: DeriveInput = syn::parse_quote! {
+            #[kube(group = "acme.io", version = "v1", kind = "Widget", namespaced)]
+            #[kube(struct = "WidgetObject", status = "WidgetStatus")]
+            struct WidgetSpec;
+        };
+        assert_eq!(root_name(&input).unwrap(), "WidgetObject");
+        let resource = resource(&input).unwrap();
+        assert_eq!(
+            (&*resource.kind, &*resource.plural, resource.scope),
+            ("Widget", "widgets", Some(Scope::Namespaced))
+        );
+        assert!(has_status(&input));
+    }
 }
