@@ -17,6 +17,25 @@ use opctl_model::{Admission as Asked, Operator};
 use opctl_source::{self as source, Source, dependencies};
 
 pub fn examine(target: &Target) -> Vec<Finding> {
+    [interrupted_runs(target), examine_project(target)].concat()
+}
+
+/// A run may have written to the workspace or the repository around the project, too.
+fn interrupted_runs(target: &Target) -> Vec<Finding> {
+    let root = target.tree.root();
+    let folder = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+    let found = plan::interrupted_around(&folder).into_iter().map(|interrupted| {
+        let place = match interrupted == folder {
+            true => plan::JOURNAL.to_owned(),
+            false => interrupted.join(plan::JOURNAL).display().to_string(),
+        };
+        let what = "a run of opctl was interrupted while it wrote, and the next command undoes it";
+        Finding::warning(what).at(place).help("run the same command again, or `opctl manifests`")
+    });
+    found.collect()
+}
+
+fn examine_project(target: &Target) -> Vec<Finding> {
     let (tree, project) = match &target.project {
         Ok(Some(project)) => (&target.tree, project),
         Ok(None) => {
@@ -38,10 +57,6 @@ pub fn examine(target: &Target) -> Vec<Finding> {
     // Scaffolded code of an adopted crate does not name it.
     let mut found: Vec<Finding> =
         if project.adopted { Vec::new() } else { vec![check_name(project.name.as_str(), &names)] };
-    if plan::is_interrupted(tree.root()) {
-        let what = "a run of opctl was interrupted while it wrote, and the next command undoes it";
-        found.push(Finding::warning(what).at(plan::JOURNAL).help("run the same command again, or `opctl manifests`"));
-    }
     // Unreadable files are reported with the other manifests.
     let crds = places::readable_crds(tree, &project.crds).map(|(crds, _)| crds).unwrap_or_default();
     for resource in &project.resources {

@@ -14,7 +14,7 @@ use std::path::Path;
 
 use super::{Step, Verdict};
 use journal::Journal;
-pub use journal::{JOURNAL, is_interrupted, recover};
+pub use journal::{JOURNAL, interrupted_around, is_interrupted, recover};
 pub use stage::Stage;
 
 #[derive(Debug, thiserror::Error)]

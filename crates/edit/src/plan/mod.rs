@@ -37,7 +37,7 @@ use std::collections::BTreeMap;
 
 use crate::Edit;
 
-pub use apply::{ApplyError, JOURNAL, Stage, apply, is_interrupted, recover, stage};
+pub use apply::{ApplyError, JOURNAL, Stage, apply, interrupted_around, is_interrupted, recover, stage};
 pub use inverse::InverseError;
 pub use lock::{LockError, ProjectLock};
 pub use record::{LIST, RECORD, Record, RecordError, Scaffold};

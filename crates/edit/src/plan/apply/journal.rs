@@ -9,6 +9,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
+use opctl_model::project;
 use serde::{Deserialize, Serialize};
 
 use super::stage::{create, hidden, remove_leftover};
@@ -189,6 +190,18 @@ fn remove_if_empty(folder: &Path) -> io::Result<()> {
 /// `true` if a run is writing in the root, or was killed while writing and nothing has cleaned up since.
 pub fn is_interrupted(root: &Path) -> bool {
     root.join(JOURNAL).symlink_metadata().is_ok_and(|metadata| metadata.is_file())
+}
+
+/// Returns the roots of interrupted runs that concern `folder`: itself, its project, workspace and git repository.
+pub fn interrupted_around(folder: &Path) -> Vec<PathBuf> {
+    let is_around = |root: &&Path| {
+        let is = |other: Option<PathBuf>| other.is_some_and(|other| other == **root);
+        *root == folder
+            || is(project::root_above(folder).ok())
+            || is(project::workspace_above(folder).ok().flatten())
+            || is(Some(project::repository_above(folder)))
+    };
+    folder.ancestors().filter(|root| is_interrupted(root)).filter(is_around).map(Path::to_owned).collect()
 }
 
 /// Cleans up after a killed run: finishes it if all its files are in place, and otherwise undoes it. Returns `true` if
