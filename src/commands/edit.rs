@@ -148,6 +148,10 @@ pub fn plan(args: &EditArgs, tree: &Tree, console: &Console) -> anyhow::Result<P
         plan.edit(KUSTOMIZATION, listed(("components", format!("../{name}")), wanted));
     }
     if let Some(wanted) = args.cert_manager {
+        if wanted && !may_be_certified(&file, tree) {
+            let refusal = UserError::new("the project has no `config/certmanager`");
+            refusals.push(refusal.help("leave out `--cert-manager`: an adopted operator brings its own certificates"));
+        }
         certify(&mut plan, tree, &project, wanted);
     }
     if let Some(wanted) = args.wants_grafana() {
@@ -274,6 +278,12 @@ fn change(plan: &mut Plan, before: Vec<File>, after: Vec<File>) {
             plan.edit(path, Edit::Lines { before: text, after: after.clone() });
         }
     }
+}
+
+/// Returns true if `--cert-manager` works. Only a scaffolded operator is known to read certificates from files, so opctl does not create
+/// the manifests for them in an adopted crate.
+pub fn may_be_certified(file: &ProjectFile, tree: &Tree) -> bool {
+    !file.adopted || tree.has("config/certmanager/kustomization.yaml")
 }
 
 /// Has metrics and webhooks use certificates of cert-manager, or the operator's own.

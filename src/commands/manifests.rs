@@ -117,8 +117,8 @@ pub struct ManifestsArgs {
     #[arg(long)]
     pub all_or_nothing: bool,
 
-    /// Report which changes of the CRDs break objects, writers or readers, instead of writing: since a branch, tag or commit, a file or
-    /// folder with CRDs, or `cluster`
+    /// Report which changes of the CRDs break objects, writers or readers, instead of writing: since a branch, tag or commit, a file,
+    /// folder or Helm chart with CRDs, or `cluster`
     ///
     /// From a branch or tag, the comparison is with the commit where the current branch left it. With `cluster`, objects that are stored
     /// there are checked, too. Exits 1 if a change breaks a beta or stable version, or loses data.
@@ -744,6 +744,17 @@ pub fn refuse_taken_names(plan: &Plan, tree: &Tree, folder: &str, console: &Cons
         UserError { message: format!("{message}{at}"), help: error.help }
     };
     Ok(UserErrors(new.into_iter().map(refusal).collect()).settle()?)
+}
+
+/// Refuses a project whose manifests cannot be generated. One with a kind that has an error passes: everything else is generated.
+///
+/// # Errors
+///
+/// The errors in the source.
+pub fn refuse_errors(tree: &Tree, console: &Console) -> anyhow::Result<()> {
+    let project = ProjectFile::read(tree)?;
+    let choice = Choice { all_or_nothing: false, ..Choice::STATIC };
+    add(&mut Plan::default(), tree, tree, &ManifestOptions::of(Some(&project)), &choice, console).map(drop)
 }
 
 /// What `opctl manifests` would do to the files if nothing were compiled, or what is wrong with the source.

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::super::edit::{self, EditArgs};
 use super::super::kubectl::{self, KubectlArgs};
+use super::super::manifests;
 use super::super::{Console, Next, Outcome, Task, carry_out, is_unreadable, lock, project_folder, resolve, tree};
 use crate::api::components::{KUSTOMIZATION, is_listed, listed};
 use crate::compiled::helm::{self, Files, HelmError, Workspace};
@@ -69,6 +70,8 @@ pub fn run(args: &ChartArgs, console: &Console) -> anyhow::Result<Outcome> {
     let tree = tree(&root);
     let folder = join(args.output_dir.trim_end_matches('/'), "chart");
     let image = args.image.as_deref().map(Image::parse).transpose().map_err(UserError::from)?;
+    // Its parts are generated from the source, so an error there would leave out roles.
+    manifests::refuse_errors(&tree, &console.collecting(false))?;
     let mut operator = operator(&tree, console)?;
     let own_image = operator.image.clone();
     if let Some(image) = image {
@@ -125,7 +128,11 @@ fn made(operator: &Operator, header: &str) -> Result<Chart, UserError> {
 /// The operator with all combinations of its parts.
 fn operator(tree: &Tree, console: &Console) -> anyhow::Result<Operator> {
     let file = ProjectFile::read(tree)?;
-    let kustomization = tree.read(KUSTOMIZATION)?.unwrap_or_default();
+    let Some(kustomization) = tree.read(KUSTOMIZATION)? else {
+        return Err(UserError::new(format!("there is no `{KUSTOMIZATION}`, of which the chart is made"))
+            .help("list in it what is deployed, or keep a chart of your own: `opctl manifests` updates the CRDs in it")
+            .into());
+    };
     // What is to be overwritten is in the chart, and none of what `opctl edit` would change.
     let mut quiet = console.collecting(false);
     quiet.overwrite.clear();
@@ -144,7 +151,8 @@ fn operator(tree: &Tree, console: &Console) -> anyhow::Result<Operator> {
         switches.push((Switch::Webhooks, true));
     }
     let certified = is_listed(&kustomization, "certmanager");
-    if variants.offers((None, Some(!certified)), "certManager.enabled", console)? {
+    let may_be_certified = edit::may_be_certified(&file, tree);
+    if may_be_certified && variants.offers((None, Some(!certified)), "certManager.enabled", console)? {
         switches.push((Switch::CertManager, certified));
     }
     let has_metrics = base.iter().any(|object| operator_chart::serves_metrics(object));
