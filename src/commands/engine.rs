@@ -21,7 +21,7 @@ use crate::error::SourceErrors;
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::project::widespread::project_of;
 use opctl_model::project::{Features, PROJECT, Tree};
-use opctl_model::{Allow, Operator, Underivable};
+use opctl_model::{Allow, Api, Operator, Underivable};
 use opctl_schema::apiserver;
 use opctl_source::diagnostics::{OP030, OP049};
 use opctl_source::emit::{self, CrdProblem, CustomResourceDefinition};
@@ -126,11 +126,11 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
         sound(&source.diagnostics, &source.operator.allows)?;
         let printer = compiler.printer().map_err(|failure| compiler.reported(*failure))?;
         let Printer::Types = printer else {
-            return Ok(Found { crds: compiler.crds(&printer, &source, "")?, source, refused: None });
+            return Ok(Found { crds: compiler.crds(&printer, &source, &[], "")?, source, refused: None });
         };
         // The compiler judges the types, but does not know which kinds belong to other projects.
         let types = source::read(tree, options.folder);
-        let crds = compiler.crds(&printer, &types, "")?;
+        let crds = compiler.crds(&printer, &types, &compiler.places(&types.operator, |_| true), "")?;
         source.diagnostics.extend(types.diagnostics.iter().filter(|it| *it.code == *OP030).cloned());
         source.operator.externals = types.operator.externals.clone();
         let refused = unclear(&types.operator);
@@ -146,7 +146,9 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
         sound(&source.diagnostics, &source.operator.allows)?;
     }
     // All versions of a kind come from one place.
-    source.operator.apis.retain(|api| !kinds.contains(&Some((api.group.clone(), api.kind.clone()))));
+    let is_stopped = |api: &Api| kinds.contains(&Some((api.group.clone(), api.kind.clone())));
+    let places = compiler.places(&source.operator, is_stopped);
+    source.operator.apis.retain(|api| !is_stopped(api));
     let (mut crds, problems) = emit::crds_and_problems(&source.operator.apis);
     let mut refused = MissingCrds::default();
     if !errors.is_empty() {
@@ -156,7 +158,7 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
             && errors.iter().all(is_known)
             && errors.iter().any(Diagnostic::needs_compiler);
         let may_compile = is_answerable && (choice.may_compile || compiler.is_permitted()?);
-        match may_compile.then(|| compiler.complete(&source, &kinds, &crds)) {
+        match may_compile.then(|| compiler.complete(&source, &Stopped { kinds: &kinds, places }, &crds)) {
             Some(Ok(complete)) => {
                 crds = complete;
                 refused = unclear.unwrap_or_default();
@@ -222,7 +224,7 @@ pub fn both(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
     sound(&markers.diagnostics, &markers.operator.allows)?;
     let compiler = Compiler::new(tree, options, choice, console);
     let printer = compiler.printer().map_err(|failure| compiler.reported(*failure))?;
-    let compiled = compiler.crds(&printer, &source, "")?;
+    let compiled = compiler.crds(&printer, &source, &compiler.places(&source.operator, |_| true), "")?;
     let kinds = source.operator.underivable.iter().filter_map(|stopped| stopped.kind.as_ref());
     let kinds: BTreeSet<&Kind> = kinds.collect();
     // All versions of a kind come from one place.
@@ -258,6 +260,13 @@ struct Compiler<'a> {
     console: &'a Console,
 }
 
+/// The kinds that the source does not determine.
+struct Stopped<'a> {
+    kinds: &'a BTreeSet<Option<Kind>>,
+    /// Of all their versions.
+    places: Vec<Place>,
+}
+
 /// What prints CRDs.
 enum Printer {
     /// Binaries of the crate.
@@ -280,7 +289,7 @@ impl<'a> Compiler<'a> {
     fn complete(
         &self,
         source: &Source,
-        kinds: &BTreeSet<Option<Kind>>,
+        Stopped { kinds, places }: &Stopped,
         derived: &[CustomResourceDefinition],
     ) -> anyhow::Result<Vec<CustomResourceDefinition>> {
         let printer = self.printer().map_err(|failure| {
@@ -295,7 +304,8 @@ impl<'a> Compiler<'a> {
             0 => "what a macro makes, which".into(),
             number => format!("{} that", counted(number, "kind")),
         };
-        let mut compiled = self.crds(&printer, source, &format!(" for {what} the source alone does not determine"))?;
+        let purpose = format!(" for {what} the source alone does not determine");
+        let mut compiled = self.crds(&printer, source, places, &purpose)?;
         let from_source: BTreeSet<Kind> = derived.iter().map(kind_of).collect();
         // A macro makes kinds that the source does not name.
         compiled.retain(|crd| !from_source.contains(&kind_of(crd)) && may_be_of(kinds, kind_of(crd)));
@@ -328,8 +338,8 @@ impl<'a> Compiler<'a> {
             return Ok(Printer::Binaries(compiled::programs(&self.folder, binaries, arguments, self.features)?));
         }
         // That of a scaffolded project prints all of its kinds; elsewhere, a binary of this name may do anything.
-        let is_project = self.folder.join(PROJECT).is_file();
-        let scaffolded = is_project.then(|| compiled::programs(&self.folder, &[CRDGEN.into()], &[], self.features));
+        let is_scaffolded = self.folder.join(PROJECT).is_file() && self.options.adopted.is_none();
+        let scaffolded = is_scaffolded.then(|| compiled::programs(&self.folder, &[CRDGEN.into()], &[], self.features));
         if let Some(Ok(programs)) = scaffolded {
             return Ok(Printer::Binaries(programs));
         }
@@ -338,8 +348,13 @@ impl<'a> Compiler<'a> {
     }
 
     /// By name. This runs code of the project, including its build scripts, so a message gives the purpose first.
-    fn crds(&self, printer: &Printer, source: &Source, purpose: &str) -> anyhow::Result<Vec<CustomResourceDefinition>> {
-        let places = self.places(&source.operator);
+    fn crds(
+        &self,
+        printer: &Printer,
+        source: &Source,
+        places: &[Place],
+        purpose: &str,
+    ) -> anyhow::Result<Vec<CustomResourceDefinition>> {
         if matches!(printer, Printer::Types) && places.is_empty() {
             return Ok(Vec::new());
         }
@@ -368,7 +383,7 @@ impl<'a> Compiler<'a> {
                 let names = programs.iter().map(|program| program.name.clone()).collect();
                 (compiled::crds(&self.folder, programs, &mut report), names)
             }
-            Printer::Types => match printer::crds(&self.folder, &places, self.features, &mut report) {
+            Printer::Types => match printer::crds(&self.folder, places, self.features, &mut report) {
                 Ok(Printed { crds, programs }) => (Ok(crds), programs),
                 Err(failure) => (Err(failure), Vec::new()),
             },
@@ -387,14 +402,15 @@ impl<'a> Compiler<'a> {
         Ok(crds)
     }
 
-    /// What makes the kinds of the crate: their types, and the macros that may make others.
-    fn places(&self, operator: &Operator) -> Vec<Place> {
+    /// What makes kinds: the types that the source does not determine, the others that are chosen, and the macros that may make more.
+    fn places(&self, operator: &Operator, is_chosen: impl Fn(&Api) -> bool) -> Vec<Place> {
         let place = |span: &Span, is_macro| Place {
             file: normal(&self.root.join(&span.file.path)),
             at: span.range.start,
             is_macro,
         };
-        let mut places: Vec<Place> = operator.apis.iter().map(|api| place(&api.span, false)).collect();
+        let mut places: Vec<Place> =
+            operator.apis.iter().filter(|api| is_chosen(api)).map(|api| place(&api.span, false)).collect();
         for stopped in &operator.underivable {
             places.extend(stopped.span.as_ref().map(|span| place(span, false)));
             if stopped.kind.is_none() {

@@ -183,3 +183,62 @@ fn every_kind_of_a_crate_is_printed_without_its_help() {
         "{stderr}"
     );
 }
+
+/// The default of a later version is computed.
+const TWO: &str = r#"
+pub mod v1 {
+    DERIVES
+    #[kube(group = "example.com", version = "v1", kind = "Two", storage = false)]
+    pub struct TwoSpec {
+        pub size: i32,
+    }
+}
+
+pub mod v2 {
+    DERIVES
+    #[kube(group = "example.com", version = "v2", kind = "Two")]
+    pub struct TwoSpec {
+        #[serde(default = "size")]
+        pub size: i32,
+    }
+
+    fn size() -> i32 {
+        "size".bytes().fold(0, |sum, byte| sum * 3 + i32::from(byte))
+    }
+}
+"#;
+
+/// A binary that does not compile, with a kind that the source determines.
+const BROKEN: &str = r#"
+DERIVES
+#[kube(group = "example.com", version = "v1", kind = "Broken")]
+pub struct BrokenSpec {
+    pub size: i32,
+}
+
+fn main() {
+    let _size: i32 = "size";
+}
+"#;
+
+#[test]
+fn kinds_that_need_a_compiler_are_compiled_with_all_versions_and_nothing_else() {
+    let folder = common::operators_target().join("printer-auto");
+    let _ = fs::remove_dir_all(&folder);
+    let oracle = Oracle::latest();
+    write(&folder.join("Cargo.toml"), &oracle.manifest("two"));
+    write(&folder.join("Cargo.lock"), &oracle.lock().replace("\"oracle\"", "\"two\""));
+    write(&folder.join("src/lib.rs"), &TWO.replace("DERIVES", DERIVES));
+    write(&folder.join("src/bin/broken.rs"), &BROKEN.replace("DERIVES", DERIVES));
+
+    let output = opctl(&folder, &["--engine", "auto"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    assert_eq!(crds(&folder), ["example.com_brokens.yaml", "example.com_twos.yaml"], "{stderr}");
+    let two = fs::read_to_string(folder.join("config/crd/bases/example.com_twos.yaml")).unwrap();
+    assert!(two.contains("name: v1") && two.contains("name: v2") && two.contains("default: 4517"), "{two}");
+
+    let output = opctl(&folder, &["--engine", "cargo", "--check"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && stderr.contains("so `opctl-broken-bin` cannot print the CRDs"), "{stderr}");
+}

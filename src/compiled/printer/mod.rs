@@ -56,12 +56,19 @@ pub fn crds(
         return Err(Box::new(OP041.error(message).help(CRDGEN).into()));
     }
     let (mut printed, mut used) = (BTreeMap::new(), Vec::new());
-    let mut missing = wanted;
+    let (mut missing, mut failed) = (wanted, None);
     for program in &programs {
         if missing.is_empty() {
             break;
         }
-        let text = program.output(folder, progress)?;
+        // Not every binary of a repository compiles, and the others may have all kinds.
+        let text = match program.output(folder, progress) {
+            Ok(text) => text,
+            Err(failure) => {
+                failed.get_or_insert(failure);
+                continue;
+            }
+        };
         let before = printed.len();
         for line in text.lines() {
             let Line { place, crd } = serde_json::from_str(line).map_err(|_| {
@@ -75,6 +82,9 @@ pub fn crds(
         if printed.len() > before {
             used.push(program.name.clone());
         }
+    }
+    if let Some(failure) = failed.filter(|_| !missing.is_empty()) {
+        return Err(failure);
     }
     let crds = printed.into_values().map(|crd| {
         documents::definition(crd).map_err(|what| {
