@@ -195,6 +195,8 @@ const SERDE_JSON: &str = "opctl_serde_json";
 struct Plan<'a> {
     metadata: &'a Metadata,
     view: PathBuf,
+    /// Tells the view from those of other checkouts with the same target folder.
+    id: String,
     /// The root of what the view shows.
     root: PathBuf,
     contents: BTreeMap<PathBuf, String>,
@@ -212,9 +214,10 @@ impl<'a> Plan<'a> {
         let mut hasher = DefaultHasher::new();
         root.hash(&mut hasher);
         let name = root.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let view = metadata.target_directory.join("opctl").join(format!("{name}-{:016x}", hasher.finish()));
+        let id = format!("{:016x}", hasher.finish());
+        let view = metadata.target_directory.join("opctl").join(format!("{name}-{id}"));
         let mut plan =
-            Self { metadata, view, root, contents: BTreeMap::new(), programs: Vec::new(), wanted: BTreeSet::new() };
+            Self { metadata, view, id, root, contents: BTreeMap::new(), programs: Vec::new(), wanted: BTreeSet::new() };
         let asked: Vec<&Package> =
             cargo::asked(folder, &metadata.workspace_root, &metadata.packages, |it| &it.manifest_path);
         let owners = plan.print_at(places, &asked)?;
@@ -329,7 +332,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Adds the binaries to the package's manifest, with another version: so cargo does not take what it builds here for what it
-    /// builds of the tree.
+    /// builds of the tree, or of another checkout of it.
     fn add_programs_of(
         &mut self,
         package: &Package,
@@ -352,7 +355,7 @@ impl<'a> Plan<'a> {
         let mut manifest: DocumentMut = read(&package.manifest_path)?.parse().map_err(|error| {
             Failure::from(OP040.error(format!("`{}` is no TOML: {error}", package.manifest_path.display())))
         })?;
-        edit_manifest(&mut manifest, package, &bins);
+        edit_manifest(&mut manifest, package, &self.id, &bins);
         self.contents.insert(package.manifest_path.clone(), manifest.to_string());
         let below = package.manifest_path.strip_prefix(&self.root).expect("the root is around all packages");
         for (name, _, required) in bins {
@@ -386,9 +389,9 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn edit_manifest(manifest: &mut DocumentMut, package: &Package, bins: &[(String, PathBuf, Vec<String>)]) {
+fn edit_manifest(manifest: &mut DocumentMut, package: &Package, id: &str, bins: &[(String, PathBuf, Vec<String>)]) {
     let separator = if package.version.contains('+') { '.' } else { '+' };
-    manifest["package"]["version"] = value(format!("{}{separator}opctl", package.version));
+    manifest["package"]["version"] = value(format!("{}{separator}opctl.{id}", package.version));
     let tables = manifest.entry("bin").or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
     if let Ok(list) = std::mem::take(tables).into_array_of_tables() {
         *tables = Item::ArrayOfTables(list);
