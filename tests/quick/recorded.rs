@@ -6,6 +6,8 @@ use std::path::Path;
 const LONG: &[&str] = &[
     "bundle/cases.txt",
     "cel/schema.json",
+    "charts/files.txt",
+    "charts/roles.txt",
     "charts/subchart.txt",
     "edit/entry_between/edit.json",
     "edit/entry_nested_flow_to_merge/edit.json",

@@ -80,6 +80,17 @@ fn spec() -> Spec {
         has_map: true,
         has_value: true,
         sample: " {}".into(),
+        ..Spec::default()
+    }
+}
+
+/// The spec of a kind whose CRD was imported.
+fn imported_spec() -> Spec {
+    Spec {
+        columns: vec![r#"printcolumn(name = "Size", type_ = "integer", json_path = ".spec.size")"#.into()],
+        has_crd: true,
+        is_optional: true,
+        ..spec()
     }
 }
 
@@ -92,7 +103,7 @@ fn ansible() -> [Ansible; 3] {
         has_duration: true,
         ..Watch::default()
     };
-    let watched = Ansible { playbook: None, role: Some("a.b.c".into()), watch: Some(watch), ..playbook.clone() };
+    let watched = Ansible { playbook: None, role: Some("a.b.c".into()), spec: imported_spec(), watch: Some(watch) };
     [role, playbook, watched]
 }
 

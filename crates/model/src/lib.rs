@@ -4,7 +4,7 @@
 //! - [`names`], [`versions`]: names, parsed once at the edge; the releases of kube, k8s-openapi and schemars
 //! - [`diagnostic`]: problems in the user's files, collected and rendered in one place, for people and programs
 //! - [`project`]: PROJECT, cargo workspaces, the file tree overlaid with planned files. The only module that reads the
-//! disk.
+//!   disk.
 //! - [`reads`]: the values that serde accepts for a type
 //! - [`yaml`], [`lexer`], [`threads`]: tools for all crates
 //!

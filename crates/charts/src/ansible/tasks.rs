@@ -68,7 +68,7 @@ impl Task<'_> {
         if depth == 8 {
             return None;
         }
-        let Some(start) = text.find("{{") else { return None };
+        let start = text.find("{{")?;
         let end = start + 2 + outside_of_quotes(&text[start + 2..], &['}']).next()? + 2;
         let expression = text.get(start + 2..end - 2)?.trim();
         let is_whole = text[..start].trim().is_empty() && text[end..].trim().is_empty();

@@ -86,7 +86,12 @@ impl Analysis {
             let own = chart.dependencies.iter().filter(|dependency| dependency.key() == name);
             let mut conditions = conditions.clone();
             conditions.extend(own.flat_map(super::Dependency::conditions).map(|path| below(&path)));
-            self.add(subchart, &[key, &[name.clone()]].concat(), &format!("{folder}charts/{name}/"), &conditions);
+            self.add(
+                subchart,
+                &[key, std::slice::from_ref(name)].concat(),
+                &format!("{folder}charts/{name}/"),
+                &conditions,
+            );
         }
     }
 

@@ -22,13 +22,13 @@ pub fn watches(tree: &Tree) -> Result<Option<String>, Vec<String>> {
     }
     for text in STARTS.iter().filter_map(|path| tree.read(path).ok().flatten()) {
         for name in ["--watches-file", "WATCHES_FILE"] {
-            let values = text.match_indices(name).filter_map(|(at, _)| {
+            let values = text.match_indices(name).map(|(at, _)| {
                 let mut rest = &text[at + name.len()..];
                 let skipped = |letter: char| letter.is_whitespace() || "=\":',".contains(letter);
                 rest = rest.trim_start_matches(skipped);
                 rest = rest.strip_prefix("value:").unwrap_or(rest).trim_start_matches(skipped);
                 let end = rest.find(|letter: char| letter.is_whitespace() || "\"',".contains(letter));
-                Some(rest[..end.unwrap_or(rest.len())].to_owned())
+                rest[..end.unwrap_or(rest.len())].to_owned()
             });
             let own = ["/opt/ansible/", "${HOME}/", "./"];
             let paths = values.map(|path| own.iter().fold(path, |path, prefix| path.trim_start_matches(prefix).into()));

@@ -78,15 +78,15 @@ impl Summary {
         let Ok(data) = data else { return Ok(stdout) };
         match event.as_str() {
             "runner_on_start" => self.task.clone_from(&data.task),
-            "runner_on_ok" | "runner_item_on_ok" => {
-                if data.resolved_action.as_deref() == Some("operator_sdk.util.requeue_after") {
-                    self.requeue = data.res.map(|res| res.period);
-                }
+            "runner_on_ok" | "runner_item_on_ok"
+                if data.resolved_action.as_deref() == Some("operator_sdk.util.requeue_after") =>
+            {
+                self.requeue = data.res.map(|res| res.period);
             }
-            "runner_on_failed" | "runner_item_on_failed" | "runner_on_unreachable" => {
-                if data.ignore_errors != Some(true) {
-                    self.failed(&event, data);
-                }
+            "runner_on_failed" | "runner_item_on_failed" | "runner_on_unreachable"
+                if data.ignore_errors != Some(true) =>
+            {
+                self.failed(&event, data);
             }
             "playbook_on_stats" => {
                 let sum = |counts: &BTreeMap<String, i64>| counts.values().sum();
