@@ -35,8 +35,10 @@ fn run() -> u8 {
     CompleteEnv::with_factory(Cli::command).var(completion::VARIABLE).complete();
     let mut command = Cli::command();
     let mut parsed = command.try_get_matches_from_mut(std::env::args_os());
-    // Help, errors and the syntax of kubebuilder need more of clap, which takes time to set up.
-    let is_own = parsed.is_ok();
+    // Help, errors and the syntax of kubebuilder need more of clap, which takes time to set up. `--plugins` is the only
+    // part of that syntax that parses without it.
+    let has_plugins = std::env::args_os().any(|word| word.to_string_lossy().starts_with("--plugins"));
+    let is_own = parsed.is_ok() && !has_plugins;
     if !is_own {
         command = help::arrange(kubebuilder_syntax::extend(Cli::command()));
         parsed = command.try_get_matches_from_mut(std::env::args_os());

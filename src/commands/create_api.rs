@@ -292,7 +292,10 @@ pub fn run(args: &CreateApiArgs, console: &Console) -> anyhow::Result<Outcome> {
     let mut tree = super::tree(&root);
     let asks = !args.yes && console.can_ask() && args.external.external_crd.is_none();
     let mut args = api::Args::from(args.clone());
-    if args.is_about_names_only() && ProjectFile::read(&tree)?.is_for_charts {
+    let file = ProjectFile::read(&tree)?;
+    // A further version of a kind has its controller already.
+    let is_known = file.resources.iter().any(|known| Some(known.kind.as_str()) == args.kind.as_deref());
+    if args.is_about_names_only() && file.is_for_charts && !is_known {
         console.note(
             "`opctl init --plugins=helm`: the kind gets helm's starter chart. `--helm-chart CHART` names another one, and `--resource \
              --controller` creates a controller in Rust",

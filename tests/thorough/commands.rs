@@ -366,7 +366,8 @@ fn colours_are_for_terminals() {
 #[test]
 fn messages_are_wrapped_and_diffs_in_colour_on_a_terminal() {
     let sandbox = project();
-    let line = "stty cols 60; opctl create webhook --group cache --version v1 --kind Nothing --validation --yes";
+    let line =
+        "stty rows 24 cols 60; opctl create webhook --group cache --version v1 --kind Nothing --validation --yes";
     let (code, said) = on_a_terminal(&sandbox, line, "");
     assert_eq!(code, 1, "{said}");
     let visible = |line: &str| anstream::adapter::strip_str(line).to_string().chars().count();

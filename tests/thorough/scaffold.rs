@@ -87,7 +87,7 @@ fn spec() -> Spec {
 /// The spec of a kind whose CRD was imported.
 fn imported_spec() -> Spec {
     Spec {
-        columns: vec![r#"printcolumn(name = "Size", type_ = "integer", json_path = ".spec.size")"#.into()],
+        columns: vec![r#"    printcolumn(name = "Size", type_ = "integer", json_path = ".spec.size")"#.into()],
         has_crd: true,
         is_optional: true,
         ..spec()

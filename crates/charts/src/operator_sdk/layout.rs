@@ -41,7 +41,8 @@ pub fn watches(tree: &Tree) -> Result<Option<String>, Vec<String>> {
         let name = path.rsplit('/').next().unwrap_or(path);
         name.contains("watches") && is_yaml(path)
     };
-    let named: Vec<String> = own_files(tree).into_iter().filter(is_one).collect();
+    // `crds` reports a folder that cannot be listed.
+    let named: Vec<String> = own_files(tree).unwrap_or_default().into_iter().filter(is_one).collect();
     match named.len() {
         0 => Ok(None),
         1 => Ok(named.into_iter().next()),
@@ -50,11 +51,11 @@ pub fn watches(tree: &Tree) -> Result<Option<String>, Vec<String>> {
 }
 
 /// All files but those of tests.
-fn own_files(tree: &Tree) -> Vec<String> {
-    let files = tree.own_files().unwrap_or_default();
+fn own_files(tree: &Tree) -> Result<Vec<String>, ReadError> {
+    let files = tree.own_files()?;
     let is_of_tests =
         |path: &str| path.split('/').any(|part| ["molecule", "test", "tests", "testdata"].contains(&part));
-    files.into_iter().filter(|path| !is_of_tests(path)).collect()
+    Ok(files.into_iter().filter(|path| !is_of_tests(path)).collect())
 }
 
 fn is_yaml(path: &str) -> bool {
@@ -65,14 +66,18 @@ fn is_yaml(path: &str) -> bool {
 const CRDS: [&str; 4] = ["config/crd/bases/", "config/crd/", "deploy/crds/", "deploy/"];
 
 /// The CRDs with the files that they are in, those that are preferred first.
-pub fn crds(tree: &Tree, found: &mut Vec<Diagnostic>) -> Vec<(String, Value)> {
+pub fn crds(tree: &Tree, found: &mut Vec<Diagnostic>) -> Result<Vec<(String, Value)>, ReadError> {
     let usual = |path: &String| CRDS.iter().position(|folder| path.starts_with(folder));
-    let mut paths: Vec<String> = own_files(tree).into_iter().filter(|path| is_yaml(path)).collect();
+    // The first one also lists entries that are no regular files, so that reading them is an error.
+    let usual_files = tree.files_below(CRDS[0].trim_end_matches('/'))?;
+    let paths: BTreeSet<String> =
+        usual_files.into_iter().chain(own_files(tree)?).filter(|path| is_yaml(path)).collect();
+    let mut paths = Vec::from_iter(paths);
     paths.sort_by_key(|path| (usual(path).unwrap_or(CRDS.len()), path.matches('/').count(), path.clone()));
     let mut crds = Vec::new();
     for path in paths {
         let is_usual = path.starts_with(CRDS[0]);
-        let text = tree.read(&path).ok().flatten();
+        let text = if is_usual { None } else { tree.read(&path).ok().flatten() };
         if !is_usual && !text.is_some_and(|text| text.contains("kind: CustomResourceDefinition")) {
             continue;
         }
@@ -85,7 +90,7 @@ pub fn crds(tree: &Tree, found: &mut Vec<Diagnostic>) -> Vec<(String, Value)> {
         let objects = objects.into_iter().filter(|object| object["kind"] == "CustomResourceDefinition");
         crds.extend(objects.map(|crd| (file.path.clone(), crd)));
     }
-    crds
+    Ok(crds)
 }
 
 /// A file with samples.

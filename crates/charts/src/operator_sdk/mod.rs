@@ -144,7 +144,7 @@ impl Project {
             }
             None => None,
         };
-        let crds = layout::crds(&tree, found);
+        let crds = layout::crds(&tree, found).map_err(|error| below(dir, error))?;
         let samples = layout::samples(&tree, found).map_err(|error| below(dir, error))?;
         Ok(Self { dir: dir.to_owned(), tree, names, watches, crds, samples })
     }
