@@ -15,6 +15,7 @@ const LONG: &[&str] = &[
     "golden/external.txt",
     "golden/images.txt",
     "golden/worked-in.txt",
+    "import/shop-operator.txt",
     "markers/problems/csv.txt",
     "rbac/problems/names.txt",
     "rbac/problems/rules.txt",
