@@ -1,4 +1,4 @@
-//! The helper attributes that derives register, such as `#[serde]`: rustc refuses any other attribute on a field.
+//! Helper attributes that derives register, such as `#[serde]`. rustc refuses any other attribute on a field.
 
 use syn::{Attribute, Data, DeriveInput};
 
@@ -10,7 +10,7 @@ use opctl_model::names::nearest;
 #[derive(Default)]
 pub struct Derives {
     pub known: Vec<&'static str>,
-    /// Other derives may register any attribute.
+    /// There are other derives, which may register any attribute.
     pub has_others: bool,
 }
 
@@ -20,7 +20,7 @@ impl Derives {
     }
 }
 
-/// Attributes with the derives that register them. The first one is suggested.
+/// Attributes with the derives that register them; the first derive is suggested.
 const HELPERS: &[(&str, &[&str])] = &[
     (
         "serde",
@@ -41,10 +41,10 @@ impl Derives {
     }
 }
 
-/// Reports attributes that neither rustc nor a derive of the type knows, and those that have no effect at their place.
-/// `is_macro`: a macro has the name of the attribute.
+/// Reports attributes that neither rustc nor a derive of the type knows, and those without effect at their place.
+/// `is_macro` returns `true` if a macro has the name of the attribute.
 pub fn check_names(input: &DeriveInput, derives: &Derives, is_macro: impl Fn(&Attribute) -> bool, problems: &Problems) {
-    // An attribute macro may read any attribute within.
+    // An attribute macro may read any attribute of the type.
     let is_known_whole = !derives.has_others && attribute_macros(&input.attrs).is_empty();
     for attribute in &input.attrs {
         if !is_macro(attribute) {
@@ -86,7 +86,7 @@ fn check_name(attribute: &Attribute, derives: &Derives, is_known_whole: bool, ma
         return;
     }
     let registered = HELPERS.iter().filter(|(_, owners)| derives.register(owners)).map(|(helper, _)| *helper);
-    // One edit in a long name is no coincidence, even if another derive or macro may have attributes of its own.
+    // A single edit in a long name is a typo, even if another derive or macro may have attributes of its own.
     let is_near = |helper: &&str| name.len() > 4 && strsim::osa_distance(&name, helper) == 1;
     let close = registered.clone().find(is_near);
     if close.is_none() && (may_be_macro || !is_known_whole) {

@@ -1,8 +1,8 @@
-//! The attributes of an item that may be macros, and so may make another item of it.
+//! The attributes of an item that may be macros, and so may replace the item.
 
 use syn::Attribute;
 
-/// Attributes of the language and its tools, and helpers of the derives that opctl knows: they change nothing.
+/// Attributes of the language and its tools, and helpers of the derives that opctl knows. They never change the item.
 const INERT: &[&str] = &[
     "allow",
     "automatically_derived",
@@ -26,8 +26,8 @@ const INERT: &[&str] = &[
     "x_kube",
 ];
 
-/// What may stand on other items than types, and changes nothing that opctl reads: attributes of the language, and macros
-/// by the names that they are imported with.
+/// Attributes on items other than types that change nothing that opctl reads: attributes of the language, and macros
+/// by the names under which they are imported.
 const INERT_ON_ITEMS: &[&str] = &[
     "async_recursion",
     "async_trait",
@@ -56,12 +56,12 @@ const INERT_ON_ITEMS: &[&str] = &[
     "used",
 ];
 
-/// The crates whose attribute macros wrap the body of a function.
+/// Crates whose attribute macros only wrap the body of a function.
 const WRAPPING: &[&str] =
     &["async_recursion", "async_trait", "rstest", "test_log", "tokio", "tracing", "tracing_attributes"];
 
-/// The attributes that may be macros, which may make another type of this one: unknown ones before the last derive. The
-/// flag: it stands behind a derive, so that it is that one's helper if no macro has its name.
+/// The attributes that may be macros, which may replace this type: unknown ones before the last derive. The flag is
+/// `true` for an attribute after a derive: it is a helper of that derive if no macro has its name.
 pub fn attribute_macros(attributes: &[Attribute]) -> Vec<(&Attribute, bool)> {
     let is_derive = |attribute: &Attribute| attribute.path().is_ident("derive");
     let Some(last) = attributes.iter().rposition(is_derive) else {
@@ -76,7 +76,8 @@ pub fn attribute_macros(attributes: &[Attribute]) -> Vec<(&Attribute, bool)> {
     unknown.map(|(index, attribute)| (attribute, index > first)).collect()
 }
 
-/// A macro that may change an item that is no type. `meant`: what a `use` beside it makes of a path.
+/// A macro that may change an item other than a type. `meant` resolves the path of an attribute through `use`
+/// declarations.
 pub fn item_macro(attributes: &[Attribute], meant: impl Fn(&Attribute) -> Vec<String>) -> Option<&Attribute> {
     attributes.iter().find(|attribute| {
         let is_known = match meant(attribute).as_slice() {

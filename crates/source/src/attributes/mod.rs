@@ -1,11 +1,11 @@
 //! The attributes of types, variants and fields that serde's and schemars' derives read, and the mistakes in them.
 //!
-//! Names and rules are parsed by serde's own `serde_derive_internals`, from the attributes that schemars merges for it.
-//! Source: schemars_derive 1.2.3.
+//! Names and rules are parsed by serde's own `serde_derive_internals`, from the attributes that schemars merges for
+//! it. Source: schemars_derive 1.2.3.
 //!
-//! Mistakes that the derives refuse are reported as well: a type that a kind reaches is checked once by serde's parser for each
-//! of its derives, and by the readers in `schemars`. Both are the same in all releases that opctl reads.
-//! `tests/compiler/attributes.rs` compares the verdicts on generated attributes with those of the derives.
+//! Mistakes that the derives refuse are reported as well: each type that a kind reaches is checked once by serde's
+//! parser for each of its derives, and by the readers in `schemars`. Both are the same in all releases that opctl
+//! supports. `tests/compiler/attributes.rs` compares the verdicts on generated attributes with those of the derives.
 
 mod helpers;
 mod macros;
@@ -60,7 +60,7 @@ impl Item {
     }
 }
 
-/// A struct or enum as serde's derive reads it. That panics at a field without a letter in its name.
+/// Parses a struct or enum as serde's derive does. serde panics at a field without a letter in its name.
 pub fn container(input: &DeriveInput, derive: Derive) -> syn::Result<Container<'_>> {
     let fields: Vec<&Field> = match &input.data {
         Data::Struct(data) => data.fields.iter().collect(),
@@ -78,7 +78,7 @@ pub fn container(input: &DeriveInput, derive: Derive) -> syn::Result<Container<'
     Ok(container.expect("serde gives a container or an error"))
 }
 
-/// Reports what a derive of serde refuses.
+/// Reports mistakes that a derive of serde refuses.
 pub fn check_serde(input: &DeriveInput, derive: Derive, problems: &Problems) {
     match container(input, derive) {
         Ok(container) => {
@@ -95,7 +95,7 @@ pub fn check_serde(input: &DeriveInput, derive: Derive, problems: &Problems) {
     }
 }
 
-/// The places of attributes without their value, in order: serde's errors about them have none.
+/// Spans of attributes that lack their value, in order: serde's errors about them have no span.
 fn incomplete(split: &DeriveInput, derive: Derive) -> Vec<Span> {
     let count = |input: &DeriveInput| {
         let errors = container(input, derive).err().into_iter().flatten();
@@ -141,7 +141,7 @@ fn with_lists_split(input: &DeriveInput) -> DeriveInput {
     input
 }
 
-/// Calls a function with the attributes of the type, and of each of its variants and fields.
+/// Calls a function with the attributes of the type and of each of its variants and fields.
 fn each_list(input: &mut DeriveInput, visit: &mut dyn FnMut(&mut Vec<Attribute>)) {
     visit(&mut input.attrs);
     match &mut input.data {
@@ -154,7 +154,7 @@ fn each_list(input: &mut DeriveInput, visit: &mut dyn FnMut(&mut Vec<Attribute>)
     }
 }
 
-/// Reports what `JsonSchema` refuses, or `JsonSchema_repr`.
+/// Reports mistakes that `JsonSchema` or `JsonSchema_repr` refuses.
 pub fn check_schemars(input: &DeriveInput, is_repr: bool, problems: &Problems) {
     let mut input = input.clone();
     merge_into_serde(&mut input, problems);
@@ -177,7 +177,8 @@ pub fn check_schemars(input: &DeriveInput, is_repr: bool, problems: &Problems) {
     }
 }
 
-/// The items of all `#[kind(…)]` attributes; a list that does not parse counts only for schemars, as there.
+/// The items of all `#[kind(…)]` attributes. As in schemars, a list that does not parse is only an error for
+/// schemars' own.
 pub fn items(attributes: &[Attribute], kind: &str, problems: &Problems) -> Vec<Item> {
     let mut items = Vec::new();
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident(kind)) {
@@ -190,7 +191,7 @@ pub fn items(attributes: &[Attribute], kind: &str, problems: &Problems) -> Vec<I
     items
 }
 
-/// Replaces the `#[serde]` attributes of a type by those that schemars goes by.
+/// Replaces the `#[serde]` attributes of a type by those that schemars uses.
 pub fn merge_into_serde(input: &mut DeriveInput, problems: &Problems) {
     each_list(input, &mut |attributes| merge(attributes, problems));
 }

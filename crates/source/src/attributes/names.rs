@@ -1,5 +1,6 @@
-//! The names that serde, schemars and the crates whose attributes schemars also reads have for their attributes, by the
-//! place where they are valid. `tests/compiler/attributes.rs` compares the tables with what the derives accept.
+//! Tables of the attribute names of serde, schemars and the crates whose attributes schemars also reads, by the place
+//! where they are valid. `tests/compiler/attributes.rs` compares the tables with the attributes that the derives
+//! accept.
 
 use opctl_model::names::nearest;
 
@@ -124,7 +125,7 @@ pub fn schemars(place: Place) -> &'static [&'static str] {
 pub const INNER: &[&str] =
     &["contains", "email", "inner", "ip", "ipv4", "ipv6", "length", "pattern", "range", "regex", "required", "url"];
 
-/// Attributes that schemars leaves to serde's parser, from `#[serde]` as from `#[schemars]`.
+/// Attributes that schemars leaves to serde's parser, in `#[serde]` and in `#[schemars]`.
 pub const PARSED_BY_SERDE: &[&str] = &[
     "rename",
     "rename_all",
@@ -147,7 +148,7 @@ pub const PARSED_BY_SERDE: &[&str] = &[
     "bound",
 ];
 
-/// The rules for fields of the crates validator and garde that schemars does not read.
+/// Field rules of the crates validator and garde that schemars does not read.
 pub fn unread_rules(kind: &str) -> &'static [&'static str] {
     match kind {
         "validate" => &[

@@ -1,4 +1,4 @@
-//! The mistakes in attributes that a derive refuses. They are collected, because a derive reports all of them at once.
+//! Mistakes in attributes that a derive refuses. They are collected, because a derive reports all of them at once.
 
 use std::cell::RefCell;
 
@@ -25,30 +25,30 @@ impl Problems {
         self.0.borrow_mut().push(Problem { span: node.span(), message: message.into(), help, code });
     }
 
-    /// An attribute that a derive refuses.
+    /// Reports an attribute that a derive refuses.
     pub fn add(&self, node: &impl Spanned, message: impl Into<String>, help: Option<String>) {
         self.push(OP004, node, message, help);
     }
 
-    /// An attribute that nothing has.
+    /// Reports an attribute that no derive or tool has.
     pub fn unknown_name(&self, node: &impl Spanned, message: impl Into<String>, help: Option<String>) {
         self.push(OP008, node, message, help);
     }
 
-    /// An attribute that compiles and has no effect.
+    /// Warns of an attribute that compiles but has no effect.
     pub fn warn(&self, node: &impl Spanned, message: impl Into<String>, help: Option<String>) {
         self.push(OP009, node, message, help);
     }
 
-    /// Text that cannot be parsed.
+    /// Reports text that cannot be parsed.
     pub fn syntax(&self, errors: syn::Error) {
         for error in errors {
             self.add(&error.span(), format!("this attribute is not understood: {error}"), None);
         }
     }
 
-    /// Errors of serde's own parser. Those about a type as a whole are reported at its name, those without a place at the
-    /// next one of `incomplete`.
+    /// Reports errors of serde's own parser. Errors about the whole type are reported at its name, errors without a
+    /// span at the next one of `incomplete`.
     pub fn serde(&self, errors: syn::Error, input: &syn::DeriveInput, incomplete: &[Span]) {
         let whole = input.span().byte_range();
         let mut incomplete = incomplete.iter();

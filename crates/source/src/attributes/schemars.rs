@@ -13,7 +13,7 @@ use super::names::{self, Place};
 use super::problems::Problems;
 use opctl_model::names::nearest;
 
-/// Attributes of one kind on an item, without the ones that are read already.
+/// Reads the attributes of one kind on an item, except those that were read already.
 struct Reader<'a> {
     /// `schemars`, `serde`, `validate` or `garde`.
     kind: &'static str,
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
         self.list(item, Punctuated::<Item, Token![,]>::parse_terminated).into_iter().flatten().collect()
     }
 
-    /// An argument that `outer` does not have. Only schemars' own attributes are strict.
+    /// Reports an argument that `outer` does not have. Only schemars' own attributes are strict.
     fn unknown_argument(&self, outer: &Item, argument: &Item, known: &[&str]) {
         let (outer, name) = (outer.name(), argument.name());
         let nearest = nearest(&name, known.iter().copied());
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reports what nothing has read; schemars passes some of it on to serde's parser.
+    /// Reports attributes that nobody read; schemars passes some of them on to serde's parser.
     fn finish(&self, place: Place, help: impl Fn(&str) -> Option<String>) {
         for item in &self.items {
             let (path, name) = (item.meta.path(), item.name());
@@ -151,7 +151,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Attributes that any container, variant or field may have.
+/// Attributes that are valid on any container, variant or field.
 #[derive(Default)]
 pub struct Common {
     pub doc: Option<Vec<Expr>>,
@@ -182,7 +182,7 @@ impl Common {
         })
     }
 
-    /// `own`: the attributes that only some places have.
+    /// `own` reads the attributes that only some places have.
     fn read_all<'a>(
         attributes: &[Attribute],
         schemars: &mut Reader<'a>,
@@ -244,7 +244,7 @@ impl Common {
         true
     }
 
-    /// Nothing here changes the schema; `with` is not looked at, as in schemars' containers.
+    /// `true` if no attribute here changes the schema. As in schemars' containers, `with` is not considered.
     pub fn is_plain(&self) -> bool {
         self.doc.is_none()
             && !self.deprecated
@@ -256,7 +256,7 @@ impl Common {
     }
 }
 
-/// schemars refuses a text that was the path of a function before schemars 1.
+/// schemars refuses a string here, because it was the path of a function before schemars 1.
 fn check_example(expr: &Expr, reader: &Reader<'_>) {
     if let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = expr
         && text.parse::<Path>().is_ok()
@@ -300,7 +300,7 @@ impl Parse for Extension {
     }
 }
 
-/// The validation attributes of a field.
+/// Validation attributes of a field.
 #[derive(Default)]
 pub struct Validation {
     pub length: Option<Bounds>,
@@ -317,7 +317,7 @@ pub struct Bounds {
     pub max: Option<Expr>,
 }
 
-/// A text that a string has to match.
+/// A pattern or substring that a string must match.
 pub enum Matches {
     Pattern(Expr),
     Regex(Expr),
@@ -334,7 +334,7 @@ impl Matches {
     }
 }
 
-/// A format by the name of its attribute.
+/// A string format, by the name of its attribute.
 #[derive(Clone, Copy)]
 pub struct Format(&'static str);
 
@@ -402,7 +402,7 @@ impl Validation {
                 match self.format {
                     Some(Format(other)) if other == name => reader.duplicate(item),
                     Some(Format(other)) => reader.excludes(item, other),
-                    // validator's may have a message.
+                    // validator's attribute may have a message.
                     None if reader.kind == "validate" || reader.word(item) => self.format = Some(format),
                     None => {}
                 }
@@ -504,7 +504,8 @@ fn required(value: Option<Expr>, item: &Item, key: &str, reader: &Reader<'_>) ->
     value
 }
 
-/// Reports what schemars' derive refuses in the attributes that it reads itself. `input` has the merged attributes.
+/// Reports mistakes that schemars' derive refuses in the attributes that it reads itself. `input` has the merged
+/// attributes.
 pub fn check(input: &DeriveInput, problems: &Problems) {
     check_container(input, problems);
     match &input.data {

@@ -1,11 +1,12 @@
-//! The attributes that the macros of serde_with add to the fields of a type, for the derives that follow.
+//! Attributes that the macros of serde_with add to the fields of a type, for the derives that follow.
 
 use quote::{ToTokens, quote};
 use syn::{Data, DeriveInput, Field, LitStr, Type};
 
 use super::{Item, Problems, items};
 
-/// What serde_with's `serde_as` adds to the fields of a type. Source: `serde_as_add_attr_to_field` of serde_with_macros 3.25.
+/// Adds the attributes of serde_with's `serde_as` to the fields of a type. Source: `serde_as_add_attr_to_field` of
+/// serde_with_macros 3.25.
 pub fn serde_as(input: &mut DeriveInput) {
     for field in fields_mut(input) {
         let Some(at) = field.attrs.iter().position(|attribute| attribute.path().is_ident("serde_as")) else { continue };
@@ -39,7 +40,7 @@ pub fn serde_as(input: &mut DeriveInput) {
         let has_schema = |item: &Item| {
             matches!(item.name().as_str(), "with" | "schema_with" | "serialize_with" | "deserialize_with")
         };
-        // serde_with's own schemas: of `DisplayFromStr`, that of a string.
+        // serde_with has its own schemas: that of `DisplayFromStr` is a string.
         if let (Some(adapter), false) = (adapter("as").or_else(|| adapter("serialize_as")), own.iter().any(has_schema))
         {
             let text = adapter.to_token_stream().to_string().replace(' ', "").replace("serde_with::", "");
@@ -53,7 +54,7 @@ pub fn serde_as(input: &mut DeriveInput) {
     }
 }
 
-/// What serde_with's `skip_serializing_none` adds to the fields of a type.
+/// Adds the attributes of serde_with's `skip_serializing_none` to the fields of a type.
 pub fn skip_none(input: &mut DeriveInput) {
     for field in fields_mut(input) {
         let is_always = field.attrs.iter().any(|attribute| attribute.path().is_ident("serialize_always"));
@@ -73,7 +74,7 @@ fn fields_mut(input: &mut DeriveInput) -> Vec<&mut Field> {
     }
 }
 
-/// As serde_with, by the name alone.
+/// Like serde_with, only compares the name.
 fn is_option(ty: &Type) -> bool {
     match ty {
         Type::Group(inner) => is_option(&inner.elem),
