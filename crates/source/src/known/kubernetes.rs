@@ -1,8 +1,9 @@
 //! The types of each release of k8s-openapi, for each version of Kubernetes that it offers: path → schema and default
 //! value.
 //!
-//! They are read from `kubernetes.txt`, which `tests/thorough/kubernetes_types.rs` makes of k8s-openapi's sources and holds
-//! against its compiled types. A type is a block, blocks are sorted by path and have an empty line between them:
+//! They are read from `kubernetes.txt`, which `tests/thorough/kubernetes_types.rs` generates from k8s-openapi's
+//! sources and compares with its compiled types. A type is a block; blocks are sorted by path and separated by an
+//! empty line:
 //!
 //! ```text
 //! api::apps::v1::Deployment
@@ -14,11 +15,11 @@
 //! status@37- {"$ref":"api::apps::v1::DeploymentStatus","description":"…"}
 //! ```
 //!
-//! `*` is the schema without its properties, `=` what the type's `Default` is as JSON, `&` the kind whose objects it is:
-//! group, version, kind, plural, and whether they are in namespaces. All else is a property, with `!` when it is required.
-//! After `@` are the minor versions that have the type or, where not all of these have it, the line: `36-37`, and
-//! `36:28.0` where the releases of k8s-openapi differ for that version.
-//! `$ref` stands for the schema of another type, and what is beside it replaces what that schema says.
+//! `*` is the schema without its properties, `=` the type's `Default` as JSON, `&` the kind of its objects: group,
+//! version, kind, plural, and `true` if they are namespaced. Every other line is a property, with `!` if it is
+//! required. After `@` are the minor versions that have the type or, if not all of these have it, the line: `36-37`,
+//! and `36:28.0` if the releases of k8s-openapi differ for that version. `$ref` refers to the schema of another type,
+//! and its sibling keys replace those of that schema.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -30,10 +31,10 @@ use opctl_model::versions::{K8S_OPENAPI, Release};
 
 const TABLE: &str = include_str!("kubernetes.txt");
 
-/// Where the blocks of the types begin, which `build.rs` finds. The first block of the table is a comment.
+/// Offsets of the blocks, from `build.rs`. The first block of the table is a comment.
 const STARTS: &[usize] = &include!(concat!(env!("OUT_DIR"), "/kubernetes.rs"));
 
-/// The types of one release of k8s-openapi for one minor version of Kubernetes 1: what its build script chooses.
+/// One release of k8s-openapi with one minor version of Kubernetes 1, as its build script selects it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Minor {
     number: u8,
@@ -41,7 +42,7 @@ pub struct Minor {
 }
 
 impl Minor {
-    /// Every pair that the table has, in its order.
+    /// All pairs of the table, in its order.
     pub fn all() -> Vec<Self> {
         let of_release = |(release, (first, last)): &(Release, (u8, u8))| {
             let release = *release;
@@ -52,7 +53,7 @@ impl Minor {
         all
     }
 
-    /// The version that a feature of a release stands for; `None` for one that the release does not have.
+    /// The version that a feature of a release selects; `None` if the release does not have it.
     pub fn of_feature(release: Release, feature: &str) -> Option<Self> {
         let (release, (first, last)) = *K8S_OPENAPI.iter().rfind(|(known, _)| *known <= release)?;
         let number = match feature {
@@ -63,12 +64,12 @@ impl Minor {
         Some(Self { number, release })
     }
 
-    /// The earliest version that the same release has.
+    /// The earliest version that the same release offers.
     pub fn earliest(self) -> Self {
         Self::of_feature(self.release, "earliest").unwrap_or(self)
     }
 
-    /// `37` of 1.37.
+    /// The minor version: `37` of 1.37.
     pub fn number(self) -> u8 {
         self.number
     }
@@ -77,7 +78,8 @@ impl Minor {
         self.release
     }
 
-    /// Splits `status@37-` into `status` and whether it is of this version: one of `-34`, `35:27.1-36`, `37-`.
+    /// Splits `status@37-` into `status` and a flag that is `true` if the range has this version: one of `-34`,
+    /// `35:27.1-36`, `37-`.
     fn of(self, text: &str) -> (&str, bool) {
         let Some((name, ranges)) = text.split_once('@') else { return (text, true) };
         let own = (self.number, (self.release.1, self.release.2));
@@ -90,7 +92,7 @@ impl Minor {
     }
 }
 
-/// An end of a range: `36`, with all releases, or `36:28.0`, with one of them; `None`: it is open.
+/// An end of a range: `36` for all releases, or `36:28.0` for one of them; `None` if it is open.
 fn end(text: &str, whole: (u64, u64)) -> Option<(u8, (u64, u64))> {
     let Some((number, release)) = text.split_once(':') else { return Some((text.parse().ok()?, whole)) };
     let (minor, patch) = release.split_once('.')?;
@@ -111,7 +113,7 @@ pub struct Type {
     lines: &'static str,
 }
 
-/// A kind of Kubernetes itself, as URLs and roles name it.
+/// A kind of Kubernetes itself, with its names in URLs and roles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Kind {
     /// `""` is the core group.
@@ -122,7 +124,7 @@ pub struct Kind {
     pub namespaced: bool,
 }
 
-/// Why a type has no schema that a CRD can have.
+/// The reason why a type has no schema for a CRD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoSchema {
     /// It does not implement `JsonSchema`.
@@ -131,37 +133,37 @@ pub enum NoSchema {
     Recursive,
 }
 
-/// A type by its path below `k8s_openapi`, where this version of Kubernetes has it.
+/// The type with a path below `k8s_openapi`, if this version of Kubernetes has it.
 pub fn find(minor: Minor, path: &str) -> Option<Type> {
     let (head, lines) = block(path)?.split_once('\n')?;
     let (path, exists) = minor.of(head);
     exists.then_some(Type { minor, path, lines })
 }
 
-/// Whether any version has this type.
+/// `true` if any version has this type.
 pub fn has(path: &str) -> bool {
     block(path).is_some()
 }
 
-/// The kind whose objects a type is, in whatever version of Kubernetes has it. Subresources (`Eviction`, `Scale`,
-/// `TokenRequest`) are no kinds in this sense: they have no URL but that of the object they belong to.
+/// The kind of a type, in any version of Kubernetes. Subresources (`Eviction`, `Scale`, `TokenRequest`) are not kinds
+/// in this sense: their only URL is that of the parent object.
 pub fn kind(path: &str) -> Option<Kind> {
     block(path)?.lines().find_map(kind_in)
 }
 
-/// Every kind that any version of Kubernetes has.
+/// All kinds of all versions of Kubernetes.
 pub fn kinds() -> impl Iterator<Item = Kind> {
     TABLE.lines().filter_map(kind_in)
 }
 
-/// The kind in a line `&`, which is the same in all versions.
+/// The kind in a `&` line, which is the same in all versions.
 fn kind_in(line: &'static str) -> Option<Kind> {
     let fields = serde_json::from_str(line.strip_prefix("& ")?);
     let (group, version, name, plural, namespaced) = fields.expect("`tests/thorough/kubernetes_types.rs` writes these");
     Some(Kind { group, version, name, plural, namespaced })
 }
 
-/// Every path of the table.
+/// All paths of the table.
 pub fn paths() -> impl Iterator<Item = &'static str> {
     STARTS.iter().map(|start| path_at(*start))
 }
@@ -173,7 +175,7 @@ fn block(path: &str) -> Option<&'static str> {
     Some(TABLE[STARTS[at]..end].trim_end_matches('\n'))
 }
 
-/// What the block there begins with.
+/// The path at the start of a block.
 fn path_at(start: usize) -> &'static str {
     TABLE[start..].split(['@', '\n']).next().unwrap_or_default()
 }
@@ -194,7 +196,7 @@ impl Type {
     pub fn schema(self) -> Result<Schema, NoSchema> {
         type Made = Result<Schema, NoSchema>;
         thread_local! {
-            /// Many kinds have conditions and the like.
+            /// A cache: many kinds have types such as conditions in common.
             static MADE: RefCell<HashMap<(Minor, &'static str), Made>> = RefCell::default();
         }
         let made = MADE.with_borrow(|made| made.get(&(self.minor, self.path)).cloned());
@@ -206,14 +208,15 @@ impl Type {
         })
     }
 
-    /// `T::default()` as JSON; `None` where the type has no `Default`.
+    /// `T::default()` as JSON; `None` if the type has no `Default`.
     pub fn default_value(self) -> Option<Value> {
         self.lines().find(|line| line.name == "=").map(|line| line.value())
     }
 
-    /// A field by its name in Rust: the property, whether it is required, and its type in Rust as far as it is known.
+    /// A field by its name in Rust: the property, a flag that is `true` if it is required, and its Rust type if that
+    /// is known.
     pub fn field(self, ident: &str) -> Option<(&'static str, bool, Option<String>)> {
-        // k8s-openapi writes `clusterIPs` as `cluster_ips` and `type` as `type_`.
+        // k8s-openapi names the fields `clusterIPs` and `type` `cluster_ips` and `type_`.
         let plain = |name: &str| name.replace('_', "").to_lowercase();
         let mut found = self.lines().filter(|line| plain(line.name) == plain(ident));
         match (found.next(), found.next()) {
@@ -233,7 +236,7 @@ impl Type {
     }
 }
 
-/// The type that k8s-openapi has for a schema of the table.
+/// The Rust type of k8s-openapi for a schema of the table.
 fn rust_type(schema: &Value) -> Option<String> {
     if let Some(path) = schema["$ref"].as_str() {
         return Some(format!("::k8s_openapi::{path}"));
@@ -255,10 +258,10 @@ fn rust_type(schema: &Value) -> Option<String> {
     })
 }
 
-/// The making of a schema from those that it names; each is made once.
+/// Expands references to other schemas; each type is expanded once.
 #[derive(Default)]
 struct Expansion {
-    /// The types that are being made, outermost first.
+    /// The types that are being expanded, outermost first.
     open: Vec<&'static str>,
     done: HashMap<&'static str, Value>,
 }
@@ -293,7 +296,7 @@ impl Expansion {
         Ok(schema)
     }
 
-    /// Puts schemas in the place of their names.
+    /// Replaces references by the schemas.
     fn expand(&mut self, minor: Minor, value: &mut Value) -> Result<(), NoSchema> {
         match value {
             Value::Object(map) => {

@@ -1,7 +1,7 @@
 //! The types whose schemas are not in the user's source: std, k8s-openapi, serde_json, chrono, ….
 //!
-//! Where schemars has the schema, it is asked of the real implementation: [`Hole`] stands for a type parameter whose schema
-//! opctl has derived. The types of Kubernetes are in a table, for their version is the user's choice.
+//! If schemars has the schema, its real implementation generates it: [`Hole`] represents a type parameter whose
+//! schema opctl has derived. The types of Kubernetes are in a table, because the user chooses their version.
 
 pub mod kubernetes;
 pub mod parsed;
@@ -16,13 +16,13 @@ use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-/// What schemars knows of a type: its schema, and how it differs as a field.
+/// schemars' view of a type: its schema, and the differences if it is the type of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
     pub schema: Schema,
-    /// A field of this type need not be there.
+    /// A field of this type is not required.
     pub optional: bool,
-    /// The schema with `#[schemars(required)]`, where it is another one.
+    /// The schema with `#[schemars(required)]`, if it differs.
     pub required: Option<Schema>,
 }
 
@@ -37,12 +37,12 @@ impl Shape {
         self.required.as_ref().unwrap_or(&self.schema)
     }
 
-    /// Of a type that has several values or alternatives, only what all of them have is left.
+    /// Keeps only what all values or alternatives of the type have in common.
     pub fn forget_values(&mut self) {
         ["enum", "anyOf"].iter().for_each(|key| _ = self.schema.remove(*key));
     }
 
-    /// At every depth: those of the type's own fields too.
+    /// Removes the descriptions at every depth, including those of the type's own fields.
     pub fn remove_descriptions(&mut self) {
         let mut remove = RecursiveTransform(|schema: &mut Schema| _ = schema.remove("description"));
         for schema in std::iter::once(&mut self.schema).chain(&mut self.required) {
@@ -55,11 +55,11 @@ impl Shape {
 pub type Known = fn() -> Shape;
 
 thread_local! {
-    /// The shapes that the holes stand for at the moment.
+    /// The shapes that the holes currently represent.
     static HOLES: RefCell<Vec<Shape>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A type parameter whose schema is only known at run time.
+/// A type parameter whose schema is known only at run time of opctl.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hole<const N: usize>;
 
@@ -91,7 +91,7 @@ impl<const N: usize> JsonSchema for Hole<N> {
     }
 }
 
-/// Runs `ask` on schemars' own code, with each `Hole<N>` standing for `shapes[N]`.
+/// Runs `ask` on schemars' own code, with `shapes[N]` for each `Hole<N>`.
 pub fn with_holes<R>(shapes: Vec<Shape>, ask: impl FnOnce(&mut SchemaGenerator) -> R) -> R {
     with_shapes(shapes, || ask(&mut generator()))
 }
@@ -103,12 +103,12 @@ fn with_shapes<R>(shapes: Vec<Shape>, ask: impl FnOnce() -> R) -> R {
     answer
 }
 
-/// Subschemas inline, as kube has them. Transforms come later, over the whole.
+/// Subschemas are inline, as in kube. Transforms run later, on the whole schema.
 fn generator() -> SchemaGenerator {
     SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true).into_generator()
 }
 
-/// The shape that schemars gives `T`; holes must stand for something.
+/// The shape that schemars generates for `T`; its holes must be set.
 fn schema_of<T: JsonSchema + ?Sized>() -> Shape {
     let generator = &mut generator();
     let optional = T::_schemars_private_is_option();
@@ -116,25 +116,25 @@ fn schema_of<T: JsonSchema + ?Sized>() -> Shape {
     Shape { required: optional.then(|| T::_schemars_private_non_optional_json_schema(generator)), optional, schema }
 }
 
-/// A foreign type.
+/// A type of another crate.
 #[derive(Clone, Copy)]
 pub enum Entry {
     Linked(Linked),
     Kubernetes(kubernetes::Type),
 }
 
-/// A type whose schema schemars knows.
+/// A type whose schema schemars generates.
 #[derive(Clone, Copy)]
 pub struct Linked {
-    /// How many of its type parameters matter.
+    /// Number of type parameters that affect the schema.
     parameters: usize,
     shape: Known,
-    /// `T::default()` as JSON, where it does not depend on a type parameter.
+    /// `T::default()` as JSON, unless it depends on a type parameter.
     default: Option<fn() -> serde_json::Value>,
 }
 
 impl Entry {
-    /// How many of its type parameters matter.
+    /// Number of type parameters that affect the schema.
     pub fn parameters(&self) -> usize {
         match self {
             Self::Linked(linked) => linked.parameters,
@@ -157,7 +157,7 @@ impl Entry {
     }
 }
 
-/// A tuple of these; `None`: schemars knows none so long.
+/// A tuple of these; `None` if it is too long for schemars.
 pub fn tuple(elements: Vec<Shape>) -> Option<Shape> {
     macro_rules! of {
         ($($n:literal)*) => { schema_of::<($(Hole<$n>,)*)> as Known };
@@ -185,7 +185,8 @@ pub fn tuple(elements: Vec<Shape>) -> Option<Shape> {
     Some(with_shapes(elements, shape))
 }
 
-/// A foreign type by its canonical path; one of Kubernetes in the version that the package is built for.
+/// The entry for the canonical path of a foreign type; a type of Kubernetes in the version that the package is built
+/// for.
 pub fn find(path: &[String], kubernetes: Option<Minor>) -> Option<Entry> {
     match kubernetes_path(path) {
         Some(path) => kubernetes::find(kubernetes?, &path).map(Entry::Kubernetes),
@@ -193,23 +194,23 @@ pub fn find(path: &[String], kubernetes: Option<Minor>) -> Option<Entry> {
     }
 }
 
-/// Whether a path names a foreign type; one of Kubernetes in any version.
+/// `true` if a path is that of a foreign type; a type of Kubernetes in any version.
 pub fn is_known(path: &[String]) -> bool {
     kubernetes_path(path).map_or_else(|| find(path, None).is_some(), |path| kubernetes::has(&path))
 }
 
-/// A path below `k8s_openapi`.
+/// The path below `k8s_openapi`.
 fn kubernetes_path(path: &[String]) -> Option<String> {
     let (krate, path) = path.split_first()?;
     (krate == "k8s_openapi").then(|| path.join("::"))
 }
 
-/// One name for each foreign type, wherever its crate re-exports it.
+/// The canonical path of a foreign type, independent of re-exports by its crate.
 pub fn canonical(mut path: Vec<String>) -> Vec<String> {
     if matches!(path[0].as_str(), "core" | "alloc") {
         path[0] = "std".into();
     }
-    // k8s-openapi re-exports the crates that its types are made of.
+    // k8s-openapi re-exports the crates that its types use.
     if path[0] == "k8s_openapi"
         && path.get(1).is_some_and(|krate| matches!(krate.as_str(), "chrono" | "jiff" | "serde_json"))
     {
@@ -241,7 +242,7 @@ pub fn canonical(mut path: Vec<String>) -> Vec<String> {
     replaced.iter().map(ToString::to_string).collect()
 }
 
-/// Whether a name is that of `u8` and the like, which no macro calls a type.
+/// `true` for names such as `u8`, which no macro declares as a type.
 pub fn is_primitive(name: &str) -> bool {
     prelude(name).is_some_and(|path| path.len() == 1)
 }
@@ -272,12 +273,12 @@ const PRELUDE: &[(&str, &[&str])] = &[
     ("f64", &["f64"]),
 ];
 
-/// What a bare name means when nothing in the module has it: a primitive, or a type of the prelude.
+/// The path of a bare name that the module does not declare: a primitive, or a type of the prelude.
 pub fn prelude(name: &str) -> Option<&'static [&'static str]> {
     PRELUDE.iter().find(|(bare, _)| *bare == name).map(|(_, path)| *path)
 }
 
-/// The names that need no `use`.
+/// Names that need no `use`.
 pub fn prelude_names() -> impl Iterator<Item = &'static str> {
     PRELUDE.iter().map(|(name, _)| *name)
 }
@@ -287,7 +288,7 @@ static TABLE: LazyLock<HashMap<&str, Linked>> = LazyLock::new(|| {
     types().into_iter().map(linked).collect()
 });
 
-/// The default of a type of which opctl knows no more than its JSON.
+/// The default of a type that opctl only knows as JSON.
 fn default_of(path: &str) -> Option<fn() -> serde_json::Value> {
     use serde_json::json;
 
@@ -298,7 +299,7 @@ fn default_of(path: &str) -> Option<fn() -> serde_json::Value> {
     })
 }
 
-/// A string with a format, as schemars' features for other crates give it.
+/// A string with a format, as in schemars' features for other crates.
 macro_rules! formatted {
     ($format:literal) => {
         || json_schema!({ "type": "string", "format": $format }).into()
@@ -462,7 +463,7 @@ fn types() -> Vec<(&'static str, usize, Known)> {
         ("jiff::civil::Date", 0, formatted!("date")),
         ("jiff::civil::DateTime", 0, formatted!("partial-date-time")),
         ("jiff::civil::Time", 0, formatted!("partial-time")),
-        // Its capacity is a constant, which `types` lays over this.
+        // Its capacity is a constant, which `types` adds to this schema.
         ("arrayvec::ArrayVec", 1, schema_of::<Vec<A>>),
         ("arrayvec::ArrayString", 0, schema_of::<String>),
         ("bigdecimal::BigDecimal", 0, decimal),
@@ -470,7 +471,7 @@ fn types() -> Vec<(&'static str, usize, Known)> {
         ("bytes::BytesMut", 0, bytes),
         ("rust_decimal::Decimal", 0, decimal),
         ("semver::Version", 0, version),
-        // Its parameter is an array, and it is a list of what the array has.
+        // Its parameter is an array, and it is a list of the array's elements.
         ("smallvec::SmallVec", 1, small_vec),
         ("smol_str::SmolStr", 0, schema_of::<String>),
         ("url::Url", 0, formatted!("uri")),

@@ -1,7 +1,8 @@
-//! The types that parse a text: what each refuses, and which schema would refuse it, too. Also the functions of other crates
-//! for `#[serde(with = "…")]`.
+//! The types that parse strings: the values that each refuses, and a schema that refuses them, too. Also functions of
+//! other crates for `#[serde(with = "…")]`.
 //!
-//! `undecodable.rs` in `tests/compiler` and `tests/cluster` asks the types themselves, and an API server.
+//! `undecodable.rs` in `tests/compiler` and `tests/cluster` compares this with the types themselves, and with an API
+//! server.
 
 use opctl_model::reads::{Integer, Parsed, Reads, Remedy};
 
@@ -17,11 +18,11 @@ pub fn find(path: &[String]) -> Option<Reads> {
     parsed(&path).map(Reads::Parsed)
 }
 
-/// A function of another crate that deserializes, by its path; also by the module that has it.
+/// A deserializing function of another crate, by its path or by the path of its module.
 pub fn function(path: &[String]) -> Option<Reads> {
     let path = path.join("::");
     let path = path.strip_suffix("::deserialize").unwrap_or(&path);
-    // Whether a missing value is read depends on the type of the field.
+    // The field's type decides if a missing value is accepted.
     let path = ["::option", "_option", "::optional", "::required"]
         .iter()
         .find_map(|suffix| path.strip_suffix(suffix))
@@ -37,7 +38,7 @@ fn parsed(path: &str) -> Option<&'static Parsed> {
     TYPES.iter().find(|(paths, _)| paths.contains(&path)).map(|(_, parsed)| parsed)
 }
 
-/// Types that read every text.
+/// Types that accept every string.
 const TEXTS: &[&str] = &[
     "arcstr::ArcStr",
     "bytestring::ByteString",
@@ -48,10 +49,10 @@ const TEXTS: &[&str] = &[
     "smartstring::SmartString",
 ];
 
-/// Types that read every number.
+/// Types that accept every number.
 const FLOATS: &[&str] = &["ordered_float::NotNan", "ordered_float::OrderedFloat"];
 
-/// Modules that read a number as a time, with the least and the greatest.
+/// Modules that read a number as a time, with its minimum and maximum.
 const NUMBERS: &[(&str, i128, i128)] = &[
     ("chrono::serde::ts_seconds", -8_334_601_228_800, 8_210_266_876_799),
     ("chrono::serde::ts_milliseconds", -8_334_601_228_800_000, 8_210_266_876_799_999),
@@ -63,8 +64,8 @@ const NUMBERS: &[(&str, i128, i128)] = &[
     ("time::serde::timestamp", -377_705_116_800, 253_402_300_799),
 ];
 
-// The API server takes any offset, any sign before fractions of a second, and text behind a second `T`; jiff takes 9
-// digits of fractions, and instants before the year 10000 in every time zone.
+// Values that the API server accepts: any offset, any sign before fractions of a second, and text after a second `T`.
+// jiff accepts at most 9 digits of fractions, and only instants before the year 10000 in every time zone.
 const DATE_TIMES: &[&str] = &[
     "2024-01-01T00:00:00+99:59",
     "9999-12-31T23:59:59Z",
