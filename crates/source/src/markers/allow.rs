@@ -18,7 +18,7 @@ pub(super) fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Opt
     Some(Allow { code: code.it.into(), reason: reason.it.into(), span, covers })
 }
 
-/// Of a marker, and of what it is about.
+/// The spans of a marker, and of the code that it covers.
 pub(super) fn place(arguments: &Arguments) -> (Span, Span) {
     let span = arguments.marker_span();
     let range = covered(&span.file.text, &span.range);
@@ -26,7 +26,7 @@ pub(super) fn place(arguments: &Arguments) -> (Span, Span) {
     (span, covers)
 }
 
-/// The range of the item that a comment at `comment` is about.
+/// The range of the item that a comment at `comment` belongs to.
 fn covered(text: &str, comment: &Range<usize>) -> Range<usize> {
     let tokens: Vec<(Token, Range<usize>)> = code(text);
     let next = tokens.partition_point(|(_, range)| range.start < comment.start);
@@ -36,16 +36,16 @@ fn covered(text: &str, comment: &Range<usize>) -> Range<usize> {
         let start = start_of(&tokens, next - 1);
         return tokens[start].1.start..end_of(text, &tokens, start, next - 1).max(comment.end);
     }
-    // The comments up to there, of which some are markers.
+    // The end of the comments before the next token, some of which are markers.
     let comments = text[..tokens.get(next).map_or(text.len(), |(_, range)| range.start)].trim_end().len();
     comment.start..end_of(text, &tokens, next, next).max(comments)
 }
 
-/// The first token of the statement or item that has the token `last` in it.
+/// The first token of the statement or item that contains the token `last`.
 fn start_of(tokens: &[(Token, Range<usize>)], last: usize) -> usize {
     let mut depth = 0;
     let mut start = last;
-    // What the last token itself ends or begins is part of it.
+    // A block that the last token itself closes is part of the item.
     if matches!(tokens[last].0, Token::Sign(b'}' | b')' | b']')) {
         depth = 1;
     }
@@ -63,7 +63,7 @@ fn start_of(tokens: &[(Token, Range<usize>)], last: usize) -> usize {
     start
 }
 
-/// Where the statement or item ends that begins with the token `first`: at its `;` or its last brace, and not before the
+/// The end of the statement or item that begins with the token `first`: its `;` or its last brace, but not before the
 /// token `least`.
 fn end_of(text: &str, tokens: &[(Token, Range<usize>)], first: usize, least: usize) -> usize {
     let mut depth = 0;
@@ -101,7 +101,7 @@ mod tests {
 
     use super::*;
 
-    /// What the comment `// allow` covers.
+    /// The text that the comment `// allow` covers.
     fn covered_in(text: &str) -> &str {
         let start = text.find("// allow").unwrap();
         let comment = start + 3..start + text[start..].find('\n').unwrap_or(text.len() - start);

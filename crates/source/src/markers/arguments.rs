@@ -1,5 +1,5 @@
-//! The arguments of a marker, read as the [table](super::table) says: known names, each once, none missing, of the right
-//! type. What they say is left to the marker.
+//! The arguments of a marker, checked against the [table](super::table): known names, no duplicates, none missing, of
+//! the right type. The marker's own function interprets the values.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use crate::markers::diagnostics::{OP105, OP106, OP107, OP108, OP110};
 use opctl_model::diagnostic::{Code, Diagnostic, Span};
 use opctl_model::names::nearest;
 
-/// What was given, and is of its type.
+/// The arguments that have the right type.
 pub struct Arguments<'a> {
     pub marker: &'static Marker,
-    /// Returns true for the codes of diagnostics.
+    /// `true` for the codes of diagnostics.
     pub is_code: &'a dyn Fn(&str) -> bool,
     line: &'a Line,
     given: Vec<GivenArgument>,
@@ -21,7 +21,7 @@ pub struct Arguments<'a> {
 
 struct GivenArgument {
     argument: &'static Argument,
-    /// From the name to the last value.
+    /// The range from the name to the last value.
     range: Range<usize>,
     values: Vec<Value<Scalar>>,
 }
@@ -33,21 +33,21 @@ enum Scalar {
     Boolean(bool),
 }
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Value<T> {
     pub it: T,
     pub span: Span,
 }
 
-/// The help of a problem is one way out.
+/// A problem whose help suggests one fix.
 pub fn problem(code: &'static Code, at: &Span, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
     code.error(message).at(at.clone(), "").help(help)
 }
 
 impl<'a> Arguments<'a> {
-    /// Reads what stands in `range` of the line, after the marker's name and its `:`. The problems are the first of this
-    /// marker.
+    /// Parses `range` of the line, which follows the marker's name and its `:`. `problems` must be empty, so that
+    /// they are the marker's first.
     pub fn read(
         marker: &'static Marker,
         line: &'a Line,
@@ -73,7 +73,7 @@ impl<'a> Arguments<'a> {
             },
             Form::Positional => arguments.take_in_order(range),
         }
-        // An argument that is missing may be one of those that were not understood.
+        // A missing argument may be among those with syntax errors.
         if problems.is_empty() {
             problems.extend(arguments.missing());
         }
@@ -242,17 +242,17 @@ impl<'a> Arguments<'a> {
         self.find(name).into_iter().flat_map(|given| &given.values)
     }
 
-    /// The marker itself, from `+` to its end.
+    /// The span of the marker, from `+` to its end.
     pub fn marker_span(&self) -> Span {
         self.line.whole()
     }
 
-    /// Where an argument stands with its name, if it is given.
+    /// The span of an argument with its name, if it is present.
     pub fn span(&self, name: &str) -> Option<Span> {
         Some(self.line.span(&self.find(name)?.range))
     }
 
-    /// All values of a list, none if it is not given.
+    /// All values of a list; empty if it is absent.
     pub fn texts(&self, name: &str) -> Vec<Value<&str>> {
         let texts = self.values(name).filter_map(|Value { it, span }| match it {
             Scalar::Text(text) => Some(Value { it: text.as_str(), span: span.clone() }),
@@ -261,7 +261,7 @@ impl<'a> Arguments<'a> {
         texts.collect()
     }
 
-    /// All lists of a list of lists, none if it is not given.
+    /// All lists of a list of lists; empty if it is absent.
     pub fn lists(&self, name: &str) -> Vec<Value<&[String]>> {
         let lists = self.values(name).filter_map(|Value { it, span }| match it {
             Scalar::List(texts) => Some(Value { it: texts.as_slice(), span: span.clone() }),
@@ -289,13 +289,13 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// Digits, with `-` before them or nothing.
+/// Digits with an optional `-`.
 fn integer(text: &str) -> Option<i64> {
     text.parse().ok().filter(|_| !text.starts_with('+'))
 }
 
 impl Type {
-    /// What a single value is called.
+    /// The noun for a single value in messages.
     fn one(self) -> &'static str {
         match self {
             Self::Text | Self::Texts | Self::OneOf(_) | Self::SomeOf(_) => "a text",
@@ -307,7 +307,7 @@ impl Type {
 }
 
 impl Marker {
-    /// The marker with what it cannot do without.
+    /// The marker with its required arguments.
     pub fn usage(&self) -> String {
         let needed = self.arguments.iter().filter(|argument| argument.need != Need::Optional);
         let needed = needed.map(|argument| argument.name);

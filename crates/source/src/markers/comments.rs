@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use opctl_model::lexer::{Lexer, Token};
 
-/// One line of a comment, without the comment's own signs and the blanks around.
+/// One line of a comment, without the comment delimiters and surrounding whitespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comment {
     pub kind: CommentKind,
@@ -21,7 +21,7 @@ pub enum CommentKind {
     Block,
 }
 
-/// Every line of every comment that is not empty, in source order.
+/// Every non-empty line of every comment, in source order.
 pub fn comments(text: &str) -> Vec<Comment> {
     let mut found = Vec::new();
     for (token, range) in Lexer::new(text) {
@@ -34,8 +34,8 @@ pub fn comments(text: &str) -> Vec<Comment> {
     found
 }
 
-/// A look at the bytes, which saves most files from being lexed: whether something could be a comment that starts with a
-/// `+`, or with a name that should follow one.
+/// `true` if the text may contain a comment that starts with a `+`, or with a name that should follow one. It only
+/// compares bytes, so that most files need not be lexed.
 pub fn may_have_markers(text: &str) -> bool {
     let is_sign = |c: char| c == '*' || c == '!' || (c.is_whitespace() && c != '\n');
     let starts_comment = |(at, _): (usize, &str)| {
@@ -112,7 +112,7 @@ mod tests {
         }
     }
 
-    /// Rust that looks like a comment and is none.
+    /// Rust that looks like a comment but is not.
     const DECOYS: &[&str] = &[
         r#""// no""#,
         r#""\"// no""#,

@@ -1,4 +1,5 @@
-//! Parses the marker `+operator-sdk:csv:customresourcedefinitions:…` into a [`Displayed`], with the type or field that it is above.
+//! Parses the marker `+operator-sdk:csv:customresourcedefinitions:…` into a [`Displayed`], with the type or field
+//! below it.
 
 use std::ops::Range;
 
@@ -50,7 +51,7 @@ pub(super) fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Opt
     })
 }
 
-/// The name of the type or field that begins behind a place, with only comments and attributes before it.
+/// The name of the type or field after a position, with only comments and attributes in between.
 fn target(text: &str, behind: usize) -> Option<Range<usize>> {
     let tokens: Vec<(Token, Range<usize>)> = code(text);
     let mut at = tokens.partition_point(|(_, range)| range.start < behind);
@@ -66,7 +67,7 @@ fn target(text: &str, behind: usize) -> Option<Range<usize>> {
             at = behind_group(&tokens, at);
         }
     }
-    // To the lexer, a raw identifier is three tokens.
+    // The lexer splits a raw identifier into three tokens.
     let name = |at: usize| match word(at)? {
         "r" if is(at + 1, b'#') => word(at + 2).map(|_| (tokens[at].1.start..tokens[at + 2].1.end, at + 3)),
         _ => Some((tokens[at].1.clone(), at + 1)),

@@ -1,29 +1,29 @@
-//! The markers that controller-gen reads on Go types, and what to write in Rust instead.
+//! Markers that controller-gen reads on Go types, and their equivalents in Rust.
 
-/// A marker that says nothing in Rust.
+/// A marker that has no effect in Rust.
 #[derive(Debug)]
 pub struct GoMarker {
-    /// Without `+`. Longer names that go on with `:` are meant as well.
+    /// Without `+`. Longer names that continue with `:` match as well.
     pub name: &'static str,
     pub form: GoForm,
-    /// What to write in Rust.
+    /// The equivalent in Rust.
     pub rust: &'static str,
 }
 
-/// How a comment is told from prose.
+/// The criterion that distinguishes a marker from prose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GoForm {
     /// By its prefix: `+kubebuilder:…`, `+k8s:…`.
     Prefixed,
-    /// It is a prefix, of whatever follows the `:`.
+    /// Any text that follows the `:` of the prefix.
     Any,
-    /// `+name` and nothing else.
+    /// `+name` alone.
     Alone,
     /// `+name=value`
     WithValue,
 }
 
-/// The marker that the text after `+` is.
+/// The marker whose name the text after `+` begins with.
 pub fn find(text: &str) -> Option<&'static GoMarker> {
     let is = |go: &&GoMarker| {
         let Some(rest) = text.strip_prefix(go.name) else { return false };
@@ -49,7 +49,8 @@ const fn with_value(name: &'static str, rust: &'static str) -> GoMarker {
     GoMarker { name, form: GoForm::WithValue, rust }
 }
 
-/// A longer name stands before its own start. Source: controller-tools, `controller-gen crd object applyconfiguration -ww`.
+/// A longer name precedes its own prefix. Source: controller-tools,
+/// `controller-gen crd object applyconfiguration -ww`.
 pub const GO_MARKERS: &[GoMarker] = &[
     go(
         "kubebuilder:validation:items",
@@ -141,7 +142,7 @@ pub const GO_MARKERS: &[GoMarker] = &[
     go("kubebuilder:object", "remove the line: Rust types derive `Clone`"),
     go("kubebuilder:ac", "remove the line: server-side apply takes the type itself, or `serde_json::json!`"),
     go("kubebuilder:scaffold", "remove the line: opctl needs no mark to insert at"),
-    // The declarative validation of Kubernetes' own types, of which controller-gen knows some.
+    // Declarative validation of Kubernetes' own types, of which controller-gen knows a part.
     go("k8s:enum", "use a Rust `enum` as the type of the field"),
     go("k8s:immutable", "use `#[x_kube(validation = (\"self == oldSelf\", \"…\"))]` with `#[derive(KubeSchema)]`"),
     go("k8s:listType", "use `#[x_kube(merge_strategy = ListMerge::…)]` on the field"),

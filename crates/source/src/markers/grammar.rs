@@ -1,11 +1,11 @@
 //! The grammar of a marker's arguments: `name=value,name=value;value,name={value,value}`.
 //!
-//! It is controller-gen's (controller-tools, pkg/markers/parse.go), less what it accepts by accident: a value is never
-//! empty unless it is quoted, an argument stands once, and quotes stand around a whole value.
+//! It is controller-gen's (controller-tools, pkg/markers/parse.go), except for what it accepts by accident: a value
+//! is only empty if it is quoted, an argument occurs once, and quotes enclose a whole value.
 
 use std::ops::Range;
 
-/// One `name=value`; all ranges are bytes of the text.
+/// One `name=value`; all ranges are byte offsets in the text.
 #[derive(Debug)]
 pub struct Argument<'a> {
     pub name: &'a str,
@@ -23,15 +23,15 @@ pub struct Value {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// A text, a number, or a truth value: which, is for the reader to say.
+    /// A string, a number, or a boolean; the caller decides.
     Text { text: String, quoted: bool },
-    /// `a;b` or `{a, b}`: two values or more, or braces around one. Never empty.
+    /// `a;b` or `{a, b}`: two or more values, or braces around one. Never empty.
     List(Vec<Value>),
     /// `{key: value}`
     Map(Vec<(Value, Value)>),
 }
 
-/// Why the text is not a list of arguments, and where.
+/// The reason why the text is not a list of arguments, and the place.
 #[derive(Debug)]
 pub struct SyntaxError {
     pub range: Range<usize>,
@@ -39,9 +39,10 @@ pub struct SyntaxError {
     pub help: Option<String>,
 }
 
-/// Reads the arguments from `at` to the end of `text`; those before an error are lost, for their end may be wrong.
+/// Parses the arguments from `at` to the end of `text`. An error discards those before it, because their end may be
+/// wrong.
 ///
-/// `{a:b}` is a list for an argument that is one, and else a map.
+/// `{a:b}` is a list if `is_list` is `true` for the argument, else a map.
 pub fn parse(text: &str, at: usize, is_list: impl Fn(&str) -> bool) -> Result<Vec<Argument<'_>>, SyntaxError> {
     let mut scanner = Scanner { text, at, depth: 0 };
     let mut arguments = Vec::new();
@@ -57,19 +58,19 @@ pub fn parse(text: &str, at: usize, is_list: impl Fn(&str) -> bool) -> Result<Ve
 }
 
 struct Scanner<'a> {
-    /// Ends where the marker does.
+    /// Ends at the end of the marker.
     text: &'a str,
     at: usize,
-    /// Of braces.
+    /// Depth of nested braces.
     depth: usize,
 }
 
-/// More braces than anybody means; deeper ones would cost stack.
+/// Maximum depth of braces, which limits the stack.
 const MAX_DEPTH: usize = 16;
 
-/// What ends a bare value.
+/// Characters that end a bare value.
 const DELIMITERS: [char; 3] = [',', ';', '}'];
-/// What ends a bare key of a map.
+/// Characters that end a bare key of a map.
 const KEY_DELIMITERS: [char; 4] = [',', ';', '}', ':'];
 
 impl<'a> Scanner<'a> {
@@ -115,7 +116,7 @@ impl<'a> Scanner<'a> {
         Ok(Argument { name, name_range, value, range: start..self.at })
     }
 
-    /// `a`, or `a;b`; one `;` too many at the end does no harm.
+    /// `a`, or `a;b`; a trailing `;` is accepted.
     fn values(&mut self, outer: usize) -> Result<Value, SyntaxError> {
         let start = self.at;
         let mut values = vec![self.value(outer, &DELIMITERS)?];
@@ -181,7 +182,7 @@ impl<'a> Scanner<'a> {
         Ok(Value { content, range: start..self.at })
     }
 
-    /// The inside of `{a, b}`; one `,` too many at the end does no harm.
+    /// The content of `{a, b}`; a trailing `,` is accepted.
     fn list(&mut self, outer: usize) -> Result<Content, SyntaxError> {
         let mut values = vec![self.values(outer)?];
         while self.comma() {
@@ -190,13 +191,13 @@ impl<'a> Scanner<'a> {
         Ok(Content::List(values))
     }
 
-    /// The inside of `{key: value, key: value}`, or of a list.
+    /// The content of `{key: value, key: value}`, or of a list.
     fn map_or_list(&mut self, outer: usize) -> Result<Content, SyntaxError> {
         if self.peek() == Some('}') {
             return Ok(Content::Map(Vec::new()));
         }
         let start = self.at;
-        // A key is a text.
+        // A key is a string, so a map does not start with `{`.
         let is_map = self.peek() != Some('{') && self.value(outer, &KEY_DELIMITERS).is_ok() && {
             self.blanks();
             self.peek() == Some(':')
@@ -223,7 +224,7 @@ impl<'a> Scanner<'a> {
         Ok((key, self.values(outer)?))
     }
 
-    /// Whether `,` and one more follow.
+    /// `true` if `,` and another element follow.
     fn comma(&mut self) -> bool {
         self.blanks();
         if self.peek() != Some(',') {
@@ -267,7 +268,7 @@ impl<'a> Scanner<'a> {
         Ok(text)
     }
 
-    /// A string as Go writes it.
+    /// A string in Go's syntax.
     fn quoted(&mut self) -> Result<String, SyntaxError> {
         let rest = self.rest();
         let mut text = String::new();
@@ -292,7 +293,7 @@ impl<'a> Scanner<'a> {
                         'n' => Some('\n'),
                         't' => Some('\t'),
                         'r' => Some('\r'),
-                        // `\x80` and above would be a byte that is no character.
+                        // `\x80` and above would be a byte that is not a character.
                         'x' | 'u' | 'U' => u32::from_str_radix(code, 16)
                             .ok()
                             .filter(|_| !code.starts_with('+'))
@@ -326,7 +327,7 @@ impl<'a> Scanner<'a> {
     fn unexpected(&self, expected: &str) -> SyntaxError {
         let length = self.peek().map_or(0, char::len_utf8);
         let found = self.peek().map_or_else(|| "the end of the line".into(), |c| format!("`{c}`"));
-        // At the end, underline the last character rather than nothing.
+        // At the end of the text, the last character is underlined rather than nothing.
         let start =
             if length == 0 { self.text.char_indices().next_back().map_or(0, |(start, _)| start) } else { self.at };
         SyntaxError {
@@ -343,7 +344,7 @@ mod tests {
 
     use super::*;
 
-    /// The values as they would be written plainly: a list in brackets, a map in braces, texts in quotes.
+    /// The values in plain notation: lists in brackets, maps in braces, strings in quotes.
     fn shown(value: &Value) -> String {
         match &value.content {
             Content::Text { text, .. } => format!("{text:?}"),
@@ -355,7 +356,7 @@ mod tests {
         }
     }
 
-    /// `l` is a list, any other argument may be anything.
+    /// Parses with `l` as a list; the other arguments may have any value.
     fn read(text: &str) -> Result<String, SyntaxError> {
         let arguments = parse(text, 0, |name| name == "l")?;
         let shown = arguments.iter().map(|argument| format!("{}={}", argument.name, shown(&argument.value)));
@@ -437,7 +438,7 @@ mod tests {
             }
     }
 
-    /// What is read of a value that is written in one of its ways.
+    /// A value in one of its notations, with the expected result.
     fn any_value() -> impl Strategy<Value = (String, Value)> {
         let text = |text: String, quoted| Value { content: Content::Text { text, quoted }, range: 0..0 };
         let bare = "[a-z0-9*/.é-][a-zA-Z0-9*/. é_-]{0,6}[a-z0-9é]".prop_map(move |it| (it.clone(), text(it, false)));

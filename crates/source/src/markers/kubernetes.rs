@@ -1,9 +1,9 @@
-//! What Kubernetes itself serves, as far as a permission can miss it.
+//! Groups and resources of Kubernetes itself, to find typos in permissions.
 
 use opctl_model::names::nearest;
 use opctl_model::project::builtin;
 
-/// The group of Kubernetes that was meant by one that nobody serves: custom resources have a dot in theirs.
+/// The group of Kubernetes that was meant by an unknown one. Groups of custom resources have a dot.
 pub fn meant_group(group: &str) -> Option<&'static str> {
     if group.is_empty() || group.contains('.') || builtin::groups().any(|known| known == group) {
         return None;
@@ -11,8 +11,8 @@ pub fn meant_group(group: &str) -> Option<&'static str> {
     builtin::full_group(group).or_else(|| nearest(group, builtin::groups().filter(|known| !known.contains('.'))))
 }
 
-/// What was meant by a resource that none of these groups has: another name, or another group. Nothing can be said of
-/// groups that are not Kubernetes' own.
+/// The resource that was meant by one that none of these groups has: another name, or another group. Returns `None`
+/// for groups other than Kubernetes' own.
 pub fn meant_resource(groups: &[&str], resource: &str) -> Option<String> {
     let kinds = builtin::in_groups(groups)?;
     let (resource, subresource) = resource.split_at(resource.find('/').unwrap_or(resource.len()));

@@ -1,4 +1,4 @@
-//! A marker's text: one line of a comment, or several joined by `\` at their ends, with the way back to the file.
+//! A marker's text: one line of a comment, or several joined by a trailing `\`, with a mapping to the file.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,20 +6,21 @@ use std::sync::Arc;
 use super::comments::{Comment, CommentKind};
 use opctl_model::diagnostic::{SourceFile, Span};
 
-/// Text whose every byte stands somewhere in the file.
+/// Text in which every byte comes from the file.
 pub struct Line {
     pub file: Arc<SourceFile>,
     pub text: String,
-    /// Where a stretch begins: in `text`, and in the file. Invariant: in order, the first at 0 of `text`.
+    /// Start of a piece: its offset in `text`, and in the file. Invariant: sorted, the first one is at 0 of `text`.
     pieces: Vec<(usize, usize)>,
-    /// How many comments it is made of.
+    /// Number of comments that it consists of.
     pub length: usize,
-    /// The last line ends in `\`, and no comment that could be meant follows.
+    /// The last line ends in `\`, and no comment continues it.
     pub dangling: bool,
 }
 
 impl Line {
-    /// The first of `comments`, and those that continue it: plain comments, each directly below the one before.
+    /// Joins the first of `comments` with those that continue it: plain comments, each directly below the previous
+    /// one.
     pub fn join(file: &Arc<SourceFile>, comments: &[Comment]) -> Self {
         let mut line = Self { file: file.clone(), text: String::new(), pieces: Vec::new(), length: 0, dangling: false };
         for comment in comments {
@@ -45,10 +46,10 @@ impl Line {
         line
     }
 
-    /// Where a range of `text` stands.
+    /// The span of a range of `text` in the file.
     pub fn span(&self, range: &Range<usize>) -> Span {
         let start = self.place(range.start);
-        // The last byte, for what follows may stand on the next line.
+        // The end follows the last byte, because the next byte may be on another line.
         let end = if range.is_empty() { start } else { self.place(range.end - 1) + 1 };
         Span { file: self.file.clone(), range: start..end }
     }

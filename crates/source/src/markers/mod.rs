@@ -1,8 +1,8 @@
 //! Parses the markers in the comments of a Rust file.
 //!
-//! A marker is a `// +kubebuilder:…` or `// +opctl:…` line anywhere in a file: above an item, in a function, on its own.
-//! The syntax is controller-gen's; the strictness is not: what looks like a marker must be one, or it is an error with its
-//! place, for a marker that is silently ignored is a permission that is missing at run time.
+//! A marker is a `// +kubebuilder:…` or `// +opctl:…` line anywhere in a file: above an item, in a function, on its
+//! own. The syntax is controller-gen's, but parsing is strict: text that looks like a marker must be one, or it is an
+//! error with its place, because a marker that is silently ignored is a permission that is missing at run time.
 
 mod allow;
 mod arguments;
@@ -31,13 +31,13 @@ use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 use opctl_model::names::nearest;
 use opctl_model::{Authority, Operator};
 
-/// What the markers of a file say, in source order. One with an error says nothing.
+/// The markers of a file, in source order. A marker with an error adds nothing.
 #[derive(Debug, Default)]
 pub struct Markers {
     pub operator: Operator,
-    /// At most one is right, which the whole crate decides.
+    /// More than one is an error, which is only known for the whole crate.
     pub authorities: Vec<Authority>,
-    /// How many there are.
+    /// Number of markers.
     pub count: usize,
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -47,8 +47,8 @@ pub fn read(file: &Arc<SourceFile>) -> Markers {
     read_but(file, |_| false, |_| true)
 }
 
-/// The same, without those in what is removed from the crate: it is asked of a place. `is_code` is asked of the codes that markers
-/// allow.
+/// Like [`read`], without markers in code that a `cfg` removes: `is_removed` decides by position. `is_code` decides
+/// which codes `allow` markers may have.
 pub fn read_but(file: &Arc<SourceFile>, is_removed: impl Fn(usize) -> bool, is_code: impl Fn(&str) -> bool) -> Markers {
     let mut markers = Markers::default();
     if !comments::may_have_markers(&file.text) {
@@ -86,7 +86,7 @@ pub fn read_but(file: &Arc<SourceFile>, is_removed: impl Fn(usize) -> bool, is_c
     markers
 }
 
-/// What is to be said of a file that belongs to no crate.
+/// Warns of a file with markers that belongs to no crate.
 pub fn warn_of_unread(file: &Arc<SourceFile>) -> Option<Diagnostic> {
     if !comments::may_have_markers(&file.text) {
         return None;
@@ -122,7 +122,7 @@ impl Markers {
         }
     }
 
-    /// The markers of both, these first.
+    /// Appends the markers of `other`.
     fn append(&mut self, mut other: Self) {
         self.operator.append(&mut other.operator);
         self.authorities.append(&mut other.authorities);
@@ -132,9 +132,9 @@ impl Markers {
 }
 
 enum Recognised {
-    /// Prose, or somebody else's marker.
+    /// Prose, or a marker of another tool.
     Nothing,
-    /// A marker of the table, and where its arguments stand in the line.
+    /// A marker of the table, and the range of its arguments in the line.
     Marker(&'static Marker, Range<usize>),
     Problem(Box<Diagnostic>),
 }
@@ -147,10 +147,11 @@ impl From<Diagnostic> for Recognised {
 
 const PREFIX: &str = "kubebuilder";
 const OWN_PREFIX: &str = "opctl";
-/// Of operator-sdk, whose markers for bundles have one more word: `+operator-sdk:csv:customresourcedefinitions:`.
+/// The prefix of operator-sdk, whose bundle markers have another part:
+/// `+operator-sdk:csv:customresourcedefinitions:`.
 const SDK_PREFIX: &str = "operator-sdk";
 
-/// Looks at the prefix: `+kubebuilder:`.
+/// Parses the prefix: `+kubebuilder:`.
 fn recognise(line: &Line, kind: CommentKind) -> Recognised {
     let Some(after_plus) = line.text.strip_prefix('+') else { return without_plus(line, kind) };
     if let Some(go) = go::find(after_plus) {
@@ -167,7 +168,7 @@ fn recognise(line: &Line, kind: CommentKind) -> Recognised {
     {
         return named(line, kind, prefix, name);
     }
-    // `+ kubebuilder:…` and `+kubebuilder rbac:…` are slips, `+ kubebuilder is …` is prose.
+    // `+ kubebuilder:…` and `+kubebuilder rbac:…` are typos, `+ kubebuilder is …` is prose.
     let slip = rest.starts_with(':') || (known && joined);
     match nearest(prefix, [PREFIX, OWN_PREFIX, SDK_PREFIX]) {
         Some(meant) if slip => {
@@ -182,11 +183,11 @@ fn recognise(line: &Line, kind: CommentKind) -> Recognised {
     }
 }
 
-/// The start of a marker's name with a slip that hides its prefix: `+kubebuilderrbac:`, `+kube builder:rbac:`.
+/// Detects a typo that hides the prefix at the start of a marker: `+kubebuilderrbac:`, `+kube builder:rbac:`.
 fn misspelt(line: &Line) -> Recognised {
     let ends: Vec<usize> = line.text.char_indices().map(|(place, c)| place + c.len_utf8()).collect();
     let slip = MARKERS.iter().find_map(|Marker { name, .. }| {
-        // After `+`, which is the first; a slip makes it longer or shorter.
+        // The name starts after the `+`; a typo makes it longer or shorter.
         let ends = ends.get(name.len() - 1..)?.iter().take(3).copied();
         ends.into_iter().find(|end| nearest(&line.text[1..*end], [*name]).is_some()).map(|end| (*name, end))
     });
@@ -199,7 +200,7 @@ fn misspelt(line: &Line) -> Recognised {
         .into()
 }
 
-/// Looks at the name: what follows `+kubebuilder:`, to the end of the line.
+/// Parses the name, which follows `+kubebuilder:`, to the end of the line.
 fn named(line: &Line, kind: CommentKind, prefix: &str, rest: &str) -> Recognised {
     let name_start = line.text.len() - rest.len();
     let name = rest[..rest.find('=').unwrap_or(rest.len())].trim_end();
@@ -238,7 +239,7 @@ fn named(line: &Line, kind: CommentKind, prefix: &str, rest: &str) -> Recognised
     Recognised::Marker(marker, line.text.len() - arguments.len()..line.text.len())
 }
 
-/// What to write instead of an unknown name.
+/// A suggestion for an unknown name.
 fn meant(prefix: &str, name: &str) -> String {
     let name = name.trim_start_matches([':', ' ']);
     let (word, _) = split_word(name);
@@ -270,7 +271,7 @@ fn without_plus(line: &Line, kind: CommentKind) -> Recognised {
 }
 
 impl Line {
-    /// The first `length` bytes, as they are told, and where they stand.
+    /// The first `length` bytes for a message, and their span.
     fn shown(&self, length: usize) -> (String, Span) {
         (format!("`{}`", &self.text[..length]), self.span(&(0..length)))
     }

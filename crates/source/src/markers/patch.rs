@@ -1,8 +1,8 @@
-//! `patch=` of a webhook marker: a strategic merge patch of JSON, laid over the webhook that the other arguments make.
+//! `patch=` of a webhook marker: a strategic merge patch in JSON, applied to the webhook from the other arguments.
 //!
-//! Objects are merged, `null` removes, everything else replaces: none of the lists that have something to merge with has
-//! a key for it in Kubernetes. Fields are those of `admissionregistration/v1`; any other is an error, as it is for
-//! controller-gen (controller-tools, pkg/webhook/parser.go).
+//! Objects are merged, `null` removes, everything else is replaced: no list that could be merged has a merge key in
+//! Kubernetes. Fields are those of `admissionregistration/v1`; any other is an error, as it is for controller-gen
+//! (controller-tools, pkg/webhook/parser.go).
 
 use std::fmt;
 
@@ -12,13 +12,13 @@ use serde_json::{Map, Value};
 use opctl_model::Admission;
 use opctl_model::names::nearest;
 
-/// Gives the fields that the patch says, by their paths.
+/// Applies the patch, and returns the paths of the fields that it sets.
 pub fn apply(webhook: &mut Value, patch: &str, admission: Admission) -> Result<Vec<String>, String> {
     let Strict(patch) = serde_json::from_str(patch).map_err(|error| format!("the patch is no JSON: {error}"))?;
     let Value::Object(patch) = patch else { return Err("the patch is no JSON object".into()) };
     let fields = match admission {
         Admission::Mutating => WEBHOOK,
-        // The last one is for mutating webhooks only.
+        // The last field is for mutating webhooks only.
         Admission::Validating => &WEBHOOK[..WEBHOOK.len() - 1],
     };
     let mut said = Vec::new();
@@ -30,11 +30,11 @@ pub fn apply(webhook: &mut Value, patch: &str, admission: Admission) -> Result<V
 
 enum Shape {
     Text,
-    /// As base64.
+    /// Base64.
     Bytes,
     Number,
     Texts,
-    /// Of texts, with keys of any name.
+    /// Strings with arbitrary keys.
     Map,
     Object(Fields),
     Objects(Fields),
@@ -87,7 +87,7 @@ const SELECTOR: Shape = Shape::Object(&[
     ("matchExpressions", Shape::Objects(&[("key", Shape::Text), ("operator", Shape::Text), ("values", Shape::Texts)])),
 ]);
 
-/// How a patch says of an object to replace it rather than to merge.
+/// The key with which a patch replaces an object instead of merging it.
 const DIRECTIVE: &str = "$patch";
 
 fn check_fields(object: &Map<String, Value>, fields: Fields, path: &str, said: &mut Vec<String>) -> Result<(), String> {
@@ -162,7 +162,7 @@ fn merge(target: &mut Value, mut patch: Map<String, Value>, path: &str) -> Resul
                 target.remove(&name);
             }
             (Some(inner @ Value::Object(_)), Value::Object(patch)) => merge(inner, patch, &at)?,
-            // Kubernetes drops the whole object then.
+            // Kubernetes drops the whole object in this case.
             (_, value) if has_directive(&value) => {
                 return Err(format!("the patch replaces `{at}`, which the marker does not set: remove `{DIRECTIVE}`"));
             }
@@ -195,7 +195,7 @@ fn is_base64(text: &str) -> bool {
     text.len().is_multiple_of(4) && digits.chars().all(|c| c.is_ascii_alphanumeric() || "+/".contains(c))
 }
 
-/// JSON in which no object has a key twice: one of the two would be lost.
+/// JSON without duplicate keys in an object: one of the two values would be lost.
 struct Strict(Value);
 
 impl<'de> Deserialize<'de> for Strict {
@@ -257,7 +257,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
     }
 }
 
-/// Lists and maps without anything in them are not written; `{}` as a selector is: it selects everything.
+/// Removes empty lists and maps, except for `{}` as a selector, which selects everything.
 fn remove_empty(object: &mut Value, fields: Fields) {
     let Value::Object(object) = object else { return };
     for (name, shape) in fields {

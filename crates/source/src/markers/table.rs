@@ -1,5 +1,5 @@
-//! The table of all markers that opctl reads, each with its arguments and the function that parses it. The parser, its messages and
-//! `docs/reference/markers.md` all follow from these rows.
+//! The table of all markers, each with its arguments and the function that parses it. The parser, its messages and
+//! `docs/reference/markers.md` are all generated from these rows.
 
 use super::arguments::Arguments;
 use super::{Markers, allow, csv, rbac, webhook};
@@ -10,22 +10,22 @@ use opctl_model::Ownership;
 pub struct Marker {
     /// Without `+`.
     pub name: &'static str,
-    /// What it does, a clause.
+    /// Description: a clause.
     pub about: &'static str,
     pub form: Form,
     pub arguments: &'static [Argument],
-    /// Whole markers, the plainest first.
+    /// Complete markers, the simplest first.
     pub examples: &'static [&'static str],
-    /// Adds what the marker says, or why it is wrong, to empty `Markers`.
+    /// Adds the result of the marker, or its errors, to empty `Markers`.
     pub(super) read: fn(&Arguments, &mut Markers),
 }
 
-/// How arguments are given.
+/// Syntax of the arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// `name=value,name=value`, in any order.
     Named,
-    /// `first second`: values alone, in the table's order; the last takes the rest of the line.
+    /// `first second`: values alone, in the table's order; the last one extends to the end of the line.
     Positional,
 }
 
@@ -34,15 +34,15 @@ pub struct Argument {
     pub name: &'static str,
     pub kind: Type,
     pub need: Need,
-    /// What holds where it is left out.
+    /// Value if the argument is absent.
     pub default: Option<&'static str>,
-    /// Whether `""` means something.
+    /// `""` is a valid value.
     pub may_be_empty: bool,
-    /// What it says, a clause.
+    /// Description: a clause.
     pub about: &'static str,
-    /// What there is to know of its values.
+    /// Notes about its values.
     pub values: Option<&'static str>,
-    /// A value; `""` if it has no name to stand behind.
+    /// A value; `""` if it has no name to follow.
     pub example: &'static str,
 }
 
@@ -54,9 +54,9 @@ pub enum Type {
     Lists,
     Integer,
     Boolean,
-    /// One of these, in any case.
+    /// One of these, case-insensitive.
     OneOf(&'static [&'static str]),
-    /// Some of these, in any case.
+    /// Some of these, case-insensitive.
     SomeOf(&'static [&'static str]),
 }
 
@@ -69,7 +69,7 @@ impl Type {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     Required,
-    /// Required if the argument of that name is not given.
+    /// Required if the argument with this name is absent.
     Unless(&'static str),
     Optional,
 }
@@ -80,7 +80,7 @@ impl Marker {
     }
 }
 
-/// The marker of this name, without `+`.
+/// The marker with this name, without `+`.
 pub fn find(name: &str) -> Option<&'static Marker> {
     MARKERS.iter().find(|marker| marker.name == name)
 }
@@ -90,7 +90,7 @@ fn ownership(arguments: &Arguments, is_external: bool) -> Ownership {
     Ownership { is_external, span, covers }
 }
 
-/// What rows say only where it is not so.
+/// Defaults for the fields of a row.
 const OPTIONAL: Argument = Argument {
     name: "",
     kind: Type::Text,

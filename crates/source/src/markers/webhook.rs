@@ -1,6 +1,6 @@
 //! Parses the webhook markers: webhook configurations, `spec.conversion` of CRDs, and certificate authorities.
 //!
-//! What the API server says to the result is not known here.
+//! Rules that only the API server enforces are not checked here.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use opctl_model::diagnostics::OP121;
 use opctl_model::names::{is_dns_label, is_dns_subdomain};
 use opctl_model::{Admission, Authority, AuthorityFrom, Conversion, Stated, Webhook, WebhookConfiguration};
 
-/// The namespace of the operator until kustomize gives it its name.
+/// Placeholder for the operator's namespace, which kustomize replaces.
 const SYSTEM: &str = "system";
 
-/// Nothing if an argument is missing.
+/// `None` if an argument is missing.
 pub fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Option<Webhook> {
     let admission = admission(arguments)?;
     let mut definition = Definition::default();
@@ -28,7 +28,7 @@ pub fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Option<Web
     if let Some(Value { it, span }) = arguments.integer("timeoutSeconds") {
         definition.set("timeoutSeconds", it.into(), span);
     }
-    // The core group has no name.
+    // The core group is `""` in manifests.
     let groups: Vec<_> = arguments
         .texts("groups")
         .into_iter()
@@ -71,7 +71,7 @@ fn admission(arguments: &Arguments) -> Option<Admission> {
     Some(if arguments.boolean("mutating")?.it { Admission::Mutating } else { Admission::Validating })
 }
 
-/// The name of the object that the webhooks stand in.
+/// The name of the object that contains the webhooks.
 pub fn configuration(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Option<WebhookConfiguration> {
     let name = arguments.text("name").map(|Value { it, span }| {
         if !is_dns_subdomain(it) {
@@ -98,12 +98,12 @@ pub fn conversion(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Opti
     })
 }
 
-/// A file is not read here.
+/// Parses the certificate authority. The caller reads its file.
 pub fn authority(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Option<Authority> {
     let given = ["certificate", "secret", "file"].map(|name| (name, arguments.text(name)));
     let mut given = given.into_iter().filter_map(|(name, value)| Some((name, value?)));
     let Some((name, Value { it, span })) = given.next() else {
-        // What is given may be what was not understood.
+        // The certificate may be among the arguments with errors.
         if problems.is_empty() {
             let help = "write `certificate=NAME` for cert-manager, or `file=PATH` for a certificate in PEM";
             problems.push(problem(OP107, &arguments.marker_span(), "an authority without its certificate", help));
@@ -132,7 +132,7 @@ pub fn authority(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Optio
     Some(Authority { from, span: arguments.marker_span() })
 }
 
-/// What is put together, and where it is said.
+/// A manifest under construction, and the span of its marker.
 #[derive(Default)]
 struct Definition {
     value: Json,
@@ -168,7 +168,7 @@ impl Definition {
         }
     }
 
-    /// How the webhook is reached.
+    /// Sets the client configuration of a webhook.
     fn client(&mut self, at: &str, arguments: &Arguments, default_path: Option<&str>, problems: &mut Vec<Diagnostic>) {
         let url = arguments.text("url");
         if url.is_some() {
