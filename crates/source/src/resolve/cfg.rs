@@ -1,6 +1,6 @@
 //! Evaluates `cfg` and `cfg_attr` as `cargo run` does on Linux with the features of the package.
 //!
-//! A name that only a build script can set is not decided: what depends on it is refused where it is needed.
+//! A name that only a build script can set is undecided: items that depend on it are refused where they are needed.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -12,29 +12,30 @@ use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Fields, Ident, Lit, LitBo
 
 use opctl_model::lexer::{Lexer, Token};
 
-/// What a crate is compiled with.
+/// The `cfg` values that a crate is compiled with.
 #[derive(Clone, Debug, Default)]
 pub struct Cfg {
     pub features: BTreeSet<String>,
-    /// The features that Cargo.toml has, which a build script leaves to cargo.
+    /// Features in Cargo.toml, which build scripts do not set.
     pub declared: BTreeSet<String>,
-    /// What the compiler is told by a build script that opctl knows or by `rustflags`: names and values, if they have one.
+    /// Names, with optional values, that `rustflags` or a known build script pass to the compiler.
     pub set: Vec<(String, String)>,
-    /// A build script may set more.
+    /// A build script may set more names.
     pub open: bool,
-    /// The profile leaves out debug assertions.
+    /// The profile disables debug assertions.
     pub without_debug_assertions: bool,
 }
 
 type Metas = Punctuated<Meta, Token![,]>;
 
 impl Cfg {
-    /// Whether every `#[cfg]` among these attributes holds, also in `cfg_attr`; `None`: only a build script knows.
+    /// `Some(true)` if every `#[cfg]` among these attributes holds, also in `cfg_attr`; `None` if only a build script
+    /// decides.
     pub fn keeps(&self, attributes: &[Attribute]) -> Option<bool> {
         all(attributes.iter().map(|attribute| self.admits(&attribute.meta)))
     }
 
-    /// Whether an attribute leaves what it stands on. A `cfg` that does not parse is left to rustc.
+    /// `Some(true)` if an attribute keeps its item. A `cfg` that does not parse is left to rustc.
     fn admits(&self, attribute: &Meta) -> Option<bool> {
         let is_nested = attribute.path().is_ident("cfg_attr");
         let list = (is_nested || attribute.path().is_ident("cfg")).then(|| list_of(attribute)).flatten();
@@ -44,13 +45,13 @@ impl Cfg {
         if is_nested { any([not(holds), all(metas.map(|meta| self.admits(&meta)))].into_iter()) } else { holds }
     }
 
-    /// Whether it removes an inline module around the byte `at` of a file.
+    /// `true` if a `cfg` removes an inline module around the byte `at` of a file.
     pub fn removes(&self, text: &str, at: usize) -> bool {
         if !text[..at].contains("#[cfg(") {
             return false;
         }
         let mut tokens = Lexer::new(text).code().take_while(|(_, range)| range.start < at).peekable();
-        // Of each open brace, whether it is that of such a module.
+        // For each open brace, `true` if it is that of a removed module.
         let mut open = Vec::new();
         let (mut attributes, mut is_removed) = (None::<Range<usize>>, false);
         while let Some((token, range)) = tokens.next() {
@@ -91,8 +92,8 @@ impl Cfg {
         open.contains(&true)
     }
 
-    /// Removes the fields and variants that `cfg` removes, and expands `cfg_attr` everywhere in the type. Gives whether
-    /// all of it is decided.
+    /// Removes fields and variants by their `cfg`, and expands `cfg_attr` everywhere in the type. Returns `true` if
+    /// all of them are decided.
     pub fn apply(&self, input: &mut DeriveInput) -> bool {
         let mut decided = self.expand(&mut input.attrs);
         match &mut input.data {
@@ -128,7 +129,7 @@ impl Cfg {
         keeps != Some(false)
     }
 
-    /// Puts what `cfg_attr` holds in its place; false where it is not decided.
+    /// Replaces `cfg_attr` by its attributes; `false` if one is undecided.
     pub fn expand(&self, attributes: &mut Vec<Attribute>) -> bool {
         let mut decided = true;
         let mut expanded = Vec::with_capacity(attributes.len());
@@ -139,7 +140,7 @@ impl Cfg {
             };
             let mut metas = metas.into_iter();
             let holds = metas.next().map_or(Some(false), |predicate| self.holds(&predicate));
-            // Documentation of another build changes no schema but by its text, which is decided with the rest.
+            // The documentation of another build only changes a description, which is decided with the rest.
             decided &= holds.is_some();
             if holds == Some(true) {
                 let mut inner: Vec<_> = metas.map(|meta| Attribute { meta, ..attribute.clone() }).collect();
@@ -199,7 +200,7 @@ impl Cfg {
     }
 }
 
-/// `cfg` of the platform that operators run on.
+/// `cfg` values of the platform of operators.
 const LINUX: &[(&str, &str)] = &[
     ("target_os", "linux"),
     ("target_family", "unix"),
@@ -220,7 +221,7 @@ const LINUX: &[(&str, &str)] = &[
     ("panic", "unwind"),
 ];
 
-/// Whether `[target.TARGET.dependencies]` counts: TARGET is `cfg(…)` or a platform's name.
+/// `true` if `[target.TARGET.dependencies]` applies: TARGET is `cfg(…)` or a target triple.
 pub fn is_linux(target: &str) -> bool {
     match target.trim().strip_prefix("cfg").map(str::trim_start).and_then(|rest| rest.strip_prefix('(')) {
         Some(predicate) => {
@@ -231,7 +232,7 @@ pub fn is_linux(target: &str) -> bool {
     }
 }
 
-/// False where one is false, whatever the undecided ones are.
+/// `false` if one is false, even if others are undecided.
 pub fn all(verdicts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let mut decided = true;
     for verdict in verdicts {
@@ -244,7 +245,7 @@ pub fn all(verdicts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     decided.then_some(true)
 }
 
-/// True where one is true, whatever the undecided ones are.
+/// `true` if one is true, even if others are undecided.
 fn any(verdicts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     not(all(verdicts.map(not)))
 }
@@ -258,7 +259,7 @@ fn list_of(meta: &Meta) -> Option<Metas> {
     meta.require_list().ok()?.parse_args_with(listed).ok()
 }
 
-/// A predicate of `cfg`, or an attribute in `cfg_attr`. To syn, `true` and `false` are no names.
+/// A predicate of `cfg`, or an attribute in `cfg_attr`. syn does not parse `true` and `false` as paths.
 fn predicate(input: ParseStream<'_>) -> syn::Result<Meta> {
     if input.peek(LitBool) { Ok(Meta::Path(Ident::parse_any(input)?.into())) } else { input.parse() }
 }

@@ -10,18 +10,18 @@ use crate::known::Minor;
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::project::{Located, Sources, Tree, join};
 
-/// The crates that have to fit together.
+/// Crates whose versions must be compatible.
 pub const FAMILY: [&str; 4] = ["kube", "kube-core", "k8s-openapi", "schemars"];
 
-/// What one package is built of.
+/// The versions that one package is built with.
 #[derive(Debug)]
 pub struct Dependencies {
     pub package: String,
     pub rust_version: Option<String>,
-    /// Of the crates of [`FAMILY`] that Cargo.toml names, which version it asks for.
+    /// Version requirements in Cargo.toml for the crates of [`FAMILY`].
     pub asked: BTreeMap<&'static str, String>,
     pub locked: Locked,
-    /// The version of Kubernetes that the types of k8s-openapi are for.
+    /// The Kubernetes version of k8s-openapi's types.
     pub kubernetes: Result<Minor, Unclear>,
 }
 
@@ -29,7 +29,7 @@ pub struct Dependencies {
 pub enum Locked {
     /// There is no Cargo.lock at this path.
     Missing(String),
-    /// Cargo.lock does not have the package itself.
+    /// Cargo.lock does not list the package itself.
     Stale,
     Versions(Vec<Built>),
 }
@@ -39,13 +39,13 @@ pub enum Locked {
 pub struct Built {
     pub name: String,
     pub version: String,
-    /// The names of the packages that depend on it.
+    /// Names of the packages that depend on it.
     pub users: Vec<String>,
-    /// The compiler that it needs at least, if its source is on disk.
+    /// Its minimum version of Rust, if its source is on disk.
     pub rust_version: Option<String>,
 }
 
-/// Those of the package in `folder`, or of the members where it is a workspace.
+/// The dependencies of the package in `folder`, or of the members if it is a workspace.
 pub fn read(tree: &Tree, folder: &str) -> Result<Vec<Dependencies>, Diagnostic> {
     let packages = Package::read(tree, folder)?;
     Ok(packages.iter().map(|package| of(tree, package)).collect())

@@ -1,4 +1,4 @@
-//! `#[derive(…)]` → the macros that it runs, whatever `use` calls them here.
+//! `#[derive(…)]` → its macros, independent of renames by `use`.
 
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
@@ -8,7 +8,7 @@ use super::modules::{ModuleId, Modules, UsePath, mentions};
 use super::names::{Namespace, Target, follow, resolve};
 use crate::attributes::Derives;
 
-/// The derives whose code opctl knows, by their crates.
+/// The derives that opctl knows, by their crates.
 const KNOWN: &[(&[&str], &[&str])] = &[
     (&["std"], &["Clone", "Copy", "Debug", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"]),
     (&["serde", "serde_derive"], &["Deserialize", "Serialize"]),
@@ -48,20 +48,20 @@ const UNRELATED: &[&str] = &[
     "zeroize",
 ];
 
-/// Whether a crate has no derive of a name that opctl asks for.
+/// `true` if a crate has no derive with a name that opctl looks for.
 pub fn is_unrelated(krate: &str) -> bool {
     UNRELATED.contains(&krate)
 }
 
-/// What a path in `#[derive(…)]` names.
+/// The macro that a path in `#[derive(…)]` refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Derive {
     Known(&'static str),
-    /// Another one, by its path.
+    /// Another derive, by its path.
     Other(Vec<String>),
 }
 
-/// The derive that a path in a crate that opctl knows names.
+/// The derive that a path in a known crate refers to.
 pub fn known(path: &[String]) -> Option<&'static str> {
     let (krate, last) = (path.first()?, path.last()?);
     let is_known = |name: &str| KNOWN.iter().any(|(crates, _)| crates.contains(&name));
@@ -71,7 +71,7 @@ pub fn known(path: &[String]) -> Option<&'static str> {
     KNOWN.iter().flat_map(|(_, derives)| *derives).copied().find(|derive| derive == last)
 }
 
-/// Whether a type derives a macro of std, serde, schemars or kube, by its name there.
+/// `true` if a type has a derive of std, serde, schemars or kube, given by its original name.
 pub fn derives(modules: &Modules, module: ModuleId, attributes: &[Attribute], name: &str) -> bool {
     find(modules, module, attributes, name).is_some()
 }
@@ -79,7 +79,7 @@ pub fn derives(modules: &Modules, module: ModuleId, attributes: &[Attribute], na
 /// The path of such a derive.
 pub fn find(modules: &Modules, module: ModuleId, attributes: &[Attribute], name: &str) -> Option<UsePath> {
     paths(attributes).find(|path| {
-        // What is named like another of them is that one, unless a `use` says otherwise.
+        // The name of another known derive refers to that derive, unless a `use` renames it.
         let [.., last] = path.segments.as_slice() else { return false };
         let is_other = last != name && KNOWN.iter().any(|(_, derives)| derives.contains(&last.as_str()));
         let is_renamed = || {
@@ -107,13 +107,13 @@ pub fn other(modules: &Modules, module: ModuleId, attributes: &[Attribute]) -> O
     others(modules, module, attributes).find(|path| !is_unrelated(&path[0])).map(|path| path.join("::"))
 }
 
-/// Whether a derive may implement `From`.
+/// `true` if a derive may implement `From`.
 pub fn may_convert(modules: &Modules, module: ModuleId, attributes: &[Attribute]) -> bool {
     others(modules, module, attributes)
         .any(|path| path.last().is_some_and(|last| last == "From") || !is_unrelated(&path[0]))
 }
 
-/// A derive of this type may make another type of the name, such as `BackupBuilder` for `Backup`.
+/// `true` if a derive of this type may generate another type with this name, such as `BackupBuilder` for `Backup`.
 pub fn may_make(modules: &Modules, module: ModuleId, input: &DeriveInput, name: &str) -> bool {
     let is_of_type = name.contains(&super::modules::name(&input.ident));
     let mentions_name = || input.attrs.iter().any(|attribute| mentions(attribute.to_token_stream(), name));
@@ -136,7 +136,7 @@ fn paths(attributes: &[Attribute]) -> impl Iterator<Item = UsePath> {
 
 fn derive(modules: &Modules, module: ModuleId, path: &UsePath) -> Derive {
     let mut found = resolve(modules, module, path, Namespace::Macro);
-    // A way through re-exports is short.
+    // Limits cycles: chains of re-exports are short.
     for _ in 0..8 {
         let Some(Target::Foreign(foreign)) = &found else { break };
         if let Some(name) = known(&foreign.path) {
@@ -144,7 +144,7 @@ fn derive(modules: &Modules, module: ModuleId, path: &UsePath) -> Derive {
         }
         found = match follow(modules, foreign, Namespace::Macro) {
             Ok(Some(next)) if next != Target::Foreign(foreign.clone()) => Some(next),
-            // Of this name, the crate has something else.
+            // The crate has another item with this name.
             Ok(None) if path.segments.len() == 1 && foreign.via.is_some() => None,
             _ => return Derive::Other(foreign.path.clone()),
         };
@@ -155,7 +155,7 @@ fn derive(modules: &Modules, module: ModuleId, path: &UsePath) -> Derive {
     }
 }
 
-/// What nothing here declares: a derive of std, or code that is not complete yet.
+/// For a name that is not declared: a derive of std, or incomplete code.
 fn by_name(path: &UsePath) -> Option<&'static str> {
     match path.segments.as_slice() {
         [only] => KNOWN.iter().flat_map(|(_, derives)| *derives).copied().find(|derive| derive == only),

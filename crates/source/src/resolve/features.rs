@@ -8,8 +8,8 @@ use super::package::{Dependency, Kind, Package};
 /// The packages that are compiled, by node, each with its enabled features.
 pub type Enabled = BTreeMap<usize, (Rc<Package>, BTreeSet<String>)>;
 
-/// Enables the default features of the roots and all that follows from them. `follow` gives the package that a dependency
-/// of a node is; `None`: it is of no interest.
+/// Enables the default features of the roots, and everything that these enable. `follow` returns the package of a
+/// node's dependency; `None` if it is irrelevant.
 pub fn enable<E>(
     roots: &[(usize, Rc<Package>)],
     follow: impl FnMut(usize, &Dependency) -> Result<Option<(usize, Rc<Package>)>, E>,
@@ -39,13 +39,13 @@ struct Activation<F> {
     enabled: Enabled,
     /// Nodes whose dependencies were followed.
     followed: BTreeSet<usize>,
-    /// Optional dependencies that are used: the node and the dependency's key.
+    /// Optional dependencies that are enabled: the node and the dependency's key.
     used: BTreeSet<(usize, String)>,
-    /// `dependency?/feature`, which waits until the dependency is used.
+    /// `dependency?/feature`, deferred until the dependency is enabled.
     weak: BTreeMap<(usize, String), BTreeSet<String>>,
 }
 
-// Function by function what cargo's `core/resolver/features.rs` does.
+// Follows cargo's `core/resolver/features.rs` function by function.
 impl<E, F: FnMut(usize, &Dependency) -> Result<Option<(usize, Rc<Package>)>, E>> Activation<F> {
     fn package<'f>(
         &mut self,
@@ -65,7 +65,7 @@ impl<E, F: FnMut(usize, &Dependency) -> Result<Option<(usize, Rc<Package>)>, E>>
         Ok(())
     }
 
-    /// Enables what the dependency asks for, or one feature of it.
+    /// Enables the features that the dependency requests, or one feature of it.
     fn dependency(&mut self, node: usize, dependency: &Dependency, feature: Option<&str>) -> Result<(), E> {
         let counts = match dependency.kind {
             Kind::Normal => dependency.on_linux || self.unifies,
@@ -77,7 +77,7 @@ impl<E, F: FnMut(usize, &Dependency) -> Result<Option<(usize, Rc<Package>)>, E>>
         }
         let Some((target, package)) = (self.follow)(node, dependency)? else { return Ok(()) };
         if package.is_proc_macro && !self.unifies {
-            // Compiled for the machine that compiles: its features, and those of what it uses, are another set.
+            // It is compiled for the host, so its features, and those of its dependencies, are a separate set.
             return Ok(());
         }
         match feature {

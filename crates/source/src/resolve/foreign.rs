@@ -1,4 +1,4 @@
-//! The packages that Cargo.lock pins: found on disk and read when one of their types is needed, never before.
+//! Packages that Cargo.lock pins: located and read only when one of their types is needed.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,9 +16,9 @@ pub struct Foreign {
     tree: Rc<Tree>,
     lock: Lock,
     sources: Sources,
-    /// What is read in the project's own tree, with features: first those that opctl was asked to read.
+    /// Packages in the project's own tree, with features; the packages that opctl reads are first.
     local: Vec<(usize, Rc<Package>)>,
-    /// How many of them are roots: what is compiled is compiled for them.
+    /// Number of roots among them, for which everything is compiled.
     roots: usize,
     found: RefCell<BTreeMap<usize, Rc<Found>>>,
     enabled: RefCell<BTreeMap<usize, BTreeSet<String>>>,
@@ -27,18 +27,18 @@ pub struct Foreign {
 /// A package of the lock file, on disk.
 pub struct Found {
     pub package: Rc<Package>,
-    /// Its own tree; `None`: it is in the project's.
+    /// Its own tree; `None` if it is in the project's.
     pub tree: Option<Rc<Tree>>,
-    /// `name-version`, which stands for its folder in messages.
+    /// `name-version`, which replaces the path of its folder in messages.
     pub label: String,
 }
 
-/// Why the source of a package cannot be read.
+/// The reason why the source of a package cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Missing {
     /// There is no Cargo.lock.
     Lock { path: String },
-    /// Cargo.lock does not have it.
+    /// Cargo.lock does not list it.
     Entry { package: String },
     /// Its source is not on disk.
     Source { package: String },
@@ -49,7 +49,7 @@ pub enum Missing {
 }
 
 impl Missing {
-    /// What is the matter, and the way out.
+    /// The problem, and its fix.
     pub fn explained(&self) -> (String, String) {
         match self {
             Self::Lock { path } => {
@@ -71,7 +71,7 @@ impl Missing {
     }
 }
 
-/// The one error instead of all that follow from packages that cargo has not fetched. `None`: it has fetched all of them.
+/// One error for all consequences of packages that cargo has not fetched; `None` if it has fetched all of them.
 pub fn not_fetched(missing: &BTreeSet<Missing>) -> Option<Diagnostic> {
     let mut packages = Vec::new();
     for missing in missing {
@@ -106,7 +106,7 @@ impl Foreign {
         Ok(Self { tree, lock, sources, local, roots, found: RefCell::default(), enabled: RefCell::default() })
     }
 
-    /// The entry of a package in the project's own tree.
+    /// The index of a package in the project's own tree.
     pub fn local(&self, folder: &str) -> Option<usize> {
         self.local.iter().find(|(_, package)| package.folder == folder).map(|(index, _)| *index)
     }
@@ -115,7 +115,7 @@ impl Foreign {
         &self.lock.packages[index].version
     }
 
-    /// Returns true if a package is compiled with another one.
+    /// `true` if a package is compiled with another one.
     pub fn uses(&self, index: usize, package: &str) -> bool {
         self.lock.reached(index).iter().any(|reached| self.lock.packages[*reached].name == package)
     }
@@ -128,7 +128,7 @@ impl Foreign {
         reached.filter(|locked| locked.name == package).map(|locked| locked.version.clone()).collect()
     }
 
-    /// The package that a dependency of another is.
+    /// The package of a dependency.
     pub fn dependency(&self, from: usize, dependency: &Dependency) -> Result<usize, Missing> {
         let found = self.lock.dependency(from, &dependency.package, dependency.version.as_deref());
         found.ok_or_else(|| Missing::Entry { package: dependency.package.clone() })
@@ -167,7 +167,7 @@ impl Foreign {
         Ok(Found { package: Rc::new(package), tree, label })
     }
 
-    /// What a package is compiled with. Only the packages that depend on it, however far, have a say.
+    /// The features that a package is compiled with. Only packages that depend on it, directly or not, affect these.
     pub fn features(&self, index: usize) -> Result<BTreeSet<String>, Missing> {
         if let Some(features) = self.enabled.borrow().get(&index) {
             return Ok(features.clone());
@@ -178,7 +178,7 @@ impl Foreign {
         Ok(features)
     }
 
-    /// The packages that are compiled, of those that are of interest.
+    /// The packages that are compiled, restricted to `interesting`.
     fn graph(&self, interesting: Option<&BTreeSet<usize>>) -> Result<Enabled, Missing> {
         features::enable(&self.local[..self.roots], |from, dependency| {
             let target = self.lock.dependency(from, &dependency.package, dependency.version.as_deref());
@@ -208,7 +208,7 @@ mod tests {
         Tree::at(env!("CARGO_MANIFEST_DIR")).with_cargo_home(home)
     }
 
-    /// opctl carries the types; those of a release that it does not know are read like this.
+    /// opctl contains the types; those of an unknown release are read from source.
     #[test]
     fn the_kinds_of_kubernetes_are_the_same_when_they_are_read_from_source() {
         let tree = own_tree();
@@ -232,7 +232,7 @@ mod tests {
         assert!(modules.take_diagnostics().is_empty());
     }
 
-    /// opctl's own dependencies are a real graph.
+    /// opctl's own dependencies serve as a real graph.
     #[test]
     fn every_package_has_the_features_that_cargo_gives_it() {
         let root = env!("CARGO_MANIFEST_DIR");
@@ -271,7 +271,7 @@ mod tests {
             foreign.graph(None).unwrap().into_iter().map(|(index, (_, features))| (label(index), features)).collect();
         assert_eq!(read, expected);
 
-        // Asked for alone, a package has the same features.
+        // Computed for this package alone, the features are the same.
         for index in 0..foreign.lock.packages.len() {
             if let Some(expected) = foreign.found(index).ok().and_then(|found| expected.get(&found.label)) {
                 assert_eq!(foreign.features(index).unwrap(), *expected, "{}", label(index));

@@ -1,4 +1,4 @@
-//! The `impl`s of the source, by trait and by the type that they are for.
+//! The `impl`s in the source, by trait and type.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -8,7 +8,7 @@ use syn::{ImplItem, ItemImpl, Type, TypePath};
 use super::modules::{ModuleId, Modules, TypeDecl, UsePath, name};
 use super::names::{Namespace, Target, resolve};
 
-/// An `impl Trait for Type` of the source.
+/// An `impl Trait for Type` in the source.
 struct Implementation {
     trait_name: String,
     module: ModuleId,
@@ -16,11 +16,11 @@ struct Implementation {
     item: Rc<ItemImpl>,
 }
 
-/// The `impl`s of the project, and of other crates as far as their types are met.
+/// The `impl`s of the project, and those of other crates that were read.
 pub struct Impls<'a> {
     modules: &'a Modules,
     all: Vec<Implementation>,
-    /// The modules whose impls are in the list.
+    /// Modules whose impls are in the list.
     listed: BTreeSet<ModuleId>,
 }
 
@@ -39,8 +39,8 @@ impl<'a> Impls<'a> {
         }
     }
 
-    /// The `impl` of a trait for a type of the source, and the module where it stands. `None` also where there are
-    /// several, for different arguments.
+    /// The `impl` of a trait for a type in the source, and its module. `None` also if there are several, for
+    /// different arguments.
     pub fn implementation(
         &mut self,
         trait_name: &str,
@@ -58,19 +58,20 @@ impl<'a> Impls<'a> {
         type_name: &str,
     ) -> Vec<(ModuleId, Rc<ItemImpl>)> {
         if self.modules.is_foreign(module) {
-            // Nearly always it stands next to the type; only then is the whole crate read.
+            // It is nearly always next to the type; only otherwise the whole crate is read.
             self.list_impls(&[module]);
             if trait_name.is_empty() || self.listed(trait_name, module, type_name).is_empty() {
                 self.list_impls(&self.modules.whole_crate(module));
             }
         }
-        // Of the modules that were not read at first: those that paths led into, and those where an `impl` may stand.
+        // Also the modules that were read later: those on paths, and those that may have such an `impl`.
         self.modules.names_of(type_name);
         self.list_impls(&self.modules.local());
         self.listed(trait_name, module, type_name)
     }
 
-    /// The `impl`s of traits that give a type of the source an associated type of this name; `of`: of the trait that this names.
+    /// The `impl`s of traits that give a type in the source an associated type of this name; `of` restricts the
+    /// trait.
     pub fn with_associated_type(
         &mut self,
         item: &str,
@@ -97,7 +98,7 @@ impl<'a> Impls<'a> {
     }
 }
 
-/// The name of a trait where it is declared; of one of the source, with its module.
+/// The original name of a trait; for one in the source, with its module.
 fn trait_name(modules: &Modules, id: ModuleId, path: &syn::Path) -> Option<String> {
     match resolve(modules, id, &UsePath::of(path), Namespace::Type) {
         Some(Target::Foreign(foreign)) => foreign.path.last().cloned(),
@@ -106,7 +107,7 @@ fn trait_name(modules: &Modules, id: ModuleId, path: &syn::Path) -> Option<Strin
     }
 }
 
-/// The impls of a module, by trait (`""`: inherent) and by the type of the source that they are for.
+/// The impls of a module, by trait (`""`: inherent) and type in the source.
 fn implementations(modules: &Modules, id: ModuleId) -> Vec<Implementation> {
     let of_item = |item: &Rc<ItemImpl>| {
         let Type::Path(TypePath { qself: None, path, .. }) = &*item.self_ty else { return None };
@@ -114,7 +115,7 @@ fn implementations(modules: &Modules, id: ModuleId) -> Vec<Implementation> {
         let path = UsePath { global: path.leading_colon.is_some(), segments };
         let (module, type_name) = match (resolve(modules, id, &path, Namespace::Type), path.segments.as_slice()) {
             (Some(Target::Item(module, type_name)), _) => aliased(modules, module, type_name),
-            // A type that kube's derive makes next to the spec is not in the source.
+            // A type that kube's derive generates next to the spec is not in the source.
             (None, [generated]) => (id, generated.clone()),
             _ => return None,
         };
@@ -129,9 +130,9 @@ fn implementations(modules: &Modules, id: ModuleId) -> Vec<Implementation> {
     modules.module(id).impls.iter().filter_map(of_item).collect()
 }
 
-/// What an alias of a type of the source stands for.
+/// The type in the source that an alias refers to.
 fn aliased(modules: &Modules, mut module: ModuleId, mut type_name: String) -> (ModuleId, String) {
-    // A way through aliases is short.
+    // Limits cycles: chains of aliases are short.
     for _ in 0..8 {
         let Some(TypeDecl::Alias(alias)) = modules.module(module).types.get(&type_name).cloned() else { break };
         let Type::Path(TypePath { qself: None, path, .. }) = &*alias.ty else { break };

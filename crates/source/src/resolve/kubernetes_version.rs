@@ -1,7 +1,7 @@
-//! Determines the version of Kubernetes whose k8s-openapi types a package is compiled with.
+//! Determines the version of Kubernetes for which the k8s-openapi types of a package are compiled.
 //!
-//! As in k8s-openapi's build script, exactly one version must be asked for. A library leaves that to the binaries that
-//! use it, or to its own tests.
+//! As in k8s-openapi's build script, features must select exactly one version. A library leaves that to the binaries
+//! that use it, or to its own tests.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use crate::known::Minor;
 use opctl_model::project::Tree;
 use opctl_model::versions::{K8S_OPENAPI, Release, is_known, range};
 
-/// Why it is not one version that opctl knows.
+/// The reason why there is not exactly one version that opctl knows.
 #[derive(Clone, Debug, Error)]
 pub enum Unclear {
     #[error("no Cargo.toml selects a Kubernetes version for k8s-openapi")]
@@ -45,14 +45,14 @@ impl Unclear {
     }
 }
 
-/// The release of k8s-openapi that opctl has the types of.
+/// The release of k8s-openapi whose types opctl contains.
 pub fn release(version: &str) -> Result<Release, Unclear> {
     let release = Release::parse(version).filter(|release| is_known("k8s-openapi", *release));
     release.ok_or_else(|| Unclear::Release(version.into()))
 }
 
-/// The version that a release of k8s-openapi is compiled for, for the crates of a package and the path dependencies that it
-/// brings, some of which are read already.
+/// The version for which a release of k8s-openapi is compiled, for the crates of a package and its path dependencies,
+/// some of which are read already.
 pub fn of(tree: &Tree, package: &Package, read: &[Rc<Package>], release: Release) -> Result<Minor, Unclear> {
     let mut build = Build::of(tree, package, read, release);
     if !build.asked.iter().any(|feature| chooses(feature)) {
@@ -72,7 +72,7 @@ pub fn of(tree: &Tree, package: &Package, read: &[Rc<Package>], release: Release
     one(&build.asked, release)
 }
 
-/// The version that these features choose.
+/// The version that these features select.
 pub fn one(features: &BTreeSet<String>, release: Release) -> Result<Minor, Unclear> {
     let mut minors = BTreeSet::new();
     for feature in features.iter().filter(|feature| chooses(feature)) {
@@ -86,12 +86,12 @@ pub fn one(features: &BTreeSet<String>, release: Release) -> Result<Minor, Uncle
     }
 }
 
-/// Whether a feature chooses a version: `v1_37`, `latest`.
+/// `true` if a feature selects a version: `v1_37`, `latest`.
 fn chooses(feature: &str) -> bool {
     matches!(feature, "earliest" | "latest") || feature.starts_with("v1_")
 }
 
-/// A package and its path dependencies, and what they ask for together.
+/// A package and its path dependencies, with the features that they enable together.
 struct Build {
     release: Release,
     folders: BTreeSet<String>,
@@ -125,7 +125,7 @@ impl Build {
                 self.add(tree, package, read);
                 continue;
             }
-            // A path dependency that cannot be read is reported where one of its types is needed.
+            // An unreadable path dependency is reported where one of its types is needed.
             if let Ok(package) = Package::at(tree, folder) {
                 self.add(tree, &package, read);
             }
@@ -138,7 +138,7 @@ impl Build {
         }
     }
 
-    /// Another release of k8s-openapi is another package, which may be used beside it.
+    /// `true` for a dependency on this release: another release is a separate package, which may be used in parallel.
     fn is_asked(&self, dependency: &Dependency) -> bool {
         dependency.krate == "k8s_openapi" && dependency.allows(&self.release.to_string())
     }

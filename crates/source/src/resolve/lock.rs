@@ -1,6 +1,6 @@
 //! Reads Cargo.lock to find the package of each dependency.
 //!
-//! Cargo writes the file, always in one form, so it is read by lines: that takes a tenth of a TOML parser's time.
+//! Cargo always writes the file in the same form, so it is parsed by lines, in a tenth of a TOML parser's time.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use opctl_model::versions::Requirement;
 #[derive(Debug, Default)]
 pub struct Lock {
     pub packages: Vec<Locked>,
-    /// What each of them depends on.
+    /// Dependencies of each package.
     dependencies: Vec<Vec<usize>>,
 }
 
@@ -18,15 +18,15 @@ pub struct Lock {
 pub struct Locked {
     pub name: String,
     pub version: String,
-    /// `registry+…` or `git+…#commit`; `None`: it is on disk, by a path.
+    /// `registry+…` or `git+…#commit`; `None` for a package in a local folder.
     pub source: Option<String>,
 }
 
 impl Lock {
     pub fn parse(text: &str) -> Self {
         let mut packages: Vec<Locked> = Vec::new();
-        // A package by its index, and one that it depends on: `name`, `name version` or `name version (source)`, as much as
-        // tells it from others.
+        // The index of a package, and one of its dependencies: `name`, `name version` or `name version (source)`, the
+        // shortest form that is unique.
         let mut entries: Vec<(usize, &str)> = Vec::new();
         let mut in_package = false;
         for line in text.lines() {
@@ -59,7 +59,7 @@ impl Lock {
             let mut named = by_name[first..].iter().copied().take_while(|index| packages[*index].name == name);
             named.find(|index| {
                 let package = &packages[*index];
-                // The commit of a git source stands in the package's own entry only.
+                // Only the package's own entry has the commit of a git source.
                 let its_source = package.source.as_deref().map(|source| source.split('#').next().unwrap_or(source));
                 version.is_none_or(|version| package.version == version)
                     && source.is_none_or(|source| its_source == Some(source))
@@ -72,7 +72,7 @@ impl Lock {
         Self { packages, dependencies }
     }
 
-    /// The package on disk of this name, and of this version where it is known.
+    /// The local package with this name, and this version if it is given.
     pub fn local(&self, name: &str, version: Option<&str>) -> Option<usize> {
         let mut found = self.packages.iter().enumerate().filter(|(_, package)| {
             package.source.is_none() && package.name == name && version.is_none_or(|version| package.version == version)
@@ -80,7 +80,7 @@ impl Lock {
         found.next().map(|(index, _)| index)
     }
 
-    /// The package that a dependency of `from` is: by its name, and by the version asked for where there are several.
+    /// The package of a dependency of `from`: by its name, and by the required version if there are several.
     pub fn dependency(&self, from: usize, name: &str, requirement: Option<&str>) -> Option<usize> {
         let all = self.dependencies[from].iter().copied();
         let mut named: Vec<usize> = all.filter(|index| self.packages[*index].name == name).collect();
@@ -91,7 +91,7 @@ impl Lock {
         named.first().copied()
     }
 
-    /// Everything that is compiled for `root`, with it.
+    /// `root` and everything that is compiled for it.
     pub fn reached(&self, root: usize) -> BTreeSet<usize> {
         let (mut found, mut open) = (BTreeSet::new(), vec![root]);
         while let Some(index) = open.pop() {
@@ -102,12 +102,12 @@ impl Lock {
         found
     }
 
-    /// What depends on `target` itself.
+    /// The direct dependents of `target`.
     pub fn users(&self, target: usize) -> impl Iterator<Item = usize> {
         (0..self.packages.len()).filter(move |from| self.dependencies[*from].contains(&target))
     }
 
-    /// `target` and everything that depends on it, however far.
+    /// `target` and everything that depends on it, directly or not.
     pub fn dependents(&self, target: usize) -> BTreeSet<usize> {
         let mut found = BTreeSet::from([target]);
         loop {
@@ -121,7 +121,7 @@ impl Lock {
     }
 }
 
-/// The text of a string, which may be an item of a list.
+/// The content of a string, which may be an item of a list.
 fn unquoted(value: &str) -> &str {
     value.trim().trim_end_matches(',').trim_matches('"')
 }

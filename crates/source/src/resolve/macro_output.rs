@@ -1,4 +1,4 @@
-//! What the calls of macros among items may declare or implement, as far as their tokens and `macro_rules!` tell.
+//! Determines the items that macro calls may declare or implement, from their tokens and `macro_rules!`.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -12,16 +12,16 @@ use super::names::{Namespace, Target, resolve};
 use crate::known::is_primitive;
 use opctl_model::diagnostic::Span;
 
-/// What a call makes in its module.
+/// Output of a call in its module.
 #[derive(Default)]
 pub struct Makes {
     names: BTreeSet<String>,
-    /// Any name: its code is not known, or imports everything from somewhere.
+    /// Any name: its code is not known, or contains a glob import.
     anything: bool,
 }
 
-/// Macros of other crates that declare no other names than those that stand in the call, and implement no trait that opctl
-/// asks for.
+/// Macros of other crates that declare no other names than those in the call, and implement no trait that matters to
+/// opctl.
 const HARMLESS: &[&str] = &[
     "assert_cfg",
     "assert_eq_align",
@@ -50,7 +50,7 @@ const HARMLESS: &[&str] = &[
     "thread_local",
 ];
 
-/// Those that only implement traits.
+/// Macros that only implement traits.
 const IMPLEMENT: &[&str] = &[
     "derive_deserialize_from_fromstr",
     "derive_display_from_serialize",
@@ -60,7 +60,7 @@ const IMPLEMENT: &[&str] = &[
     "forward_from_str_to_serde",
 ];
 
-/// Macros of std and of well-known crates that stand for a value or a statement.
+/// Macros of std and of well-known crates that expand to an expression or a statement.
 pub const EXPRESSIONS: &[&str] = &[
     "anyhow",
     "assert",
@@ -104,11 +104,12 @@ pub const EXPRESSIONS: &[&str] = &[
     "writeln",
 ];
 
-/// The keywords before the name of an item.
+/// Keywords before the name of an item.
 const KEYWORDS: &[&str] = &["const", "enum", "fn", "mod", "ref", "static", "struct", "trait", "type", "union"];
 
 impl Modules {
-    /// The call that makes something of this name in a module: certainly, as far as its tokens tell, or maybe (`false`).
+    /// The call that declares this name in a module. The flag is `true` if its tokens certainly declare it, `false`
+    /// if it may.
     pub fn maker(&self, id: ModuleId, name: &str) -> Option<(Span, bool)> {
         let module = self.module(id);
         let mut maybe = None;
@@ -128,7 +129,7 @@ impl Modules {
         if let Some(makes) = self.calls.borrow().get(&(id, index)) {
             return makes.clone();
         }
-        // Where the path of the call depends on what it makes, it makes nothing.
+        // If the path of the call depends on its own output, it declares nothing.
         self.calls.borrow_mut().insert((id, index), Rc::default());
         let makes = Rc::new(self.made_by(id, call));
         self.calls.borrow_mut().insert((id, index), makes.clone());
@@ -151,10 +152,10 @@ impl Modules {
         makes
     }
 
-    /// The `macro_rules!` of the crate that a call may run.
+    /// The `macro_rules!` of the crate that a call may refer to.
     fn definitions(&self, id: ModuleId, call: &Call) -> Vec<TokenStream> {
         let named = match resolve(self, id, &call.path, Namespace::Macro) {
-            // The crate of the name is not meant.
+            // A path of one segment that names a crate does not name a macro of it.
             Some(Target::Foreign(foreign)) if foreign.path.len() > 1 || call.path.segments.len() > 1 => None,
             Some(Target::Hidden(_)) => None,
             _ => call.path.segments.last(),
@@ -162,7 +163,7 @@ impl Modules {
         named.map(|name| self.rules(id, name)).unwrap_or_default()
     }
 
-    /// The names of the items among these tokens, which may be what a rule of `macro_rules!` makes of a call.
+    /// Collects the names of the items among these tokens, which may be the output of a rule of `macro_rules!`.
     fn declare(
         &self,
         id: ModuleId,
@@ -190,14 +191,14 @@ impl Modules {
                     }
                     _ => {}
                 },
-                // Another macro, unless it is `macro_rules!`.
+                // A call of another macro.
                 TokenTree::Ident(word)
                     if trees.get(at + 1).is_some_and(|sign| is_sign(sign, '!')) && word != "macro_rules" =>
                 {
                     self.nested(id, &word.to_string(), trees.get(at + 2), call, makes);
                     at += 2;
                 }
-                // Items of the call that are handed on.
+                // Items of the call that are passed on.
                 sign if is_sign(sign, '$') => match trees.get(at + 1) {
                     Some(TokenTree::Group(repeated)) => {
                         self.declare(id, repeated.stream(), call, makes);
@@ -220,7 +221,7 @@ impl Modules {
         }
     }
 
-    /// What stands in a call, at any depth.
+    /// Collects the items in a call, at any depth.
     fn declare_deep(&self, id: ModuleId, tokens: TokenStream, makes: &mut Makes) {
         self.declare(id, tokens.clone(), None, makes);
         for tree in tokens {
@@ -230,7 +231,7 @@ impl Modules {
         }
     }
 
-    /// A macro that a macro calls.
+    /// A macro call in the output of a macro.
     fn nested(
         &self,
         id: ModuleId,
@@ -243,7 +244,7 @@ impl Modules {
         if HARMLESS.contains(&name) || IMPLEMENT.contains(&name) {
             return self.declare(id, group.stream(), call, makes);
         }
-        // All that stands in the calls may become a name.
+        // Every identifier in the calls may become a name.
         let rules = self.rules(id, name);
         makes.anything |= rules.is_empty();
         identifiers(group.stream(), &mut makes.names);
@@ -255,8 +256,8 @@ impl Modules {
         }
     }
 
-    /// A call or a block that may implement a trait (or have a function) of this name for a type, elsewhere than in an
-    /// `impl` of a module; or an `impl` for what a macro names.
+    /// A call or a block that may implement a trait (or have a function) of this name for a type, other than an
+    /// `impl` of a module; or an `impl` for a type that a macro names.
     pub fn implementor(&self, type_name: &str, what: &str) -> Option<Span> {
         let names = self.names_of(type_name);
         let names_it = |tokens: &TokenStream| names.iter().any(|name| has(tokens, name));
@@ -335,7 +336,7 @@ fn macros_in(tokens: TokenStream) -> Vec<String> {
     names
 }
 
-/// What each rule of a `macro_rules!` takes and makes.
+/// The matcher and the body of each rule of a `macro_rules!`.
 fn rules_of(rules: TokenStream) -> Vec<(TokenStream, TokenStream)> {
     let groups: Vec<TokenStream> = rules
         .into_iter()
@@ -362,7 +363,7 @@ fn identifiers(tokens: TokenStream, names: &mut BTreeSet<String>) {
     }
 }
 
-/// The names that a `use` may bring.
+/// Collects the names that a `use` may import.
 fn imported(tree: &[TokenTree], call: Option<(&TokenStream, &TokenStream)>, makes: &mut Makes) {
     for tree in tree {
         match tree {
@@ -381,10 +382,10 @@ fn imported(tree: &[TokenTree], call: Option<(&TokenStream, &TokenStream)>, make
     }
 }
 
-/// What stands beside a token.
+/// Neighbour of a token.
 #[derive(Clone, PartialEq)]
 enum Side {
-    /// The end of the group.
+    /// End of the group.
     Edge,
     Token(String),
     Any,
@@ -400,7 +401,7 @@ impl Side {
     }
 }
 
-/// A group by its opening delimiter.
+/// The text of a token; for a group, its opening delimiter.
 fn text_of(tree: &TokenTree) -> String {
     match tree {
         TokenTree::Group(group) => format!("{:?}", group.delimiter()),
@@ -408,7 +409,7 @@ fn text_of(tree: &TokenTree) -> String {
     }
 }
 
-/// The identifiers of a call that a variable may stand for: those with the same neighbours as in the rule.
+/// The identifiers of a call that a variable may match: those with the same neighbours as in the rule.
 fn bound(variable: &str, matcher: &TokenStream, call: &TokenStream) -> BTreeSet<String> {
     let mut sides = Vec::new();
     sides_of(variable, matcher.clone(), (&Side::Edge, &Side::Edge), &mut sides);
@@ -439,7 +440,7 @@ fn sides_of(variable: &str, matcher: TokenStream, edges: (&Side, &Side), sides: 
             (true, Some(TokenTree::Group(repeated))) => {
                 sides_of(variable, repeated.stream(), (&Side::Any, &Side::Any), sides);
                 at += 2;
-                // A separator, and how often.
+                // A separator and a repetition operator.
                 while trees.get(at).is_some_and(|tree| !["*", "+", "?"].contains(&text_of(tree).as_str())) {
                     at += 1;
                 }

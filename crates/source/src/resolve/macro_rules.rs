@@ -1,7 +1,8 @@
 //! Expands calls of `macro_rules!` macros: the rules of a macro and the tokens of a call → the expansion.
 //!
-//! Hygiene is left out: it decides which variable a name means, not which types are inferred. What comes from the definition has
-//! the span of the call, and what comes from the call keeps its own, so that every span is in the file of the call.
+//! Hygiene is not implemented: it affects which variable a name refers to, but not the inferred types. Tokens of the
+//! definition have the span of the call, and tokens of the call keep theirs, so that every span is in the file of the
+//! call.
 
 use std::collections::HashMap;
 
@@ -10,13 +11,13 @@ use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 
-/// The values of the variables of a rule.
+/// Values of the variables of a rule.
 type Bindings = HashMap<String, Binding>;
 
 #[derive(Clone)]
 enum Binding {
     Tokens(TokenStream),
-    /// Of a variable in a repetition: one for each round.
+    /// A variable in a repetition: one binding per round.
     Rounds(Vec<Binding>),
 }
 
@@ -43,10 +44,10 @@ enum Times {
     Optional,
 }
 
-/// The most tokens that a rule may make; a macro that goes on forever makes more.
+/// Maximum number of tokens in the output of a rule; infinite recursion exceeds it.
 const LARGE: usize = 100_000;
 
-/// Expands a call by the first rule that matches it; `definer` replaces `$crate`. `None`: no rule matches.
+/// Expands a call by the first rule that matches it; `definer` replaces `$crate`. `None` if no rule matches.
 pub fn expand(rules: &TokenStream, call: &TokenStream, at: Span, definer: &TokenStream) -> Option<TokenStream> {
     let trees: Vec<TokenTree> = rules.clone().into_iter().collect();
     let groups: Vec<&Group> = trees
@@ -95,7 +96,7 @@ fn matchers(tokens: TokenStream) -> Option<Vec<Matcher>> {
     Some(found)
 }
 
-/// The separator and the sign behind `$( … )`, and how many tokens they are.
+/// The separator and the operator after `$( … )`, and their number of tokens.
 fn repeated(behind: &[TokenTree]) -> Option<(Option<TokenTree>, Times, usize)> {
     let times = |tree: &TokenTree| match tree {
         TokenTree::Punct(sign) => match sign.as_char() {
@@ -108,7 +109,7 @@ fn repeated(behind: &[TokenTree]) -> Option<(Option<TokenTree>, Times, usize)> {
     };
     let [first, rest @ ..] = behind else { return None };
     match (times(first), rest.first().and_then(times)) {
-        // `$( … )+*`: a plus as the separator.
+        // `$( … )+*`: the plus is the separator.
         (Some(Times::Once), Some(second)) if second != Times::Optional => Some((Some(first.clone()), second, 2)),
         (Some(times), _) => Some((None, times, 1)),
         (None, Some(times)) => Some((Some(first.clone()), times, 2)),
@@ -120,7 +121,7 @@ fn is_dollar(tree: &TokenTree) -> bool {
     matches!(tree, TokenTree::Punct(sign) if sign.as_char() == '$')
 }
 
-/// Matches tokens from number `at` on; returns where the rest begins.
+/// Matches tokens from index `at` on; returns the index of the rest.
 fn matches(matchers: &[Matcher], tokens: &[TokenTree], at: usize, bindings: &mut Bindings) -> Option<usize> {
     let mut at = at;
     for (index, matcher) in matchers.iter().enumerate() {
@@ -143,7 +144,7 @@ fn matches(matchers: &[Matcher], tokens: &[TokenTree], at: usize, bindings: &mut
     Some(at)
 }
 
-/// The rounds of a repetition, as many as there are.
+/// Matches as many rounds of a repetition as possible.
 fn rounds(
     repetition: &Repetition<Matcher>,
     behind: &[Matcher],
@@ -163,7 +164,7 @@ fn rounds(
             },
             _ => at,
         };
-        // A token that follows the repetition ends it, where no round can begin with it.
+        // A token that follows the repetition ends it, if no round can begin with it.
         let ends = start == at
             && matches!((behind.first(), tokens.get(at)), (Some(Matcher::Token(next)), Some(token))
                 if text(next) == text(token))
@@ -195,7 +196,7 @@ fn variables(matchers: &[Matcher], names: &mut Vec<String>) {
     }
 }
 
-/// Of a group, only its delimiter: `matches` compares the contents.
+/// The text of a token; for a group, only its delimiter: `matches` compares the contents.
 fn text(tree: &TokenTree) -> String {
     match tree {
         TokenTree::Group(group) => format!("{:?}", group.delimiter()),
@@ -204,7 +205,7 @@ fn text(tree: &TokenTree) -> String {
     }
 }
 
-/// The fragment that begins at a token, and where the rest begins.
+/// Parses a fragment at a token; returns the index of the rest.
 fn parse(fragment: &str, tokens: &[TokenTree], at: usize) -> Option<(TokenStream, usize)> {
     let one = |is_it: bool| is_it.then(|| Some((tokens.get(at)?.clone().into(), at + 1)))?;
     match fragment {
@@ -229,7 +230,7 @@ fn parse(fragment: &str, tokens: &[TokenTree], at: usize) -> Option<(TokenStream
         "meta" => parsed(tokens, at, syn::Meta::parse),
         "stmt" => parsed(tokens, at, |input| match input.fork().parse::<syn::Stmt>() {
             Ok(syn::Stmt::Item(_)) => input.parse::<syn::Stmt>(),
-            // The semicolon is not a part of it.
+            // The semicolon is not a part of the statement.
             _ if input.peek(syn::Token![let]) => Err(input.error("handled below")),
             _ => Ok(syn::Stmt::Expr(input.parse()?, None)),
         })
@@ -239,7 +240,7 @@ fn parse(fragment: &str, tokens: &[TokenTree], at: usize) -> Option<(TokenStream
         }),
         _ if fragment.starts_with("expr") => {
             let (found, end) = parsed(tokens, at, syn::Expr::parse)?;
-            // A group keeps the precedence of the expression.
+            // A group preserves the precedence of the expression.
             let is_one = end - at == 1;
             let grouped = |tokens| TokenTree::Group(Group::new(Delimiter::None, tokens)).into();
             Some((if is_one { found } else { grouped(found) }, end))
@@ -270,7 +271,7 @@ struct Transcriber<'a> {
 }
 
 impl Transcriber<'_> {
-    /// `None`: the body is invalid, or the output exceeds `LARGE`.
+    /// `None` if the body is invalid, or the output exceeds `LARGE`.
     fn transcribe(&mut self, body: TokenStream, bindings: &Bindings) -> Option<TokenStream> {
         let trees: Vec<TokenTree> = body.into_iter().collect();
         let mut made = TokenStream::new();
@@ -286,7 +287,7 @@ impl Transcriber<'_> {
                         Some(Binding::Tokens(tokens)) => made.extend(tokens.clone()),
                         Some(Binding::Rounds(_)) => return None,
                         None if word == "crate" => made.extend(self.definer.clone()),
-                        // It is a variable of a macro that this one defines.
+                        // A variable of a macro that this one defines.
                         None => made.extend([trees[at].clone(), self.placed(&trees[at + 1])]),
                     }
                     at += 2;
@@ -314,8 +315,8 @@ impl Transcriber<'_> {
         Some(made)
     }
 
-    /// Transcribes a repetition once for each matched round of its variables. `Some(None)`: no variable is bound, so the
-    /// repetition belongs to a nested `macro_rules!`.
+    /// Transcribes a repetition once for each matched round of its variables. `Some(None)` if no variable is bound,
+    /// so that the repetition belongs to a nested `macro_rules!`.
     fn repeat(
         &mut self,
         group: &Group,
@@ -351,7 +352,7 @@ impl Transcriber<'_> {
     }
 }
 
-/// The variables among tokens, at any depth.
+/// Collects the variables among tokens, at any depth.
 fn mentioned(tokens: TokenStream, names: &mut Vec<String>) {
     let mut is_variable = false;
     for tree in tokens {
@@ -403,7 +404,7 @@ mod tests {
         for (rules, call, expected) in cases {
             let made =
                 expand(&rules.parse().unwrap(), &call.parse().unwrap(), Span::call_site(), &"crate".parse().unwrap());
-            // A group without delimiters is not seen.
+            // A group without delimiters is not visible.
             let squeeze = |text: String| text.split_whitespace().collect::<String>();
             let expected: TokenStream = expected.parse().unwrap();
             assert_eq!(

@@ -1,7 +1,7 @@
-//! The module tree of a package's crates: which file is which module, and what is declared there.
+//! The module tree of a package's crates: the file of each module, and its declarations.
 //!
 //! Follows rustc: `mod x;` is `x.rs` or `x/mod.rs`, `#[path]`, inline modules, `cfg` with the package's features on
-//! Linux. Macros are not expanded: an item that a macro makes is not seen.
+//! Linux. Macros are not expanded: items in their output are missing.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -40,59 +40,59 @@ use opctl_model::versions::{Release, Schemars};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModuleId(usize);
 
-/// All modules of all crates that were read. The project's own are found at once; what no other file hangs on is read when
-/// a path goes through it, as everything of other packages is.
+/// All modules of all crates that were read. The project's own are located at once; a module without child files is
+/// only parsed when a path leads into it, as are all modules of other packages.
 #[derive(Default)]
 pub struct Modules {
     tree: Rc<Tree>,
     all: RefCell<Vec<Slot>>,
     crates: RefCell<Vec<Rc<Krate>>>,
-    /// The packages in the project's own tree, first those that opctl was asked to read.
+    /// Packages in the project's own tree; the packages that opctl reads are first.
     local: Vec<Rc<Package>>,
     roots: usize,
-    /// The `opctl-runtime`s among them: their markers and requests count only as far as the project uses them.
+    /// The `opctl-runtime`s among them: their markers and requests only count if the project uses their items.
     runtimes: Vec<(Rc<Package>, Cfg)>,
-    /// The project's files that may declare a custom resource.
+    /// Files of the project that may declare a custom resource.
     candidates: RefCell<Vec<ModuleId>>,
     foreign: OnceCell<Result<Foreign, Missing>>,
     table: OnceCell<ModuleId>,
     pub(crate) schemars: OnceCell<Schemars>,
-    /// The packages whose source was looked for, and is not there.
+    /// Packages whose source was not found.
     missing: RefCell<BTreeSet<Missing>>,
     files: RefCell<Vec<Arc<SourceFile>>>,
-    /// The files that `include_str!` names, by path.
+    /// Files in `include_str!`, by path.
     included: RefCell<BTreeMap<String, String>>,
     diagnostics: RefCell<Vec<Diagnostic>>,
     reading: Reading,
-    /// What calls of macros make, by module and number: see `made`.
+    /// Output of macro calls, by module and index: see `made`.
     pub(crate) calls: RefCell<HashMap<(ModuleId, usize), Rc<Makes>>>,
     other_names: RefCell<OtherNames>,
-    /// Paths without `.rs` of the project's modules that no build here has, or whose text is read otherwise.
+    /// Paths without `.rs` of the project's modules that this build omits, or that are read in another way.
     left_out: RefCell<Vec<String>>,
-    /// The items that this build does not have.
+    /// Items that this build omits.
     left_out_items: RefCell<Vec<Span>>,
 }
 
-/// The names that `use … as` and `type` give to what has another name.
+/// Renames by `use … as` and `type`.
 #[derive(Default)]
 struct OtherNames {
-    /// The modules that were looked at.
+    /// Modules that were searched.
     listed: BTreeSet<ModuleId>,
-    /// By that other name.
+    /// Original names by new name.
     names: HashMap<String, BTreeSet<String>>,
 }
 
-/// How much of the project's files is read.
+/// The extent to which the project's files are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reading {
-    /// What manifests need.
+    /// The items that manifests need.
     #[default]
     Declarations,
-    /// Everything at once, with the bodies of functions, traits, and the types that kube's derive makes.
+    /// Everything at once, including function bodies, traits, and the types that kube's derive generates.
     Whole,
 }
 
-/// A module that may not be read yet.
+/// A module, parsed on demand.
 enum Slot {
     Unread(Unread),
     Reading,
@@ -103,18 +103,18 @@ struct Unread {
     parent: Option<ModuleId>,
     krate: usize,
     contents: Contents,
-    /// The files of the modules around it, the crate's root first.
+    /// Files of the enclosing modules, starting with the crate's root.
     around: Vec<Arc<SourceFile>>,
 }
 
 enum Contents {
-    /// The text between braces.
+    /// Content of `mod name { … }`.
     Inline { file: Arc<SourceFile>, items: Vec<Item>, folders: ModuleFolders },
-    /// A file that was found.
+    /// A file that was located.
     Text { file: Arc<SourceFile>, folders: ModuleFolders, declared: Span },
     /// `mod name;`: one of these files, and the span of the declaration.
     File { candidates: Vec<String>, stem: String, is_mod_rs: bool, declared: Span },
-    /// The root file of a crate.
+    /// Root file of a crate.
     Root(String),
 }
 
@@ -128,13 +128,13 @@ impl Contents {
     }
 }
 
-/// What a file is that cannot be read.
+/// The content of an unreadable file.
 const NOTHING: syn::File = syn::File { shebang: None, frontmatter: None, attrs: Vec::new(), items: Vec::new() };
 
-/// The most modules within each other.
+/// Maximum depth of nested modules.
 const MODULES: usize = 128;
 
-/// What is wrong with a module whose file is that of a module around it, or that is too deep.
+/// An error about a module whose file is that of an enclosing module, or that is nested too deeply.
 fn endless(file: &Arc<SourceFile>, declared: Span, around: &[Arc<SourceFile>]) -> Option<Diagnostic> {
     if around.iter().any(|outer| Arc::ptr_eq(outer, file)) {
         let message = format!("`{}` is the file of a module in itself", file.path);
@@ -146,30 +146,30 @@ fn endless(file: &Arc<SourceFile>, declared: Span, around: &[Arc<SourceFile>]) -
     })
 }
 
-/// A library or a binary.
+/// A library or binary.
 struct Krate {
     /// The library's name in code; `None` for a binary.
     name: Option<String>,
     root: ModuleId,
     package: Rc<Package>,
     cfg: Cfg,
-    /// What the Cargo.tomls of the project ask of each release of k8s-openapi.
+    /// The selected Kubernetes version for each release of k8s-openapi, according to the project's Cargo.toml files.
     kubernetes: RefCell<BTreeMap<Release, Result<Minor, Unclear>>>,
-    /// Of a foreign package: its entry in the lock file, its own tree if it has one, and the name that its folder has in
+    /// For a foreign package: its index in the lock file, its own tree if it has one, and the label of its folder in
     /// messages.
     foreign: Option<Origin>,
 }
 
 impl Krate {
-    /// Whether opctl carries it itself.
+    /// `true` if opctl contains its source.
     fn is_carried(&self) -> bool {
         self.foreign.as_ref().is_some_and(|origin| origin.entry == CARRIED)
     }
 }
 
-/// No entry of a lock file.
+/// Not an index in a lock file.
 const CARRIED: usize = usize::MAX;
-/// The runtime, where there is no lock file.
+/// The runtime, if there is no lock file.
 const UNLOCKED: usize = usize::MAX - 1;
 
 struct Origin {
@@ -178,7 +178,7 @@ struct Origin {
     label: String,
 }
 
-/// One module and what it declares; items that `cfg` removes are not there.
+/// One module and its declarations, without items that `cfg` removes.
 #[derive(Clone)]
 pub struct Module {
     pub parent: Option<ModuleId>,
@@ -189,31 +189,32 @@ pub struct Module {
     pub consts: BTreeMap<String, Rc<ItemConst>>,
     pub functions: BTreeMap<String, Rc<ItemFn>>,
     pub impls: Vec<Rc<ItemImpl>>,
-    /// Of what is read whole.
+    /// Only in crates that are read whole.
     pub traits: BTreeMap<String, Rc<ItemTrait>>,
-    /// The names of all traits.
+    /// Names of all traits.
     pub trait_names: BTreeSet<String>,
     pub uses: BTreeMap<String, Vec<Use>>,
     pub globs: Vec<Use>,
-    /// `#[macro_use] extern crate`: their macros are those of the whole crate, if this is its root.
+    /// `#[macro_use] extern crate`: their macros are available in the whole crate, if this is its root.
     pub macro_crates: Vec<String>,
-    /// Who may name what is declared here: types and modules (`false`), constants and functions (`true`).
+    /// Visibility of declarations: of types and modules (`false`), and of constants and functions (`true`).
     pub reaches: BTreeMap<(bool, String), Reach>,
-    /// Names whose `cfg` only a build script decides, and where they stand.
+    /// Names whose `cfg` only a build script decides, and their spans.
     pub undecided: BTreeMap<String, Span>,
-    /// What an attribute macro may change, and where it stands.
+    /// Items that an attribute macro may change, and their spans.
     pub changed: BTreeMap<String, Span>,
-    /// The types that kube's derive makes, and the types that it stands on.
+    /// Types that kube's derive generates, and the types with the derive.
     pub roots: BTreeMap<String, String>,
     /// `macro_rules!`
     pub rules: BTreeMap<String, TokenStream>,
-    /// The calls of macros that make items.
+    /// Macro calls among the items.
     pub macros: Vec<Call>,
-    /// What may implement something for a type elsewhere than in the module itself: in a block, or by an attribute macro.
+    /// Code that may implement a trait for a type outside of the module's own `impl`s: in a block, or by an attribute
+    /// macro.
     pub loose: Vec<(Span, TokenStream)>,
 }
 
-/// The call of a macro among items.
+/// A macro call among items.
 #[derive(Clone)]
 pub struct Call {
     pub span: Span,
@@ -225,7 +226,7 @@ pub struct Call {
     pub is_plain: bool,
 }
 
-/// Who may name an item.
+/// Visibility of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     All,
@@ -246,26 +247,26 @@ pub enum TypeDecl {
     Alias(Rc<ItemType>),
 }
 
-/// The path in a `use`, without its last `as`.
+/// A path in a `use`, without its final `as`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct UsePath {
-    /// Starts with `::`.
+    /// It starts with `::`.
     pub global: bool,
     pub segments: Vec<String>,
 }
 
-/// A dependency as it is named in one crate.
+/// A dependency under its name in one crate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DependencyName {
     krate: usize,
     name: String,
 }
 
-/// What the name of a crate means.
+/// The meaning of a crate name.
 pub enum External {
-    /// A library that was read: its root.
+    /// The root of a library that was read.
     Read(ModuleId),
-    /// Another one, by its own name; without a `DependencyName` it is std's.
+    /// Another crate, by its own name; without a `DependencyName`, a path of std.
     Foreign(String, Option<DependencyName>),
 }
 
@@ -284,7 +285,7 @@ impl Modules {
 
     pub fn read_as(tree: &Tree, packages: &[Package], reading: Reading) -> Self {
         let (enabled, problems) = local(tree, packages);
-        // A procedural macro runs while others are compiled, so none of its types is in the operator.
+        // A procedural macro runs at compile time, so none of its types is in the operator.
         let roots = packages.iter().filter(|package| !package.is_proc_macro).count();
         let mut modules = Self {
             tree: Rc::new(tree.clone()),
@@ -328,7 +329,7 @@ impl Modules {
         modules
     }
 
-    /// What `.cargo/config.toml` has the compiler told.
+    /// `true` if the profile in Cargo.toml or `.cargo/config.toml` disables debug assertions.
     fn omits_debug_assertions(&self, name: &str, member: bool) -> bool {
         let first = self.local.first();
         first.is_some_and(|package| package::omits_debug_assertions(&self.tree, &package.folder, name, member))
@@ -338,19 +339,19 @@ impl Modules {
         self.local.first().map(|package| package::flags(&self.tree, &package.folder)).unwrap_or_default()
     }
 
-    /// Whether a file of the project is no module of this build, or is read as a part of another one.
+    /// `true` if a file of the project is not a module of this build, or is read as a part of another one.
     pub fn leaves_out(&self, path: &str) -> bool {
         let stem = path.strip_suffix(".rs").unwrap_or(path);
         let is_in = |left: &String| stem == left || stem.strip_prefix(left).is_some_and(|rest| rest.starts_with('/'));
         self.left_out.borrow().iter().any(is_in)
     }
 
-    /// The items that the build leaves out; they are told once.
+    /// The items that the build omits; they are reported once.
     pub fn take_left_out_items(&self) -> Vec<Span> {
         self.left_out_items.take()
     }
 
-    /// Whether a module may name what has this reach.
+    /// `true` if a module may access an item with this visibility.
     pub fn reaches(&self, reach: Reach, from: ModuleId) -> bool {
         let Reach::Within(module) = reach else { return true };
         std::iter::successors(Some(from), |id| self.module(*id).parent).any(|id| id == module)
@@ -375,7 +376,8 @@ impl Modules {
         find()
     }
 
-    /// The definitions of `macro_rules!` in the project that a path may name, each with what `$crate` is for the module.
+    /// The definitions of `macro_rules!` in the project that a path may refer to, each with the meaning of `$crate`
+    /// in the module.
     pub fn rules_for(&self, id: ModuleId, path: &UsePath) -> Vec<(TokenStream, TokenStream)> {
         let imported = match &path.segments[..] {
             [name] if !path.global => std::iter::successors(Some(id), |id| self.module(*id).parent)
@@ -385,7 +387,7 @@ impl Modules {
         let path = imported.as_ref().unwrap_or(path);
         let Some((last, [first, ..])) = path.segments.split_last() else {
             let Some(name) = path.segments.first() else { return Vec::new() };
-            // Modules around this one define what it sees without a path.
+            // A macro that an enclosing module defines is in scope without a path.
             let mut around = std::iter::successors(Some(id), |id| self.module(*id).parent);
             let near = around.find_map(|id| self.module(id).rules.get(name).cloned());
             let near = near.map_or_else(|| self.rules(id, name), |rules| vec![rules]);
@@ -413,7 +415,7 @@ impl Modules {
         self.rules(root, name).into_iter().map(|rules| (rules, quote::quote!(::#krate))).collect()
     }
 
-    /// Adds items that a macro makes to a module that was read.
+    /// Adds the items in a macro's output to a module that was read.
     pub fn extend(&self, id: ModuleId, items: Vec<Item>) {
         let module = (*self.module(id)).clone();
         let krate = self.crates.borrow()[module.krate].clone();
@@ -443,7 +445,7 @@ impl Modules {
         self.candidates.borrow().clone()
     }
 
-    /// A module and those inside of it in the same file, in the order of the source.
+    /// A module and its inner modules in the same file, in source order.
     pub fn in_file(&self, id: ModuleId) -> Vec<ModuleId> {
         let module = self.module(id);
         let is_inside = |child: &ModuleId| match &self.all.borrow()[child.0] {
@@ -460,7 +462,7 @@ impl Modules {
         self.select(|krate| krate.foreign.is_none())
     }
 
-    /// Every module of the crate of `id`, read if need be.
+    /// Every module of the crate of `id`, parsed if necessary.
     pub fn whole_crate(&self, id: ModuleId) -> Vec<ModuleId> {
         let krate = self.module(id).krate;
         let mut known = 0;
@@ -499,12 +501,12 @@ impl Modules {
         self.files.borrow().clone()
     }
 
-    /// Whether a `cfg` removes the inline module around the byte `at` of such a file.
+    /// `true` if a `cfg` removes the inline module around the byte `at` of such a file.
     pub fn removes(&self, file: &SourceFile, at: usize) -> bool {
         self.owner(file).is_some_and(|krate| krate.cfg.removes(&file.text, at))
     }
 
-    /// The crate that such a file belongs to.
+    /// The crate of such a file.
     fn owner(&self, file: &SourceFile) -> Option<Rc<Krate>> {
         let crates = self.crates.borrow();
         let own = crates.iter().filter(|krate| {
@@ -514,17 +516,17 @@ impl Modules {
         own.max_by_key(|krate| krate.package.folder.len()).cloned()
     }
 
-    /// The package that such a file belongs to, and what it is compiled with.
+    /// The package of such a file, and its `cfg` values.
     pub fn package_of(&self, file: &SourceFile) -> Option<(Rc<Package>, Cfg)> {
         self.owner(file).map(|krate| (krate.package.clone(), krate.cfg.clone()))
     }
 
-    /// The packages that opctl was asked to read.
+    /// The packages that opctl reads.
     pub fn operators(&self) -> &[Rc<Package>] {
         &self.local[..self.roots.min(self.local.len())]
     }
 
-    /// Returns true if a package depends on a client of the API server: kube's, or a crate that uses it.
+    /// `true` if a package depends on a client of the API server: kube's, or a crate that uses it.
     pub fn has_client(&self, package: &Package) -> bool {
         let crates = self.crates.borrow();
         let Some(krate) = crates.iter().position(|it| it.foreign.is_none() && it.package.folder == package.folder)
@@ -540,7 +542,7 @@ impl Modules {
                 dependency.default_features || has("client") || has("runtime")
             }
             "kube-core" | "kube-derive" => false,
-            // Without a lock file, any crate may hand on kube.
+            // Without a lock file, any crate may re-export kube.
             _ => self.uses(&DependencyName { krate, name: name.clone() }, "kube-client") != Some(false),
         })
     }
@@ -550,7 +552,7 @@ impl Modules {
         &self.local
     }
 
-    /// The `opctl-runtime` that a package of the project depends on; `None`: it depends on none.
+    /// The `opctl-runtime` that a package of the project depends on; `None` if it depends on none.
     pub fn runtime_of(&self, package: &Package) -> Option<Result<Runtime, Missing>> {
         let index = self
             .crates
@@ -564,7 +566,7 @@ impl Modules {
         })
     }
 
-    /// No lock file is needed to read the one in a folder.
+    /// A runtime in a folder is found without a lock file.
     fn runtime_in(&self, folder: &str) -> Result<Runtime, Missing> {
         let (package, cfg) = self
             .runtimes
@@ -574,7 +576,7 @@ impl Modules {
         Ok(Runtime { tree: self.tree.clone(), package: package.clone(), cfg: cfg.clone(), label: folder.into() })
     }
 
-    /// What Cargo.lock pins; as long as that is not on disk, the runtime that opctl carries, if it is the same.
+    /// The runtime that Cargo.lock pins; if its source is not on disk, opctl's own copy, if it is the same version.
     fn runtime_by(&self, via: &DependencyName) -> Result<Runtime, Missing> {
         let located = self.entry(via).and_then(|(foreign, entry)| {
             let found = foreign.found(entry)?;
@@ -589,7 +591,7 @@ impl Modules {
         let carried = self.tree.runtime()?;
         let dependency = self.declared(via);
         let is_it = match missing {
-            // Cargo has not chosen a version yet.
+            // Cargo has not selected a version yet.
             Missing::Lock { .. } | Missing::Entry { .. } => dependency.allows(&carried.version),
             _ => self.version(via).is_ok_and(|version| version == carried.version),
         };
@@ -605,7 +607,7 @@ impl Modules {
         })
     }
 
-    /// What was wrong with the files that were read since it was asked last.
+    /// The problems of the files that were read since the last call.
     pub fn take_diagnostics(&self) -> Vec<Diagnostic> {
         self.diagnostics.take()
     }
@@ -616,7 +618,7 @@ impl Modules {
         (krate.name.clone(), krate.package.clone())
     }
 
-    /// The names of the modules around a module, and its own, from the root of the crate.
+    /// The names of the enclosing modules and of the module itself, from the root of the crate.
     pub fn path_of(&self, id: ModuleId) -> Vec<String> {
         let Some(parent) = self.module(id).parent else { return Vec::new() };
         let around = self.module(parent);
@@ -628,17 +630,17 @@ impl Modules {
         self.krate(id).root
     }
 
-    /// Whether a module is of another package than those in the project's tree.
+    /// `true` if a module belongs to a package outside of the project's tree.
     pub fn is_foreign(&self, id: ModuleId) -> bool {
         self.krate(id).foreign.is_some()
     }
 
-    /// Whether `cfg!(…)` holds in a module.
+    /// `Some(true)` if `cfg!(…)` holds in a module.
     pub fn cfg_holds(&self, id: ModuleId, predicate: &TokenStream) -> Option<bool> {
         self.krate(id).cfg.keeps(&[syn::parse_quote!(#[cfg(#predicate)])])
     }
 
-    /// What `env!("name")` is in a module, as far as cargo sets it from Cargo.toml.
+    /// The value of `env!("name")` in a module, if cargo sets it from Cargo.toml.
     pub fn environment(&self, id: ModuleId, name: &str) -> Option<String> {
         let krate = self.krate(id);
         let package = &krate.package;
@@ -661,12 +663,12 @@ impl Modules {
         .map(String::from)
     }
 
-    /// Whether a module is one of k8s-openapi's own.
+    /// `true` if a module is one of k8s-openapi's own.
     pub fn is_kubernetes(&self, id: ModuleId) -> bool {
         self.krate(id).package.name == "k8s-openapi"
     }
 
-    /// The module around one that may not be read yet.
+    /// The parent of a module, which need not be parsed yet.
     fn parent(&self, id: ModuleId) -> Option<ModuleId> {
         match &self.all.borrow()[id.0] {
             Slot::Unread(unread) => unread.parent,
@@ -680,7 +682,7 @@ impl Modules {
         self.crates.borrow()[krate].clone()
     }
 
-    /// Opens the table of signatures, a crate that opctl carries the text of. The modules in its root are crates to it.
+    /// Adds the table of signatures, a crate whose text opctl contains. The modules in its root are crates.
     pub fn open_table(&self, label: &str, text: &str) -> ModuleId {
         let mut tree = Tree::default();
         tree.lay_over(label, text);
@@ -695,7 +697,7 @@ impl Modules {
         self.table.get().copied()
     }
 
-    /// A module for the items that stand among the statements of a block in another one.
+    /// Adds a module for the items among the statements of a block.
     pub fn block(&self, around: ModuleId, items: Vec<Item>) -> ModuleId {
         let module = self.module(around);
         let none = ModuleFolders { file_folder: String::new(), children: String::new() };
@@ -706,12 +708,12 @@ impl Modules {
         id
     }
 
-    /// Whether what has these attributes is compiled in the crate of `id`.
+    /// `true` if an item with these attributes is compiled in the crate of `id`.
     pub fn keeps(&self, id: ModuleId, attributes: &[Attribute]) -> bool {
         self.krate(id).cfg.keeps(attributes) != Some(false)
     }
 
-    /// What a crate name means in the crate of `id`.
+    /// The meaning of a crate name in the crate of `id`.
     pub fn external(&self, id: ModuleId, name: &str) -> Option<External> {
         let index = self.module(id).krate;
         let krate = self.crates.borrow()[index].clone();
@@ -735,7 +737,7 @@ impl Modules {
                 Some(DependencyName { krate: index, name: name.into() }),
             ));
         }
-        // A path dependency that is not renamed goes by the name of its library, which may be another than its package's.
+        // A path dependency that is not renamed has the name of its library, which may differ from its package's.
         let mut near = krate.package.dependencies.values().filter(|dependency| dependency.key == dependency.package);
         if krate.foreign.is_none()
             && let Some(library) = near.find_map(|dependency| {
@@ -764,7 +766,7 @@ impl Modules {
         found.map(|(name, dependency)| (dependency.clone(), DependencyName { krate: index, name: name.clone() }))
     }
 
-    /// What the crate of `id` calls these crates.
+    /// The names of these crates in the crate of `id`.
     pub fn dependencies(&self, id: ModuleId, crates: &[&str]) -> Vec<DependencyName> {
         let index = self.module(id).krate;
         let package = self.crates.borrow()[index].package.clone();
@@ -772,17 +774,17 @@ impl Modules {
         named.map(|(name, _)| DependencyName { krate: index, name: name.clone() }).collect()
     }
 
-    /// As Cargo.toml has it.
+    /// The dependency in Cargo.toml.
     pub fn declared(&self, via: &DependencyName) -> Dependency {
         self.crates.borrow()[via.krate].package.dependencies[&via.name].clone()
     }
 
-    /// Whether all types of the dependency are in opctl's table, so that its source is not needed.
+    /// `true` if all types of the dependency are in opctl's table, so that its source is not needed.
     pub fn carries(&self, krate: &str, via: &DependencyName) -> bool {
         krate == "k8s_openapi" && !matches!(self.kubernetes(via), Err(Unclear::Release(_)))
     }
 
-    /// The version of Kubernetes that a dependency on k8s-openapi is compiled for.
+    /// The version of Kubernetes for which a dependency on k8s-openapi is compiled.
     pub fn kubernetes(&self, via: &DependencyName) -> Result<Minor, Unclear> {
         let krate = self.crates.borrow()[via.krate].clone();
         let release = kubernetes_version::release(&self.version_or_allowed(via).map_err(Unclear::Release)?)?;
@@ -792,15 +794,15 @@ impl Modules {
                 return asked;
             }
         }
-        // Where Cargo.toml leaves it open, all that is compiled has a say.
+        // If Cargo.toml leaves it open, all compiled packages may select it.
         match self.features(via) {
             Ok(features) => kubernetes_version::one(&features, release),
-            // The sources of what is compiled are not on disk. k8s-openapi has one version for all.
+            // Some sources are not on disk. k8s-openapi has one version for all packages.
             Err(_) => self.asked(&krate, release),
         }
     }
 
-    /// The version of Kubernetes that the types are of which the kube of a module re-exports.
+    /// The version of Kubernetes of the types that a module's kube re-exports.
     pub fn kubernetes_beside(&self, id: ModuleId) -> Result<Minor, Unclear> {
         let of_kube = self.kube(id).map_err(|_| Unclear::Nothing)?.k8s_openapi();
         let release = |version: &String| Release::parse(version).filter(|it| it.compatible() == of_kube.compatible());
@@ -816,7 +818,7 @@ impl Modules {
     fn asked(&self, krate: &Krate, release: Release) -> Result<Minor, Unclear> {
         let root = self.local.iter().take(self.roots).find(|root| root.folder == krate.package.folder);
         let root = root.or(self.local.first()).expect("a crate is of a package");
-        // Those that are asked for have the features that were chosen.
+        // The packages that opctl reads have the selected features.
         let read = self.local.get(self.roots..).unwrap_or_default();
         let mut asked = krate.kubernetes.borrow_mut();
         asked.entry(release).or_insert_with(|| kubernetes_version::of(&self.tree, root, read, release)).clone()
@@ -828,13 +830,14 @@ impl Modules {
         Ok(foreign.version(entry).to_string())
     }
 
-    /// Returns true if a dependency is compiled with another package; `None`: the lock file is missing or does not list it.
+    /// `Some(true)` if a dependency is compiled with another package; `None` if the lock file is missing or does not
+    /// list it.
     pub fn uses(&self, via: &DependencyName, package: &str) -> Option<bool> {
         let (foreign, entry) = self.entry(via).ok()?;
         Some(foreign.uses(entry, package))
     }
 
-    /// The versions of a package that are compiled for the project, as far as Cargo.lock has them.
+    /// The versions of a package in Cargo.lock that are compiled for the project.
     pub fn locked(&self, package: &str) -> Vec<String> {
         let foreign = (!self.local.is_empty()).then(|| self.foreign().ok()).flatten();
         foreign.map(|foreign| foreign.versions(package)).unwrap_or_default()
@@ -850,12 +853,12 @@ impl Modules {
         foreign.features(entry)
     }
 
-    /// The root module of a dependency, whose source is looked for on disk.
+    /// The root module of a dependency, whose source is located on disk.
     pub fn enter(&self, via: &DependencyName) -> Result<ModuleId, Missing> {
         self.found(via).inspect_err(|missing| _ = self.missing.borrow_mut().insert(missing.clone()))
     }
 
-    /// What was looked for since it was asked last, and is not there.
+    /// The packages that were not found since the last call.
     pub fn take_missing(&self) -> BTreeSet<Missing> {
         self.missing.take()
     }
@@ -863,7 +866,7 @@ impl Modules {
     fn found(&self, via: &DependencyName) -> Result<ModuleId, Missing> {
         let (foreign, entry) = match self.entry(via) {
             Ok(entry) => entry,
-            // A new project has no lock file, and kinds for charts have the runtime's status.
+            // A new project has no lock file, and kinds for charts use the runtime's status type.
             Err(missing) => return self.unlocked_runtime(via).ok_or(missing),
         };
         let is_open = |krate: &&Rc<Krate>| krate.foreign.as_ref().is_some_and(|origin| origin.entry == entry);
@@ -884,7 +887,7 @@ impl Modules {
         Ok(self.open(package, Some(name.clone()), root, cfg, Some(origin)))
     }
 
-    /// The root module of the runtime, if the dependency is the runtime, for which no lock file is needed.
+    /// The root module of the runtime, if the dependency is the runtime, which needs no lock file.
     fn unlocked_runtime(&self, via: &DependencyName) -> Option<ModuleId> {
         let dependency = self.declared(via);
         if dependency.package != runtime::PACKAGE {
@@ -903,7 +906,7 @@ impl Modules {
         Some(self.open(&package, Some(name), &root, cfg, Some(Origin { entry: UNLOCKED, tree: Some(tree), label })))
     }
 
-    /// The entry of a dependency in the lock file.
+    /// The index of a dependency in the lock file.
     fn entry(&self, via: &DependencyName) -> Result<(&Foreign, usize), Missing> {
         let foreign = self.foreign()?;
         let krate = self.crates.borrow()[via.krate].clone();
@@ -982,14 +985,15 @@ impl Modules {
         let is_there = krate.cfg.keeps(&attributes_inside);
         let mut reader = Reader { modules: self, krate, id, module, folders, around };
         for item in items {
-            // `#![cfg(…)]` at the top of a file is for all of it.
+            // `#![cfg(…)]` at the top of a file applies to all of it.
             let keeps = cfg::all([is_there, reader.krate.cfg.keeps(attributes(&item))].into_iter());
             reader.add_if(keeps, item);
         }
         reader.module
     }
 
-    /// The file of a module, and where its children are looked for. What is not found or cannot be read is reported, and is empty.
+    /// The file of a module, and the folders of its children. A missing or unreadable file is reported, and counts as
+    /// empty.
     fn find(&self, krate: &Krate, contents: Contents) -> (Arc<SourceFile>, ModuleFolders) {
         match contents {
             Contents::Inline { file, folders, .. } | Contents::Text { file, folders, .. } => (file, folders),
@@ -1022,7 +1026,7 @@ impl Modules {
         }
     }
 
-    /// Reads the project's modules that were put off and mention this word.
+    /// Parses the project's deferred modules that mention this word.
     pub fn read_mentioning(&self, word: &str) {
         let mentions = |slot: &Slot| match slot {
             Slot::Unread(Unread { contents: Contents::Text { file, .. }, .. }) => file.text.contains(word),
@@ -1034,7 +1038,7 @@ impl Modules {
         ids.iter().for_each(|id| drop(self.module(*id)));
     }
 
-    /// Reads the modules of the project that mention a type, also by another name, and gives all its names.
+    /// Parses the modules of the project that mention a type, also under another name, and returns all its names.
     pub fn names_of(&self, type_name: &str) -> Vec<String> {
         let mut names = vec![type_name.to_owned()];
         let mut at = 0;
@@ -1071,17 +1075,17 @@ impl Modules {
         }
     }
 
-    /// Returns true if everything is read, including the items that the project's macros make.
+    /// `true` if everything is read, including the items in the output of the project's macros.
     pub fn is_whole(&self) -> bool {
         self.reading == Reading::Whole
     }
 
-    /// Whether the bodies of functions of a crate are read.
+    /// `true` if the function bodies of a crate are read.
     fn reads_whole(&self, krate: &Krate) -> bool {
         self.reading == Reading::Whole && (krate.foreign.is_none() || krate.is_carried())
     }
 
-    /// The text of a file of a crate; one that cannot be read is reported, and is empty.
+    /// The text of a file of a crate; an unreadable one is reported, and counts as empty.
     fn text(&self, krate: &Krate, path: &str) -> Option<String> {
         let text = self.tree_of(krate).read(path).unwrap_or_else(|error| {
             self.report(error.into());
@@ -1098,7 +1102,7 @@ impl Modules {
             }
             None => path.to_owned(),
         };
-        // A file may belong to two crates, e.g. to the library and a binary; it is one file all the same.
+        // A file may belong to two crates, e.g. to the library and a binary; it is still one file.
         let known = self.files.borrow().iter().find(|file| krate.foreign.is_none() && file.path == path).cloned();
         let file = known.unwrap_or_else(|| {
             let file = SourceFile::new(shown, text);
@@ -1125,7 +1129,8 @@ impl Modules {
             let invisible = invisible(&span);
             let diagnostic = match krate.foreign.is_some() || self.tree.is_inside(&file.path) {
                 true => OP001.error(format!("this is not Rust: {error}")).at(span, ""),
-                // Through a link or a path out of the project: the text may not be meant for those who read messages.
+                // A file outside of the project, through a link or a path: its text may be confidential, so messages
+                // do not show it.
                 false => {
                     let place = format!("{}:{line}:{column}", file.path);
                     OP001.error(format!("`{place}`, a file outside of the project, is not Rust: {error}"))
@@ -1137,7 +1142,7 @@ impl Modules {
         })
     }
 
-    /// Reads what a file includes as text, since it may be a doc comment.
+    /// Reads files that a file includes as text, since they may be doc comments.
     fn read_included(&self, krate: &Krate, path: &str, file: &SourceFile) {
         for call in file.text.split("include_str!").skip(1) {
             let named = call
@@ -1155,7 +1160,7 @@ impl Modules {
         }
     }
 
-    /// The text that `include_str!("path")` is in a file.
+    /// The text of `include_str!("path")` in a file.
     pub fn included(&self, file: &SourceFile, path: &str) -> Option<String> {
         self.included.borrow().get(&normalize(&join(parent(&file.path), path))).cloned()
     }
@@ -1166,7 +1171,7 @@ impl Modules {
         self.included_in(&krate, &module.file, tokens).map(|(_, text)| text)
     }
 
-    /// The path and the text of the file that `include!` gets.
+    /// The path and the text of the file in `include!`.
     fn included_in(&self, krate: &Krate, file: &SourceFile, tokens: &TokenStream) -> Option<(String, String)> {
         let named = path_of(&syn::parse2(tokens.clone()).ok()?)?;
         let place = match named.strip_prefix(PACKAGE) {
@@ -1191,7 +1196,7 @@ impl Modules {
     }
 }
 
-/// The character that makes the line of an error invalid, if people do not see it.
+/// The invisible character that makes the line of an error invalid.
 fn invisible(at: &Span) -> Option<&'static str> {
     let line = at.file.text[at.range.start..].lines().next()?;
     if line.contains('\u{feff}') {
@@ -1200,7 +1205,7 @@ fn invisible(at: &Span) -> Option<&'static str> {
     line.contains('\r').then_some("remove the carriage return from this line; it is valid only at its end")
 }
 
-/// To rustc, both ends of a line are one, also in literals, and identifiers are in the normal form C.
+/// The text as rustc reads it: `\r\n` is `\n`, also in literals, and identifiers are in normal form C.
 fn as_rustc_reads(text: String) -> String {
     let mut text = if text.contains('\r') { text.replace("\r\n", "\n") } else { text };
     if !is_nfc(&text) {
@@ -1216,8 +1221,8 @@ fn as_rustc_reads(text: String) -> String {
 /// A package with its enabled features.
 pub(crate) type Enabled = (Rc<Package>, BTreeSet<String>);
 
-/// The packages and the path dependencies that are compiled with them, each with its features; and the errors of path dependencies
-/// that cannot be read.
+/// The packages and the path dependencies that are compiled with them, each with its features; and the errors of
+/// unreadable path dependencies.
 pub(crate) fn local(tree: &Tree, packages: &[Package]) -> (Vec<Enabled>, Vec<Diagnostic>) {
     let mut problems = Vec::new();
     let mut all: Vec<Rc<Package>> = packages.iter().cloned().map(Rc::new).collect();
@@ -1229,7 +1234,7 @@ pub(crate) fn local(tree: &Tree, packages: &[Package]) -> (Vec<Enabled>, Vec<Dia
             match Package::at(tree, folder) {
                 Ok(package) => all.push(Rc::new(package)),
                 Err(problem) => {
-                    // One that is missing is reported where one of its types is needed.
+                    // A missing one is reported where one of its types is needed.
                     if tree.has(&join(folder, "Cargo.toml")) && !problems.contains(&problem) {
                         problems.push(problem);
                     }
@@ -1244,17 +1249,17 @@ pub(crate) fn local(tree: &Tree, packages: &[Package]) -> (Vec<Enabled>, Vec<Dia
     (enabled.into_values().filter(|(package, _)| !package.is_proc_macro).collect(), problems)
 }
 
-/// What a build script that opctl knows passes to the compiler.
+/// The `cfg` values that a known build script passes to the compiler.
 fn set_by_build_script(package: &Package, features: &BTreeSet<String>) -> Vec<(String, String)> {
     let versions = features.iter().filter_map(|feature| feature.strip_prefix("v1_"));
     match package.name.as_str() {
-        // One module for each version of Kubernetes; the feature chooses.
+        // There is one module for each version of Kubernetes; a feature selects it.
         "k8s-openapi" => versions.map(|minor| ("k8s_openapi_enabled_version".into(), format!("1.{minor}"))).collect(),
         _ => Vec::new(),
     }
 }
 
-/// The name of an item among its like; where all builds are read, several may have it, and all constants that are `_`.
+/// A unique key for an item: if all builds are read, several items may have one name, as do all constants `_`.
 fn own_key(is_whole: bool, name: String, is_taken: impl Fn(&str) -> bool) -> String {
     if !is_whole || !is_taken(&name) {
         return name;
@@ -1262,23 +1267,23 @@ fn own_key(is_whole: bool, name: String, is_taken: impl Fn(&str) -> bool) -> Str
     (2..).map(|number| format!("{name} {number}")).find(|key| !is_taken(key)).unwrap_or(name)
 }
 
-/// The folders in which the files of child modules are searched.
+/// Folders in which the files of child modules are searched.
 #[derive(Clone)]
 struct ModuleFolders {
-    /// The folder that `#[path]` is relative to.
+    /// Folder that `#[path]` is relative to.
     file_folder: String,
-    /// The folder of `mod x;`.
+    /// Folder of `mod x;`.
     children: String,
 }
 
-/// Sorts the items of one module.
+/// Collects the items of one module.
 struct Reader<'a> {
     modules: &'a Modules,
     krate: Rc<Krate>,
     id: ModuleId,
     module: Module,
     folders: ModuleFolders,
-    /// The files of the modules around its items.
+    /// Files of the modules around its items.
     around: Vec<Arc<SourceFile>>,
 }
 
@@ -1287,7 +1292,7 @@ impl Reader<'_> {
         match (keeps, item) {
             (Some(true), item) => self.add(item),
             (Some(false), item) => self.leave_out_item(&item),
-            // Any build may have it.
+            // With all code read, an undecided item counts.
             (None, item) if self.is_whole() => self.add(item),
             (None, item) => self.undecided(&item),
         }
@@ -1297,7 +1302,7 @@ impl Reader<'_> {
         let is_whole = self.is_whole();
         if self.krate.foreign.is_none() && !is_whole {
             self.look_inside(&item);
-            // Of a type, it is checked where its schema is derived.
+            // For a type, this is checked where its schema is derived.
             let is_type = matches!(item, Item::Struct(_) | Item::Enum(_) | Item::Union(_));
             let mut attributes = attributes(&item).to_vec();
             self.krate.cfg.expand(&mut attributes);
@@ -1340,7 +1345,7 @@ impl Reader<'_> {
                 if !is_decided {
                     return self.undecided(&Item::Impl(item));
                 }
-                // A type that is written otherwise than by its name.
+                // A type that is not written as a path.
                 if matches!(
                     *item.self_ty,
                     Type::Paren(_) | Type::Macro(_) | Type::Path(TypePath { qself: Some(_), .. })
@@ -1377,7 +1382,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The path of a macro, as far as the `use`s before it tell.
+    /// The path of a macro, resolved by the preceding `use`s.
     fn meant(&self, path: &syn::Path) -> Vec<String> {
         let written = UsePath::of(path).segments;
         let imported = written.first().and_then(|first| self.module.uses.get(first)?.first());
@@ -1389,7 +1394,7 @@ impl Reader<'_> {
         self.modules.reads_whole(&self.krate)
     }
 
-    /// `macro_rules!`, or the call of a macro.
+    /// Adds a `macro_rules!` definition or a macro call.
     fn add_macro(&mut self, item: ItemMacro) {
         let span = span_of(&self.module.file, &item.mac.path);
         let at = item.mac.path.span();
@@ -1418,7 +1423,8 @@ impl Reader<'_> {
         );
     }
 
-    /// `cfg_if! { if #[cfg(…)] { … } else if #[cfg(…)] { … } else { … } }` is what the first branch that holds has.
+    /// `cfg_if! { if #[cfg(…)] { … } else if #[cfg(…)] { … } else { … } }` has the items of the first branch that
+    /// holds.
     fn add_cfg_if(&mut self, tokens: TokenStream) {
         let mut before = Some(true);
         let mut condition = Some(true);
@@ -1444,7 +1450,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `include!("file")` among items: what the file declares counts as made by a macro.
+    /// `include!("file")` among items: the file's declarations count as a macro's output.
     fn add_included(&mut self, span: Span, at: proc_macro2::Span, path: UsePath, tokens: TokenStream) {
         let Some((place, text)) = self.modules.included_in(&self.krate, &self.module.file, &tokens) else {
             self.warn_of_include(&span);
@@ -1463,7 +1469,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What is included is not in the source: a build script may have made it.
+    /// Included code is not in the source: a build script may have generated it.
     fn warn_of_include(&self, span: &Span) {
         let package = &self.krate.package;
         let script = self.modules.text(&self.krate, &join(&package.folder, "build.rs")).unwrap_or_default();
@@ -1478,7 +1484,7 @@ impl Reader<'_> {
         );
     }
 
-    /// An item of another build.
+    /// Records an item of another build.
     fn leave_out_item(&self, item: &Item) {
         if self.krate.foreign.is_none() {
             self.modules.left_out_items.borrow_mut().push(span_of(&self.module.file, item));
@@ -1488,7 +1494,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A module of another build.
+    /// Records a module of another build.
     fn leave_out(&self, item: &ItemMod) {
         if item.content.is_none() && self.krate.foreign.is_none() {
             let path = match item.attrs.iter().find_map(path_attribute) {
@@ -1499,7 +1505,7 @@ impl Reader<'_> {
         }
     }
 
-    /// An item that an attribute macro may change.
+    /// Adds an item that an attribute macro may change.
     fn add_changed(&mut self, attribute: &Attribute, item: &Item) {
         let file = self.module.file.clone();
         let span = span_of(&file, attribute);
@@ -1524,7 +1530,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Looks for custom resources and `impl`s in the blocks of an item: of functions, constants, the lengths of arrays.
+    /// Searches the blocks of an item for custom resources and `impl`s: of functions, constants, the lengths of
+    /// arrays.
     fn look_inside(&mut self, item: &Item) {
         let file = self.module.file.clone();
         let is_block = !matches!(item, Item::Mod(_) | Item::Macro(_));
@@ -1541,7 +1548,7 @@ impl Reader<'_> {
         inside.visit_item(item);
     }
 
-    /// Who may name an item.
+    /// Records the visibility of an item.
     fn declare(&mut self, item: &Item) {
         let (is_value, ident, vis) = match item {
             Item::Struct(item) => (false, &item.ident, &item.vis),
@@ -1581,7 +1588,7 @@ impl Reader<'_> {
         }
     }
 
-    /// An item that may be there or not.
+    /// Records an item whose `cfg` is undecided.
     fn undecided(&mut self, item: &Item) {
         let span = Span { file: self.module.file.clone(), range: item.span().byte_range() };
         let mut declared = Vec::new();
@@ -1684,7 +1691,7 @@ impl Reader<'_> {
     }
 }
 
-/// What is wrong with a file that no parser should descend into.
+/// An error about a file that is nested too deeply for a parser.
 fn excess(file: &Arc<SourceFile>) -> Option<Diagnostic> {
     let Excess { range, reason } = lexer::excess(&file.text)?;
     let span = Span { file: file.clone(), range };
@@ -1696,7 +1703,7 @@ fn excess(file: &Arc<SourceFile>) -> Option<Diagnostic> {
     )
 }
 
-/// What is not known without running a build script.
+/// An error about an item that only a build script decides.
 pub fn undecided(span: Span, label: &str) -> Diagnostic {
     OP023
         .error("a build script decides whether this is compiled, and opctl does not run it")
@@ -1721,7 +1728,7 @@ fn names(item: &Item, declared: &mut Vec<String>) {
     }
 }
 
-/// Looks for what counts wherever it stands.
+/// Finds items that count in any block.
 struct Inside<'a, 'r> {
     reader: &'a mut Reader<'r>,
     depth: usize,
@@ -1769,12 +1776,13 @@ impl<'ast> Visit<'ast> for Inside<'_, '_> {
     }
 }
 
-/// Whether `#[kube(…)]` or kube's derive is among these tokens.
+/// `true` if these tokens contain `#[kube(…)]` or kube's derive.
 fn declares_kind(tokens: TokenStream) -> bool {
     mentions(tokens.clone(), "CustomResource") || has_kind(tokens)
 }
 
-/// Whether `kube(…)` with a kind is among these tokens. In a macro, variables may stand for the words in it, or for `kube`.
+/// `true` if these tokens contain `kube(…)` with a kind. In a macro, variables may replace its arguments, or `kube`
+/// itself.
 fn has_kind(tokens: TokenStream) -> bool {
     let trees: Vec<_> = tokens.into_iter().collect();
     let is_variable = |tree: &TokenTree| matches!(tree, TokenTree::Punct(sign) if sign.as_char() == '$');
@@ -1840,10 +1848,10 @@ fn add_use(module: &mut Module, prefix: &mut UsePath, tree: &UseTree, reach: Rea
     }
 }
 
-/// Stands for the package's folder in a path.
+/// Placeholder for the package's folder in a path.
 const PACKAGE: &str = "\0";
 
-/// The path that `include!` is given: text, `concat!(…)` and `env!("CARGO_MANIFEST_DIR")`.
+/// The path in `include!`: strings, `concat!(…)` and `env!("CARGO_MANIFEST_DIR")`.
 fn path_of(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.value()),
@@ -1904,7 +1912,7 @@ pub fn mentions(tokens: TokenStream, word: &str) -> bool {
     })
 }
 
-/// Leaves the statements that are compiled, without the `cfg`s that are decided.
+/// Keeps the statements that are compiled, without the `cfg`s that are decided.
 fn decide(cfg: &Cfg, statements: &mut Vec<Stmt>) {
     statements.retain_mut(|statement| {
         let attributes = match statement {
@@ -1930,7 +1938,7 @@ fn list(paths: &[String]) -> String {
     paths.iter().map(|path| format!("`{path}`")).collect::<Vec<_>>().join(" nor ")
 }
 
-/// Where a node of the syntax tree stands.
+/// The span of a node of the syntax tree.
 pub fn span_of(file: &Arc<SourceFile>, node: &impl Spanned) -> Span {
     Span { file: file.clone(), range: node.span().byte_range() }
 }

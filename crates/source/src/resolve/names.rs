@@ -1,5 +1,5 @@
-//! Names → what they mean, as rustc resolves them: items, `use`, renames, globs, re-exports, `self`/`super`/`crate`,
-//! other crates of the workspace, and the paths of foreign crates.
+//! Resolves names as rustc does: items, `use`, renames, globs, re-exports, `self`/`super`/`crate`, other crates of
+//! the workspace, and paths of foreign crates.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,14 +12,14 @@ use crate::diagnostics::{OP013, OP024};
 use crate::known;
 use opctl_model::diagnostic::Diagnostic;
 
-/// What a path names.
+/// The result of resolving a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     Module(ModuleId),
     /// A type, constant or function: the module that declares it, and its name there.
     Item(ModuleId, String),
     Foreign(Foreign),
-    /// Something that is there only once a build script or a macro has run.
+    /// An item that only exists after a build script or a macro has run.
     Hidden(Box<Diagnostic>),
 }
 
@@ -27,7 +27,7 @@ pub enum Target {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Foreign {
     pub path: Vec<String>,
-    /// The dependency that it starts at; `None`: the path was put into its canonical form, or is std's.
+    /// The dependency that it starts at; `None` if the path is canonical, or std's.
     pub via: Option<DependencyName>,
 }
 
@@ -50,7 +50,7 @@ pub enum Namespace {
     Macro,
 }
 
-/// Resolves a path that stands in module `from`. `None`: nothing of this name is declared, or a macro makes it.
+/// Resolves a path in module `from`. `None` if no item of this name is declared, or a macro declares it.
 pub fn resolve(modules: &Modules, from: ModuleId, path: &UsePath, namespace: Namespace) -> Option<Target> {
     Search { modules, seen: HashMap::new(), depth: 0, foreign_globs: true }.resolve(from, path, namespace)
 }
@@ -63,16 +63,17 @@ pub fn follow(modules: &Modules, foreign: &Foreign, namespace: Namespace) -> Res
     Ok(search.walk(Target::Module(root), &foreign.path[1..], namespace))
 }
 
-/// The most imports that lead to each other: more than anyone writes, and few enough for a stack.
+/// Maximum depth of imports that lead to each other, limited by the size of a stack.
 const MAX_DEPTH: usize = 128;
 
-/// One search. Imports go in circles, and globs reach one module by many ways: each name is looked up once a module.
+/// One search. Imports may be cyclic, and several globs may lead to one module: each name is looked up once per
+/// module.
 struct Search<'a> {
     modules: &'a Modules,
     seen: HashMap<(ModuleId, String, Namespace), Option<(Target, Reach)>>,
-    /// How many names are being looked up for each other.
+    /// Number of nested lookups.
     depth: usize,
-    /// Whether globs are followed into the sources of foreign crates.
+    /// `true` if globs are followed into the sources of foreign crates.
     foreign_globs: bool,
 }
 
@@ -90,7 +91,7 @@ impl Search<'_> {
                 near.or_else(|| self.external(from, name))?
             }
             name => {
-                // The name of a crate is that crate, not something that a glob from yet another one might bring.
+                // The name of a crate refers to that crate, not to an item from a glob of yet another one.
                 let external = self.external(from, name);
                 let before = self.foreign_globs;
                 self.foreign_globs &= external.is_none();
@@ -105,7 +106,7 @@ impl Search<'_> {
         self.walk(target, rest, namespace)
     }
 
-    /// What the rest of a path names, from what its start names.
+    /// Resolves the rest of a path from the target of its start.
     fn walk(&mut self, mut target: Target, rest: &[String], namespace: Namespace) -> Option<Target> {
         for (index, segment) in rest.iter().enumerate() {
             let own = if index + 1 == rest.len() { namespace } else { Namespace::Type };
@@ -117,7 +118,7 @@ impl Search<'_> {
                     path.push(segment.clone());
                     Target::Foreign(Foreign::canonical(path, via))
                 }
-                // A path through a type (an associated item or a variant) is for the caller to take apart.
+                // The caller resolves a path through a type (an associated item or a variant).
                 Target::Item(..) => return None,
                 Target::Hidden(_) => return Some(target),
             };
@@ -127,7 +128,7 @@ impl Search<'_> {
 
     fn external(&self, from: ModuleId, name: &str) -> Option<Target> {
         let external = self.modules.external(from, name).or_else(|| {
-            // `extern crate … as name;` in the crate's root is for all modules.
+            // `extern crate … as name;` in the crate's root applies to all modules.
             let root = self.modules.root(from);
             let renamed = self.modules.module(root).uses.get(name)?.first()?.path.clone();
             match renamed.segments.as_slice() {
@@ -146,7 +147,7 @@ impl Search<'_> {
         Some(self.found(id, name, namespace)?.0)
     }
 
-    /// What a name is in a module, and who may name it there.
+    /// The target of a name in a module, and its visibility there.
     fn found(&mut self, id: ModuleId, name: &str, namespace: Namespace) -> Option<(Target, Reach)> {
         let key = (id, name.to_string(), namespace);
         if let Some(seen) = self.seen.get(&key) {
@@ -155,7 +156,7 @@ impl Search<'_> {
         if self.depth >= MAX_DEPTH {
             return None;
         }
-        // Until it is found, a way that leads back here finds nothing.
+        // Until it is found, a cycle back to this name finds nothing.
         self.seen.insert(key.clone(), None);
         self.depth += 1;
         let found = self.look_up(id, name, namespace);
@@ -164,7 +165,7 @@ impl Search<'_> {
         found
     }
 
-    /// A name in a module: its own items, then its imports, then its globs.
+    /// Looks up a name in a module: its own items, then its imports, then its globs.
     fn look_up(&mut self, id: ModuleId, name: &str, namespace: Namespace) -> Option<(Target, Reach)> {
         let module = self.modules.module(id);
         let hidden = |diagnostic: Diagnostic| Some((Target::Hidden(Box::new(diagnostic)), Reach::All));
@@ -194,10 +195,12 @@ impl Search<'_> {
             }
             _ => {}
         }
-        // One name may be imported twice, as a type and as a value; what is in a foreign crate is not looked at here.
+        // One name may be imported twice, as a type and as a value; the contents of foreign crates are not checked
+        // here.
         let mut foreign = None;
         for used in module.uses.get(name).into_iter().flatten() {
-            // `use serde;` and `use serde::{self}`: where the first segment is the name itself, it is the crate.
+            // In `use serde;` and `use serde::{self}`, the first segment is the name itself, so it refers to the
+            // crate.
             let path = &used.path;
             let is_crate = path.segments[0] == name && !module.modules.contains_key(name);
             let path = UsePath { global: path.global || is_crate, segments: path.segments.clone() };
@@ -210,7 +213,7 @@ impl Search<'_> {
         if foreign.is_some() {
             return foreign;
         }
-        // What a macro makes goes before globs, and before what is there without a `use`. (Of macros, rustc refuses that.)
+        // A macro's item takes precedence over globs and the prelude. (rustc refuses that for macros.)
         let is_asked = namespace != Namespace::Macro && !self.modules.is_whole();
         let made = is_asked.then(|| self.modules.maker(id, name)).flatten();
         if let Some((span, true)) = &made {
@@ -238,7 +241,7 @@ impl Search<'_> {
         })
     }
 
-    /// An import hands on what it names to nobody who may not name it.
+    /// An import does not extend the visibility of its item.
     fn narrower(&self, item: Reach, import: Reach) -> Reach {
         match (item, import) {
             (Reach::Within(_), Reach::Within(module)) if self.modules.reaches(item, module) => import,
@@ -247,7 +250,7 @@ impl Search<'_> {
         }
     }
 
-    /// A macro of a `#[macro_use] extern crate`, which goes before those of std.
+    /// A macro of a `#[macro_use] extern crate`, which takes precedence over those of std.
     fn in_macro_crates(&mut self, from: ModuleId, name: &str, namespace: Namespace) -> Option<Target> {
         let root = self.modules.module(self.modules.root(from));
         let mut crates = root.macro_crates.iter().filter(|_| namespace == Namespace::Macro);
@@ -257,7 +260,7 @@ impl Search<'_> {
         })
     }
 
-    /// Returns true if the table of signatures declares this path.
+    /// `true` if the table of signatures declares this path.
     fn is_in_table(&self, path: &[String], namespace: Namespace) -> bool {
         let path = UsePath { global: true, segments: path.to_vec() };
         let is_item = |table| matches!(resolve(self.modules, table, &path, namespace), Some(Target::Item(..)));
@@ -277,8 +280,8 @@ impl Search<'_> {
             return Some(Target::Foreign(inner));
         }
         let via = via.filter(|via| self.foreign_globs && !self.modules.carries(&path[0], via))?;
-        // A crate that is not on disk cannot be asked; a name that is found nowhere else is refused then. Of a crate of
-        // macros, opctl knows no names.
+        // If a crate is not on disk, it is skipped; a name that is found nowhere else is refused then. The names in a
+        // crate of procedural macros are not known.
         let is_of_macros = self.modules.declared(&via).folder.is_some();
         let root = self.modules.enter(&via);
         if namespace == Namespace::Macro
@@ -298,7 +301,7 @@ impl Search<'_> {
         self.is_there(&found, namespace).then_some(found)
     }
 
-    /// Whether a crate that another one hands on has what the path says: `walk` stops at the door.
+    /// `true` if a crate that another one re-exports has the item of the path: `walk` stops at the crate.
     fn is_there(&mut self, target: &Target, namespace: Namespace) -> bool {
         let Target::Foreign(Foreign { path, via: Some(via) }) = target else { return true };
         if namespace == Namespace::Type && known::is_known(path) {
@@ -310,7 +313,8 @@ impl Search<'_> {
     }
 }
 
-/// The names of the types of a module, with those that it imports. `None`: a macro, a derive or another crate may bring the type `wanted`.
+/// The names of the types of a module, including imports. `None` if a macro, a derive or another crate may declare
+/// the type `wanted`.
 pub fn types_in(modules: &Modules, id: ModuleId, wanted: &str) -> Option<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     let (mut seen, mut left) = (BTreeSet::new(), vec![id]);
@@ -333,7 +337,7 @@ pub fn types_in(modules: &Modules, id: ModuleId, wanted: &str) -> Option<BTreeSe
         for glob in &module.globs {
             match resolve(modules, id, &glob.path, Namespace::Type) {
                 Some(Target::Module(inner)) => left.push(inner),
-                // The variants of an enum.
+                // A glob of an enum imports its variants, which are not types.
                 Some(Target::Item(..)) => {}
                 _ => return None,
             }

@@ -12,16 +12,16 @@ use opctl_model::diagnostics::OP003;
 use opctl_model::project::{self, CargoToml, Features, ReadError, Tree, Workspaces, inherits, join};
 use opctl_model::versions::Requirement;
 
-/// One package, as far as manifests depend on it.
+/// The parts of a package that affect manifests.
 #[derive(Clone, Debug)]
 pub struct Package {
-    /// As cargo has it, with its hyphens.
+    /// The name in Cargo.toml, with hyphens.
     pub name: String,
-    /// `None`: the workspace says it.
+    /// `None` if it is inherited from the workspace.
     pub version: Option<String>,
-    /// What cargo sets CARGO_PKG_VERSION to; `None`: a workspace elsewhere says it.
+    /// The value of CARGO_PKG_VERSION; `None` if a workspace outside of the tree sets it.
     pub built_version: Option<String>,
-    /// `rust-version`: the compiler that it needs at least.
+    /// `rust-version`: its minimum version of Rust.
     pub rust_version: Option<String>,
     /// The folder of its Cargo.toml, relative to the tree; `""` is the root.
     pub folder: String,
@@ -29,24 +29,24 @@ pub struct Package {
     pub library: Option<(String, String)>,
     /// Root files of the binaries.
     pub binaries: Vec<String>,
-    /// What its source can name, by the name that the source uses.
+    /// Dependencies that its source can name, by their names in the source.
     pub dependencies: BTreeMap<String, Dependency>,
     pub dev_dependencies: BTreeMap<String, Dependency>,
-    /// Everything in its dependency tables, of any kind and for any platform.
+    /// All entries of its dependency tables, of any kind and for any platform.
     pub declared: Vec<Dependency>,
-    /// `[features]`, and the features that optional dependencies are without being listed.
+    /// `[features]`, and the implicit features of optional dependencies.
     pub features: BTreeMap<String, Vec<String>>,
     pub has_build_script: bool,
     pub is_proc_macro: bool,
     pub workspace: Rc<Workspace>,
 }
 
-/// What the root of a workspace says for all its members; a package alone is its own workspace.
+/// Settings in a workspace's root for all its members; a single package is its own workspace.
 #[derive(Debug)]
 pub struct Workspace {
-    /// Where Cargo.lock is.
+    /// Folder of Cargo.lock.
     pub folder: String,
-    /// `resolver = "1"`: the features of build scripts, macros, tests and other platforms count everywhere.
+    /// `resolver = "1"`: the features of build scripts, macros, tests and other platforms are unified.
     pub unifies: bool,
     /// `[patch]`: folders by the names of the packages that they replace.
     pub patches: BTreeMap<String, String>,
@@ -54,21 +54,21 @@ pub struct Workspace {
 
 #[derive(Clone, Debug)]
 pub struct Dependency {
-    /// As Cargo.toml names it.
+    /// Name in Cargo.toml.
     pub key: String,
-    /// The package's own name, whatever it is renamed to.
+    /// The package's own name, even if it is renamed.
     pub package: String,
     /// The crate's own name in code, e.g. `k8s_openapi`.
     pub krate: String,
-    /// The folder of a path dependency, relative to the tree.
+    /// Folder of a path dependency, relative to the tree.
     pub folder: Option<String>,
     pub features: BTreeSet<String>,
     pub default_features: bool,
     pub optional: bool,
     pub kind: Kind,
-    /// Not for another platform than Linux only.
+    /// It is not restricted to platforms other than Linux.
     pub on_linux: bool,
-    /// As written: `"5"`, `"=0.29.1"`.
+    /// The requirement in Cargo.toml: `"5"`, `"=0.29.1"`.
     pub version: Option<String>,
 }
 
@@ -80,14 +80,14 @@ pub enum Kind {
 }
 
 impl Dependency {
-    /// Whether cargo could choose this version.
+    /// `true` if cargo could select this version.
     pub fn allows(&self, version: &str) -> bool {
         self.version.as_ref().is_none_or(|asked| Requirement::parse(asked).is_some_and(|asked| asked.allows(version)))
     }
 }
 
 impl Package {
-    /// One that depends on nothing, and whose library is one file.
+    /// A package without dependencies, whose library is one file.
     pub fn of_root(root: &str) -> Self {
         let workspace = Workspace { folder: String::new(), unifies: false, patches: BTreeMap::new() };
         Self {
@@ -113,10 +113,10 @@ impl Package {
         self.features.keys().cloned().collect()
     }
 
-    /// Reads the package in `folder`, and all members of the workspace whose root is there.
+    /// Reads the package in `folder`, and all members of the workspace with this root.
     pub fn read(tree: &Tree, folder: &str) -> Result<Vec<Self>, Diagnostic> {
         let workspaces = Workspaces::of(tree);
-        // Features are chosen for the packages in the root, not for those that they depend on.
+        // Features are selected for the packages in the root, not for their dependencies.
         let chosen = Some(tree.features()).filter(|_| folder.is_empty());
         let Some(workspace) = workspaces.rooted_in(folder)? else {
             let (manifest, root) = found(&workspaces, folder)?;
@@ -138,19 +138,19 @@ impl Package {
         known(chosen, &packages, root).map(|()| packages)
     }
 
-    /// Reads the package in `folder` alone, such as one that another package depends on.
+    /// Reads only the package in `folder`, such as a dependency.
     pub fn at(tree: &Tree, folder: &str) -> Result<Self, Diagnostic> {
         let workspaces = Workspaces::of(tree);
         let (manifest, root) = found(&workspaces, folder)?;
         Ok(Reading { manifest: &manifest, root: root.as_deref(), workspaces: &workspaces }.package(None)?)
     }
 
-    /// What `cargo run` enables: `default`, and all values in `[features]` that follow from it.
+    /// The features that `cargo run` enables: `default`, and all values in `[features]` that it enables.
     pub fn by_default(&self) -> BTreeSet<String> {
         self.closure(["default".to_owned()])
     }
 
-    /// These values in `[features]`, and all that follow from them.
+    /// These values in `[features]`, and all that they enable.
     pub fn closure(&self, values: impl IntoIterator<Item = String>) -> BTreeSet<String> {
         let mut enabled = BTreeSet::new();
         let mut open: Vec<String> = values.into_iter().collect();
@@ -162,7 +162,7 @@ impl Package {
         enabled
     }
 
-    /// Errors of files with settings of cargo that cannot be read: without them, other code would be compiled.
+    /// Errors of unreadable configuration files of cargo: without them, other code would be compiled.
     pub fn unreadable_settings(&self, tree: &Tree) -> Vec<Diagnostic> {
         let folders = std::iter::successors(Some(self.folder.clone()), |folder| Some(normalize(&join(folder, ".."))));
         let configs = folders.take(STEPS_UP).flat_map(|folder| CONFIGS.map(|path| join(&folder, path)));
@@ -170,7 +170,7 @@ impl Package {
         configs.chain([lock]).filter_map(|path| tree.read(&path).err().map(Diagnostic::from)).collect()
     }
 
-    /// The members of the workspace that the package in `folder` belongs to; none of a workspace that cargo refuses.
+    /// The members of the workspace of the package in `folder`; empty for a workspace that cargo refuses.
     pub fn members_beside(tree: &Tree, folder: &str) -> Vec<Self> {
         let workspaces = Workspaces::of(tree);
         let root = workspaces.root_of(folder).ok().flatten();
@@ -199,7 +199,7 @@ fn found(workspaces: &Workspaces, folder: &str) -> Result<(Rc<CargoToml>, Option
     Ok((manifest, root))
 }
 
-/// Whether each chosen feature is one of a package.
+/// Returns an error unless each selected feature is one of a package.
 fn known(chosen: Option<&Features>, packages: &[Package], manifest: &CargoToml) -> Result<(), Diagnostic> {
     let names = || packages.iter().flat_map(|package| package.features.keys());
     let mut chosen = chosen.into_iter().flat_map(|chosen| &chosen.features);
@@ -214,7 +214,8 @@ fn known(chosen: Option<&Features>, packages: &[Package], manifest: &CargoToml) 
     })
 }
 
-/// The variable that cargo sets for build scripts in `folder`: the nearest `.cargo/config.toml` that has it under `[env]`.
+/// The variable that cargo sets for build scripts in `folder`: from the nearest `.cargo/config.toml` that has it
+/// under `[env]`.
 pub fn environment(tree: &Tree, folder: &str, variable: &str) -> Option<String> {
     let mut folder = folder.to_string();
     for _ in 0..STEPS_UP {
@@ -228,8 +229,8 @@ pub fn environment(tree: &Tree, folder: &str, variable: &str) -> Option<String> 
     None
 }
 
-/// Whether the profile `dev` leaves out debug assertions: in the Cargo.toml at the root of the workspace of `folder`, or in a
-/// `.cargo/config.toml`, which goes before it. `member`: the package is one of the workspace.
+/// `true` if the profile `dev` disables debug assertions: in the Cargo.toml at the root of the workspace of `folder`,
+/// or in a `.cargo/config.toml`, which takes precedence. `member`: the package is one of the workspace.
 pub fn omits_debug_assertions(tree: &Tree, folder: &str, package: &str, member: bool) -> bool {
     let workspaces = Workspaces::of(tree);
     let root = workspaces.root_of(folder).ok().flatten().or_else(|| workspaces.manifest(folder).ok().flatten());
@@ -247,7 +248,7 @@ pub fn omits_debug_assertions(tree: &Tree, folder: &str, package: &str, member: 
     value(&["package", package]).or(of_others).or_else(|| value(&[])) == Some(false)
 }
 
-/// The names of cargo's configuration in a folder.
+/// File names of cargo's configuration in a folder.
 const CONFIGS: [&str; 2] = [".cargo/config.toml", ".cargo/config"];
 
 /// Each `.cargo/config.toml` above a folder, the nearest first.
@@ -262,8 +263,8 @@ fn configs(tree: &Tree, folder: &str) -> Vec<Document<String>> {
     found
 }
 
-/// What `rustflags` of `.cargo/config.toml` set by `--cfg`: names and values, `""` for those without one. The nearest file
-/// is not the only one that counts: cargo joins them, and takes those of the platform before those of `[build]`.
+/// Names and values that `rustflags` of `.cargo/config.toml` set by `--cfg`, with `""` for names without a value.
+/// cargo joins all files, and uses the flags of the platform instead of those of `[build]`.
 pub fn flags(tree: &Tree, folder: &str) -> Vec<(String, String)> {
     let (mut build, mut target) = (Vec::new(), Vec::new());
     for config in configs(tree, folder) {
@@ -290,7 +291,7 @@ pub fn flags(tree: &Tree, folder: &str) -> Vec<(String, String)> {
     set
 }
 
-/// A list of words, or a text of them.
+/// An array of strings, or a string with spaces.
 fn words(item: Option<&Item>) -> Vec<String> {
     let text = item.and_then(Item::as_str).map(|text| text.split_whitespace().map(String::from).collect());
     let list =
@@ -298,10 +299,11 @@ fn words(item: Option<&Item>) -> Vec<String> {
     text.unwrap_or_else(|| list().collect())
 }
 
-/// More than any layout has; above the tree's root the way goes on with `..`.
+/// Maximum number of parent folders; above the tree's root the search continues with `..`.
 const STEPS_UP: usize = 5;
 
-/// A Cargo.toml, the one of the root of its workspace if that is another, and where both were found.
+/// A Cargo.toml, the one of the workspace's root if that is another file, and the workspaces in which they were
+/// found.
 struct Reading<'a> {
     manifest: &'a CargoToml,
     root: Option<&'a CargoToml>,
@@ -309,7 +311,7 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// The Cargo.toml that has what members inherit.
+    /// The Cargo.toml from which members inherit.
     fn root(&self) -> &CargoToml {
         self.root.unwrap_or(self.manifest)
     }
@@ -330,7 +332,7 @@ impl Reading<'_> {
             });
 
         let mut binaries = BTreeSet::new();
-        // `required-features`: cargo skips a binary without them.
+        // `required-features`: cargo skips a binary if one is disabled.
         let mut conditional = Vec::new();
         for bin in document.get("bin").and_then(Item::as_array_of_tables).into_iter().flatten() {
             let path = bin.get("path").and_then(Item::as_str).map(|path| join(&self.manifest.folder, path));
@@ -396,14 +398,14 @@ impl Reading<'_> {
         Ok(package)
     }
 
-    /// A text of `[package]`, or of the workspace's where that is said instead: `rust-version.workspace = true`.
+    /// A string of `[package]`, or of `[workspace.package]` if it is inherited: `rust-version.workspace = true`.
     fn inherited(&self, key: &str) -> Option<String> {
         let own = self.manifest.document["package"].get(key)?;
         let shared = || self.root().document.get("workspace")?.get("package")?.get(key)?.as_str();
         own.as_str().or_else(shared).map(String::from)
     }
 
-    /// Every dependency in every table.
+    /// All dependencies of all tables.
     fn declared(&self) -> Vec<Dependency> {
         let declared = self.manifest.dependencies().map(|(table, target, key, item)| {
             let kind = match table {
@@ -436,7 +438,7 @@ impl Reading<'_> {
             krate: package.replace('-', "_"),
             folder: text("path").map(|path| self.workspaces.place(&join(base, path))),
             features: tables.iter().flatten().flat_map(|table| strings(*table, "features")).collect(),
-            // A member may add the default features to what its workspace says, not take them away.
+            // A member may add the default features to those of its workspace, but not remove them.
             default_features: match (with_default(own), with_default(shared)) {
                 (Some(true), _) => true,
                 (own, None) if !inherits => own.unwrap_or(true),
@@ -449,8 +451,8 @@ impl Reading<'_> {
         }
     }
 
-    /// `[features]`; an optional dependency that no feature names by `dep:` is a feature of its own.
-    /// `[features]` and optional dependencies; `default` as it was chosen.
+    /// `[features]` and optional dependencies, which are features unless another one names them with `dep:`.
+    /// `default` is replaced by the selected features.
     fn features(&self, declared: &[Dependency], chosen: Option<&Features>) -> BTreeMap<String, Vec<String>> {
         let table = self.manifest.document.get("features").and_then(Item::as_table_like);
         let mut features: BTreeMap<String, Vec<String>> = table
@@ -474,7 +476,7 @@ impl Reading<'_> {
         features
     }
 
-    /// What holds for all members of the workspace.
+    /// Settings for all members of the workspace.
     fn shared(&self) -> Workspace {
         let CargoToml { folder, document, .. } = self.root();
         let get =
@@ -506,7 +508,7 @@ fn strings(table: &dyn TableLike, key: &str) -> Vec<String> {
     array.into_iter().flatten().filter_map(|value| value.as_str().map(String::from)).collect()
 }
 
-/// Resolves `.` and `..` as far as they go within the path; leading `..` stay.
+/// Resolves `.` and `..` within the path; leading `..` remain.
 pub fn normalize(path: &str) -> String {
     let mut segments: Vec<&str> = Vec::new();
     for segment in path.split('/') {

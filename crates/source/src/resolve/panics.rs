@@ -1,7 +1,7 @@
-//! Whether code that is not evaluated panics, as far as it shows: by the macros and methods of std that may, in the functions
-//! of the source that it reaches.
+//! Determines if code that is not evaluated may panic, as far as can be seen: by macros and methods of std that may
+//! panic, in the functions in the source that it calls.
 //!
-//! A function is known by its name alone: of two with one name, either counts.
+//! A function is identified by its name alone: of several with one name, each counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use super::modules::{Modules, name};
 use opctl_model::lexer::{Token, code};
 
-/// The bodies of all functions of one name.
+/// Bodies of all functions with one name.
 #[derive(Default)]
 struct Bodies {
     panics: bool,
@@ -21,7 +21,7 @@ struct Bodies {
 const MACROS: [&str; 7] = ["assert", "assert_eq", "assert_ne", "panic", "todo", "unimplemented", "unreachable"];
 const METHODS: [&str; 4] = ["abort", "exit", "expect", "unwrap"];
 
-/// The functions of the project, read when the first of them is asked for.
+/// The functions of the project, read on demand.
 pub struct Panics<'a> {
     modules: &'a Modules,
     bodies: Option<Rc<BTreeMap<String, Bodies>>>,
@@ -32,7 +32,7 @@ impl<'a> Panics<'a> {
         Self { modules, bodies: None }
     }
 
-    /// Whether something that these tokens call panics.
+    /// `true` if a function that these tokens call may panic.
     pub fn may_panic(&mut self, tokens: TokenStream) -> bool {
         let mut reached = BTreeSet::new();
         if called(tokens, &mut reached) {
@@ -62,7 +62,7 @@ impl<'a> Panics<'a> {
     }
 }
 
-/// Collects the names that are called; gives whether one of std's that panics is among them.
+/// Collects the names of called functions; `true` if one of std's that may panic is among them.
 fn called(tokens: TokenStream, names: &mut BTreeSet<String>) -> bool {
     let mut panics = false;
     let mut tokens = tokens.into_iter().peekable();

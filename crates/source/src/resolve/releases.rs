@@ -1,5 +1,5 @@
-//! Determines the releases of kube and schemars that a crate is compiled with: those in Cargo.lock; without it, the latest
-//! ones that Cargo.toml allows and opctl knows, as cargo would choose them.
+//! Determines the releases of kube and schemars that a crate is compiled with: those in Cargo.lock; without it, the
+//! latest ones that Cargo.toml allows and opctl knows, as cargo would select them.
 
 use std::collections::BTreeSet;
 
@@ -7,11 +7,11 @@ use super::modules::{DependencyName, ModuleId, Modules};
 use super::package::Dependency;
 use opctl_model::versions::{Kube, Release, Requirement, Schemars};
 
-/// The crates that have kube's derives; all of a release have its number.
+/// Crates that export kube's derives; all crates of a release have the same version.
 const KUBE: &[&str] = &["kube", "kube_derive", "kube_core"];
 
 impl Modules {
-    /// The release of kube whose derives a crate uses. An error is the version that opctl does not know.
+    /// The release of kube whose derives a crate uses. The error is a version that opctl does not know.
     pub fn kube(&self, id: ModuleId) -> Result<Kube, String> {
         let named = self.dependencies(id, KUBE);
         let mut versions: BTreeSet<String> =
@@ -39,7 +39,7 @@ impl Modules {
         })
     }
 
-    /// The version of a dependency that is compiled. An error is what Cargo.toml says of it.
+    /// The version of a dependency that is compiled. The error is the requirement in Cargo.toml.
     pub fn version_or_allowed(&self, via: &DependencyName) -> Result<String, String> {
         self.version(via).or_else(|_| allowed(&self.declared(via)))
     }
@@ -50,7 +50,8 @@ impl Modules {
     }
 }
 
-/// The version that cargo would choose, or the one that Cargo.toml names where opctl knows none that it allows.
+/// The version that cargo would select. The error is the one that Cargo.toml names, if opctl knows none that it
+/// allows.
 pub fn allowed(dependency: &Dependency) -> Result<String, String> {
     let asked = dependency.version.clone().ok_or("of an unknown version")?;
     let name = if KUBE.contains(&dependency.krate.as_str()) { "kube" } else { &dependency.package };

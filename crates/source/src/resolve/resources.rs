@@ -1,10 +1,10 @@
-//! The resources that requests for the objects of a type are about, as URLs and roles name them.
+//! Resources of requests for the objects of a type, as in URLs and roles.
 
 use super::names::Target;
 use crate::known::kubernetes;
 use opctl_model::Scope as Reach;
 
-/// The resource that a request is about.
+/// The resource of a request.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Resource {
     /// `""` is the core group.
@@ -12,12 +12,12 @@ pub struct Resource {
     pub version: String,
     pub kind: String,
     pub plural: String,
-    /// `None`: only the API server knows.
+    /// `None` if only the API server knows.
     pub scope: Option<Reach>,
 }
 
 impl Resource {
-    /// The resource of which only a path is known.
+    /// A resource of which only the path is known.
     pub fn of_plural(group: &str, plural: &str) -> Self {
         let known = kubernetes::kinds().find(|known| known.group == group && known.plural == plural);
         known.map(Self::from).unwrap_or_else(|| {
@@ -39,11 +39,12 @@ impl From<kubernetes::Kind> for Resource {
     }
 }
 
-/// The kinds of the project and of the crates that it uses. Their names may be constants, which only an evaluator reads.
+/// The kinds of the project and of the crates that it uses. Their names may be constants, which need an evaluator.
 pub trait Resources {
     /// The resource of a type; `None` if it is no kind, or its names are not evident.
     fn resource_of(&mut self, target: &Target) -> Option<Resource>;
 
-    /// The resource that has these names, whose plural the API server is asked for, as `discovery::pinned_kind` does.
+    /// The resource with these names. The plural comes from the API server at run time, as with
+    /// `discovery::pinned_kind`.
     fn resource_named(&mut self, group: &str, version: &str, kind: &str) -> Resource;
 }

@@ -1,4 +1,4 @@
-//! The types that `#[derive(CustomResource)]` makes next to a spec.
+//! The types that `#[derive(CustomResource)]` generates next to a spec.
 
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
@@ -13,7 +13,7 @@ use opctl_model::names::default_plural;
 struct Argument(Meta);
 
 impl Parse for Argument {
-    /// Old releases of kube have `struct` for `root`. A keyword is no path, so it is no `Meta`.
+    /// Old releases of kube have `struct` instead of `root`. A keyword is not a path, so it is not a `Meta`.
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         if !input.peek(Token![struct]) {
             return input.parse().map(Self);
@@ -34,7 +34,7 @@ fn kube_metas(input: &DeriveInput) -> Vec<Meta> {
         .collect()
 }
 
-/// The text of an argument of `#[kube(…)]`; `None` if it is missing or repeated.
+/// The string in an argument of `#[kube(…)]`; `None` if it is missing or repeated.
 fn text(metas: &[Meta], key: &str) -> Option<String> {
     let mut given = metas.iter().filter(|meta| meta.path().is_ident(key));
     match (value(given.next()?.clone()).ok()?, given.next()) {
@@ -43,13 +43,14 @@ fn text(metas: &[Meta], key: &str) -> Option<String> {
     }
 }
 
-/// The name of the type that the derive makes.
+/// The name of the type that the derive generates.
 pub fn root_name(input: &DeriveInput) -> Option<syn::Ident> {
     let metas = kube_metas(input);
     syn::parse_str(&text(&metas, "root").or_else(|| text(&metas, "kind"))?).ok()
 }
 
-/// Group, version, kind, plural and scope. Every kube since 0.60 has these arguments, so they are known even if the schema cannot be derived.
+/// Group, version, kind, plural and scope. Every kube since 0.60 has these arguments, so they are known even if the
+/// schema cannot be derived.
 pub fn resource(input: &DeriveInput) -> Option<Resource> {
     let metas = kube_metas(input);
     let kind = text(&metas, "kind")?;
@@ -64,12 +65,12 @@ pub fn resource(input: &DeriveInput) -> Option<Resource> {
     })
 }
 
-/// True if the kind has a status subresource.
+/// `true` if the kind has a status subresource.
 pub fn has_status(input: &DeriveInput) -> bool {
     kube_metas(input).iter().any(|meta| meta.path().is_ident("status"))
 }
 
-/// That type, with the attributes that say which kind it is.
+/// The generated type, with the attributes that determine its kind.
 pub fn root_type(input: &DeriveInput) -> Option<DeriveInput> {
     let root = root_name(input)?;
     let metas = kube_metas(input);

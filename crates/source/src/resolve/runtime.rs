@@ -1,14 +1,15 @@
-//! The permissions that `opctl-runtime` needs for what a project uses of it.
+//! The permissions that `opctl-runtime` needs for the items that a project uses.
 //!
-//! The runtime's RBAC markers are above its public items. A marker counts if the project's own code names the item in a path
-//! of the runtime: in a `use`, in an expression, in the tokens of a macro. Both are found on tokens, because manifests are made
-//! without parsing function bodies. A false match grants a permission too many, a missed one lets the operator fail in the
-//! cluster, so the search errs on the side of matches: paths through re-exports, renames and globs count as well.
+//! The runtime's RBAC markers are above its public items. A marker counts if the project's own code names the item in
+//! a path of the runtime: in a `use`, in an expression, in the tokens of a macro. The search uses tokens, because
+//! manifests are generated without parsing function bodies. A false match grants one permission too many, a missed
+//! one lets the operator fail in the cluster, so the search prefers false matches: paths through re-exports, renames
+//! and globs count as well.
 //!
-//! Even if the runtime's source is in the project's tree, it does not count as the project's code. Cargo.toml or Cargo.lock
-//! locates it; until cargo has fetched it, the built-in copy is used if it has the same version (`Tree::with_runtime`). A missing
-//! source is an error (OP113), because the operator would lack permissions. `tests/thorough/runtime.rs` compares the markers with
-//! the requests in the runtime's source.
+//! Even if the runtime's source is in the project's tree, it does not count as the project's code. Cargo.toml or
+//! Cargo.lock locates it; until cargo has fetched it, the built-in copy is used if it has the same version
+//! (`Tree::with_runtime`). A missing source is an error (OP113), because the operator would lack permissions.
+//! `tests/thorough/runtime.rs` compares the markers with the requests in the runtime's source.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -35,12 +36,12 @@ pub const PACKAGE: &str = "opctl-runtime";
 /// The placeholder in markers for the name of the operator's package.
 const OPERATOR: &str = "{operator}";
 
-/// The source of the runtime that a package is built with.
+/// Source of the runtime that a package is built with.
 pub struct Runtime {
     pub tree: Rc<Tree>,
     pub package: Rc<Package>,
     pub cfg: Cfg,
-    /// The name of its folder in messages.
+    /// The label of its folder in messages.
     pub label: String,
 }
 
@@ -51,7 +52,8 @@ pub struct Permissions {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// What the operators among the packages need: each for its own code and that of the project's libraries.
+/// The permissions that the operators among the packages need: each for its own code and that of the project's
+/// libraries.
 pub fn needs(modules: &Modules, packages: &[Package]) -> Permissions {
     let mut needs = Permissions::default();
     let uses = Uses::of(modules);
@@ -111,7 +113,7 @@ impl Permissions {
         problems.into_iter().for_each(|problem| self.report(problem));
     }
 
-    /// Several operators have the same runtime.
+    /// Several operators may have the same runtime, so duplicates are skipped.
     fn report(&mut self, problem: Diagnostic) {
         if !self.diagnostics.contains(&problem) {
             self.diagnostics.push(problem);
@@ -128,7 +130,7 @@ fn unattached(span: Span) -> Diagnostic {
         .help(format!("or undo the edit: `opctl init --runtime vendored --overwrite {path}`"))
 }
 
-/// The file with the name of the operator in its markers.
+/// The file, with the name of the operator in its markers.
 pub fn for_operator(file: &Arc<SourceFile>, operator: &str) -> Arc<SourceFile> {
     match file.text.contains(OPERATOR) {
         true => SourceFile::new(file.path.clone(), file.text.replace(OPERATOR, operator)),
@@ -137,11 +139,11 @@ pub fn for_operator(file: &Arc<SourceFile>, operator: &str) -> Arc<SourceFile> {
 }
 
 impl Runtime {
-    /// The files of the library, as far as they are compiled.
+    /// The files of the library that are compiled.
     fn files(&self, problems: &mut Vec<Diagnostic>) -> Vec<Arc<SourceFile>> {
         let mut files = Vec::new();
         let Some((_, root)) = &self.package.library else { return files };
-        // Where the file may be, and the folder of its modules.
+        // Candidates for a file, and the folder of its modules.
         let mut open = vec![(vec![root.clone()], parent(root).to_owned())];
         while let Some((candidates, folder)) = open.pop() {
             let mut read = |path: String| {
@@ -168,7 +170,7 @@ impl Runtime {
         files
     }
 
-    /// The names in `mod name;`, of those that are compiled.
+    /// The names in `mod name;` of modules that are compiled.
     fn modules(&self, text: &str) -> Vec<String> {
         let text = skim::modules_part(text);
         let tokens = code(text);
@@ -209,12 +211,12 @@ pub(crate) fn sign(tokens: &Tokens, at: usize) -> Option<u8> {
     }
 }
 
-/// The text of attributes, which is mostly not worth parsing.
+/// The text of attributes, which is usually not worth parsing.
 #[derive(Clone, Copy)]
 struct Attributes<'a>(&'a str);
 
 impl<'a> Attributes<'a> {
-    /// Those that begin at a token, and the token behind them.
+    /// The attributes that begin at a token, and the next token.
     fn read(text: &'a str, tokens: &Tokens, start: usize) -> (Self, usize) {
         let mut at = start;
         while sign(tokens, at) == Some(b'#') && sign(tokens, at + 1) == Some(b'[') {
@@ -224,7 +226,7 @@ impl<'a> Attributes<'a> {
         (Self(&text[range]), at)
     }
 
-    /// None where they are nested too deeply for a parser, which the compiler would not take either.
+    /// Empty if they are nested too deeply for a parser, and so for the compiler.
     fn parsed(self) -> Vec<Attribute> {
         if excess(self.0).is_some() {
             return Vec::new();
@@ -232,19 +234,19 @@ impl<'a> Attributes<'a> {
         Attribute::parse_outer.parse_str(self.0).unwrap_or_default()
     }
 
-    /// Whether they leave their item out.
+    /// `true` if they remove their item.
     fn remove(self, cfg: &Cfg) -> bool {
         self.0.contains("cfg") && cfg.keeps(&self.parsed()) == Some(false)
     }
 
-    /// Whether one of them is `#[name]` or `#[path::name]`.
+    /// `true` if one of them is `#[name]` or `#[path::name]`.
     fn have(self, name: &str) -> bool {
         let is_it = |it: &Attribute| it.path().segments.last().is_some_and(|last| last.ident == name);
         self.0.contains(name) && self.parsed().iter().any(is_it)
     }
 }
 
-/// Whether there is a `pub` without a restriction at a token, and the token behind it.
+/// `true` if there is an unrestricted `pub` at a token, and the next token.
 fn visibility(text: &str, tokens: &Tokens, at: usize) -> (bool, usize) {
     match word(text, tokens, at) {
         Some("pub") if sign(tokens, at + 1) == Some(b'(') => (false, behind_group(tokens, at + 1)),
@@ -253,23 +255,23 @@ fn visibility(text: &str, tokens: &Tokens, at: usize) -> (bool, usize) {
     }
 }
 
-/// What a marker is for.
+/// The item of a marker.
 struct Item<'a> {
     name: &'a str,
-    /// Its own, and those of the type whose method it is.
+    /// Its own attributes, and those of the type if it is a method.
     attributes: [Attributes<'a>; 2],
 }
 
-/// A place in a text, which only moves forward.
+/// A position in a text, which only moves forward.
 #[derive(Default)]
 struct Place {
-    /// The token behind it.
+    /// The next token.
     next: usize,
-    /// The blocks around it, each by the token that its item begins with.
+    /// The enclosing blocks, each by the first token of its item.
     around: Vec<usize>,
-    /// The token that the item at hand begins with.
+    /// The first token of the current item.
     start: usize,
-    /// How many parentheses and brackets are open.
+    /// Number of open parentheses and brackets.
     depth: i32,
 }
 
@@ -290,15 +292,15 @@ impl Place {
         }
     }
 
-    /// The public item that begins here, or the type whose method does.
+    /// The public item that begins here; for a method, its type.
     fn item_below<'a>(&self, text: &'a str, tokens: &Tokens) -> Option<Item<'a>> {
-        // Attributes may be above the marker as well.
+        // Attributes may also be above the marker.
         let (own, behind) = Attributes::read(text, tokens, self.start);
         let begins = self.next <= behind;
         let blocks: Vec<Header> = self.around.iter().map(|start| Header::read(text, tokens, *start)).collect();
         let outer = blocks.iter().rev().find(|block| block.keyword != "mod");
         let header = match outer {
-            // A method counts for its type.
+            // A method counts as its type.
             Some(block) if matches!(block.keyword, "impl" | "trait") && blocks.last()?.keyword == block.keyword => {
                 *block
             }
@@ -309,14 +311,14 @@ impl Place {
     }
 }
 
-/// How an item begins.
+/// The start of an item.
 #[derive(Clone, Copy)]
 struct Header<'a> {
     attributes: Attributes<'a>,
     keyword: &'a str,
-    /// The type, where it is an `impl`.
+    /// The type, if it is an `impl`.
     name: Option<&'a str>,
-    /// As far as the item itself shows.
+    /// By the item alone, without the modules around it.
     is_public: bool,
 }
 
@@ -338,7 +340,7 @@ impl<'a> Header<'a> {
                 (name(at + 1), is_public)
             }
             "macro_rules" => (name(at + 2), attributes.have("macro_export")),
-            // Its type may be private; then nobody can name it.
+            // Its type may be private; then no other crate can name it.
             "impl" => (implemented(text, tokens, at + 1), true),
             _ => (None, false),
         };
@@ -346,13 +348,13 @@ impl<'a> Header<'a> {
     }
 }
 
-/// The last name in the path of the type that an `impl` is for.
+/// The last name in the path of the type of an `impl`.
 fn implemented<'a>(text: &'a str, tokens: &Tokens, start: usize) -> Option<&'a str> {
     let (mut depth, mut name) = (0_i32, None);
     for at in start..tokens.len() {
         match (word(text, tokens, at), sign(tokens, at)) {
             (_, Some(b'<')) => depth += 1,
-            // `->` closes nothing.
+            // The `>` of `->` closes nothing.
             (_, Some(b'>')) if sign(tokens, at - 1) != Some(b'-') => depth -= 1,
             (Some("where"), _) | (_, Some(b'{')) if depth == 0 => break,
             (Some("for"), _) if depth == 0 => name = None,
@@ -376,7 +378,8 @@ impl Uses {
         if search.roots.is_empty() {
             return Self(BTreeMap::new());
         }
-        // Each with what was known when it was read. A `use` may give a module another name, which other files use.
+        // The files with the roots that were known when each was read. A `use` may rename a module, which other files
+        // use.
         let mut files: Vec<_> = modules.files().into_iter().map(|file| (file, (0, false))).collect();
         loop {
             let before = search.known();
@@ -394,7 +397,7 @@ impl Uses {
         }
     }
 
-    /// What an operator uses, together with the libraries of the project.
+    /// The names that an operator uses, including the libraries of the project.
     fn of_operator(&self, operator: &Package, operators: &[&Package]) -> BTreeSet<String> {
         let is_other =
             |folder: &String| *folder != operator.folder && operators.iter().any(|other| other.folder == *folder);
@@ -403,7 +406,7 @@ impl Uses {
 }
 
 struct Search {
-    /// The first segments of paths of the runtime: the crate's name, and the names that its modules are imported as.
+    /// First segments of paths of the runtime: the crate's name, and the names under which its modules are imported.
     roots: Vec<String>,
     /// A glob imports names, so any word may be one of the runtime's.
     has_glob: bool,
@@ -483,7 +486,7 @@ impl<'a> Scan<'a> {
         sign(self.tokens, at) == Some(b':') && sign(self.tokens, at + 1) == Some(b':')
     }
 
-    /// Behind the item, statement, field or arm that begins at a token.
+    /// The token after the item, statement, field or arm that begins at a token.
     fn behind_item(&self, start: usize) -> usize {
         let mut at = start;
         while let Some((token, _)) = self.tokens.get(at) {
@@ -498,7 +501,7 @@ impl<'a> Scan<'a> {
         at
     }
 
-    /// The rest of a path or the tree of a `use`, from behind a `::`; gives the token behind it.
+    /// Reads the rest of a path or the tree of a `use`, after a `::`; returns the next token.
     fn tree(&mut self, start: usize, parent: &'a str) -> usize {
         let (mut at, mut last) = (start, parent);
         loop {
@@ -513,7 +516,7 @@ impl<'a> Scan<'a> {
                         continue;
                     }
                     let renamed = self.word(at + 2).filter(|_| self.word(at + 1) == Some("as"));
-                    // A name in lower case may be a module.
+                    // A lower-case name may be a module.
                     if self.is_use && last.starts_with(|c: char| !c.is_uppercase()) {
                         self.search.add_root(renamed.unwrap_or(last));
                     }
@@ -524,7 +527,7 @@ impl<'a> Scan<'a> {
                     at += 1;
                     while at + 1 < end {
                         at = self.tree(at, last);
-                        // To what follows the comma.
+                        // Skips to the next comma.
                         while at + 1 < end && sign(self.tokens, at) != Some(b',') {
                             at += 1;
                         }

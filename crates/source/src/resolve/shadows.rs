@@ -1,7 +1,7 @@
-//! What the crate itself may have put in the place of std's macros, traits and methods.
+//! Macros, traits and methods of the crate that may shadow those of std.
 //!
-//! Macros and traits have no place in the module tree that manifests are read from, so they are found in the tokens of all
-//! files. A trait counts as in scope wherever its name can be seen. A glob of another crate is read in its source.
+//! Macros and traits are not in the module tree for manifests, so they are found in the tokens of all files. A trait
+//! counts as in scope if its name is visible. A glob of another crate is read in its source.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -11,31 +11,31 @@ use super::modules::{ModuleId, Modules, UsePath};
 use super::names::{Namespace, Target, follow, resolve};
 use opctl_model::lexer::{Token, code};
 
-/// Crates whose names opctl knows: a glob of them brings no method or macro of std's names.
+/// Crates whose names opctl knows: a glob of them imports no method or macro with a name of std's.
 const HARMLESS: &[&str] =
     &["std", "core", "alloc", "k8s_openapi", "kube", "kube_core", "schemars", "serde", "serde_json"];
 
-/// A name that a macro makes.
+/// A name from a macro's output.
 const ANY: &str = "$";
 
 /// The macros, traits and methods that a crate declares.
 #[derive(Default)]
 struct Declared {
     macros: BTreeSet<String>,
-    /// With the methods of each.
+    /// Traits with their methods.
     traits: BTreeMap<String, BTreeSet<String>>,
-    /// The functions of types themselves.
+    /// Inherent functions of types.
     methods: BTreeSet<String>,
 }
 
-/// The methods of std that values of the source have as well.
+/// Methods of std that values of types in the source also have.
 pub const OF_ANY: &[&str] = &["clone", "into"];
 
-/// Whether a text may have a function of this name, by a look at its bytes.
+/// `true` if a text may have a function with this name. It only compares bytes.
 fn may_define(text: &str, name: &str) -> bool {
     text.match_indices(name).any(|(at, _)| {
         let before = text[..at].trim_end();
-        // Behind `fn`, a comment, or `r#`.
+        // After `fn`, a comment, or `r#`.
         let line = before.lines().next_back().unwrap_or_default();
         before.ends_with("fn") || before.ends_with("*/") || before.ends_with('#') || line.contains("//")
     })
@@ -56,7 +56,7 @@ impl Declared {
             Some((Token::Sign(sign), _)) => Some(*sign),
             _ => None,
         };
-        // Behind the head of an item.
+        // After the head of an item.
         let body = |at: usize| (at..tokens.len()).find(|index| matches!(sign(*index), Some(b'{' | b';')));
         let functions = |open: usize| {
             let mut depth = 0;
@@ -80,7 +80,7 @@ impl Declared {
                     let head: Vec<&str> = outside.filter_map(word).collect();
                     match head.iter().position(|word| *word == "for") {
                         None => self.methods.extend(functions(open)),
-                        // `impl Into<Own> for …` goes before std's, which is by `From`.
+                        // `impl Into<Own> for …` takes precedence over std's blanket `impl`, which uses `From`.
                         Some(end) if end > 0 && head[end - 1] == "Into" => {
                             _ = self.traits.entry("Into".into()).or_default()
                         }
@@ -100,7 +100,7 @@ impl Declared {
     }
 }
 
-/// The declarations of the project (`None`) and of the crates that it uses, by their roots; each is read when it is first needed.
+/// Declarations of the project (`None`) and of the crates that it uses, by their roots; each is read on demand.
 pub struct Shadows<'a> {
     modules: &'a Modules,
     crates: HashMap<Option<ModuleId>, Rc<Declared>>,
@@ -132,18 +132,19 @@ impl<'a> Shadows<'a> {
         declared
     }
 
-    /// Whether the crate declares a trait of this name.
+    /// `true` if the crate declares a trait with this name.
     pub fn is_own_trait(&mut self, name: &str, module: ModuleId) -> bool {
         let declared = self.declared(module);
         declared.traits.contains_key(name) || declared.traits.contains_key(ANY)
     }
 
-    /// Whether a type of the crate has a method of this name, which goes before that of any trait.
+    /// `true` if a type of the crate has an inherent method with this name, which takes precedence over that of any
+    /// trait.
     pub fn is_own_method(&mut self, method: &str, module: ModuleId) -> bool {
         self.declared(module).methods.contains(method)
     }
 
-    /// Whether `value.method()` may be a method of a trait of the crate, or of one that a glob brings.
+    /// `true` if `value.method()` may be a method of a trait of the crate, or of one that a glob imports.
     pub fn may_be_of_own_trait(&mut self, method: &str, module: ModuleId) -> bool {
         let reach = self.reach(module);
         if reach.is_unknown {
@@ -163,7 +164,7 @@ impl<'a> Shadows<'a> {
         }) || reach.traits.iter().any(may_have)
     }
 
-    /// Whether `name!` may be a macro of the crate, or one that it imports from elsewhere.
+    /// `true` if `name!` may be a macro of the crate, or one that it imports from another crate than `of`.
     pub fn is_own_macro(&mut self, name: &str, of: &str, module: ModuleId) -> bool {
         let reach = self.reach(module);
         let is_imported = reach.modules.iter().any(|id| {
@@ -178,7 +179,7 @@ impl<'a> Shadows<'a> {
         reach.is_unknown || is_imported || reach.declared.iter().any(is_declared)
     }
 
-    /// What is in scope in a module through globs.
+    /// The items that are in scope in a module through globs.
     fn reach(&mut self, module: ModuleId) -> Rc<Reach> {
         if let Some(reach) = self.scopes.get(&module) {
             return reach.clone();
@@ -195,7 +196,7 @@ impl<'a> Shadows<'a> {
                     Found::Read(_) | Found::Nothing => {}
                 }
             }
-            // A crate that a glob is of may hand on the traits of another one.
+            // The crate of a glob may re-export the traits of another one.
             let handed_on = here.uses.iter().filter(|_| self.modules.is_foreign(id));
             for (bound, used) in handed_on.flat_map(|(bound, uses)| uses.iter().map(move |used| (bound, used))) {
                 match self.behind(id, &used.path) {
@@ -203,7 +204,7 @@ impl<'a> Shadows<'a> {
                         reach.traits.extend(self.declared(at).traits.get(&name).cloned());
                     }
                     Found::Unread => reach.is_unknown = true,
-                    // Else it is a function or a macro.
+                    // A lower-case name is a function or a macro.
                     Found::Made => reach.is_unknown |= bound.starts_with(char::is_uppercase),
                     Found::Read(_) | Found::Nothing => {}
                 }
@@ -220,7 +221,7 @@ impl<'a> Shadows<'a> {
         reach
     }
 
-    /// What an import names, in the source of the crate that has it.
+    /// The item that an import refers to, in the source of its crate.
     fn behind(&self, module: ModuleId, path: &UsePath) -> Found {
         let Some(mut target) = resolve(self.modules, module, path, Namespace::Type) else { return Found::Nothing };
         while let Target::Foreign(foreign) = &target {
@@ -231,7 +232,7 @@ impl<'a> Shadows<'a> {
                 Ok(Some(Target::Foreign(next))) if next == *foreign => return Found::Unread,
                 Ok(Some(next)) => next,
                 Ok(None) if foreign.via.is_some() => return Found::Made,
-                // It has procedural macros only.
+                // The crate has only procedural macros.
                 Err(Missing::Library { .. }) => return Found::Nothing,
                 Ok(None) | Err(_) => return Found::Unread,
             };
@@ -240,26 +241,26 @@ impl<'a> Shadows<'a> {
     }
 }
 
-/// What an import names.
+/// The item that an import refers to.
 enum Found {
     Read(Target),
-    /// Nothing that has methods or macros of std's names.
+    /// An item without methods or macros.
     Nothing,
-    /// A macro makes it, or it is no type, trait or module.
+    /// A macro declares it, or it is not a type, trait or module.
     Made,
     /// The source of its crate is not on disk.
     Unread,
 }
 
-/// What is in scope in a module.
+/// The items in scope in a module.
 #[derive(Default)]
 struct Reach {
-    /// The module itself, and those whose names globs bring.
+    /// The module itself, and the modules whose names globs import.
     modules: Vec<ModuleId>,
     /// The declarations of their crates.
     declared: Vec<Rc<Declared>>,
-    /// The methods of each trait that another crate hands on.
+    /// The methods of each trait that another crate re-exports.
     traits: Vec<BTreeSet<String>>,
-    /// A glob brings names that are not known.
+    /// A glob imports unknown names.
     is_unknown: bool,
 }

@@ -1,6 +1,7 @@
-//! Rust text → items, less what no manifest needs: tests, and the bodies of functions that no attribute can name.
+//! Rust text → items, without the parts that no manifest needs: tests, and the bodies of functions that no attribute
+//! can name.
 //!
-//! A controller is mostly such bodies, so this halves the time; and code in them need not be finished to be read past.
+//! A controller consists mostly of such bodies, so this halves the time; and their code need not be complete.
 
 use std::ops::Range;
 
@@ -9,7 +10,7 @@ use syn::File;
 
 use opctl_model::lexer::{Lexer, Token, behind_group, code, preamble};
 
-/// The items of a file. Spans are those of the text.
+/// The items of a file. Spans are those in the original text.
 pub fn items(text: &str) -> syn::Result<File> {
     syn::parse_str(&skimmed(text))
 }
@@ -21,7 +22,8 @@ pub fn whole(text: &str) -> syn::Result<File> {
     syn::parse_str(&format!("{blank}{}", &text[preamble..]))
 }
 
-/// Whether a text may have a custom resource, by a look at its bytes: kube's derive, or `#[kube(…)]` with another name of it.
+/// `true` if a text may have a custom resource: kube's derive, or `#[kube(…)]` with a renamed derive. It only
+/// compares bytes.
 pub fn may_declare_kind(text: &str) -> bool {
     text.contains("CustomResource")
         || text.match_indices("kube").any(|(at, word)| {
@@ -36,7 +38,7 @@ pub fn may_declare_kind(text: &str) -> bool {
 pub struct KindAttribute {
     /// The word `kube`.
     pub at: Range<usize>,
-    /// Where the name of its type begins; `None` where a macro makes the type.
+    /// Offset of its type's name; `None` if a macro declares the type.
     pub name: Option<usize>,
 }
 
@@ -53,7 +55,7 @@ pub fn kinds_in(text: &str) -> Vec<KindAttribute> {
         if !(at + 2..end).any(|at| word(at) == "kind" && word(at + 1) == "=") {
             continue;
         }
-        // The attributes that follow, and the visibility; within `cfg_attr`, it is the end of that first.
+        // Skips the following attributes and the visibility; within `cfg_attr`, first the end of that.
         let mut next = end;
         let name = loop {
             next = match word(next) {
@@ -64,7 +66,7 @@ pub fn kinds_in(text: &str) -> Vec<KindAttribute> {
                 _ => break None,
             };
         };
-        // Several attributes of one type.
+        // A type may have several attributes.
         if name.is_none() || kinds.last().is_none_or(|last| last.name != name) {
             kinds.push(KindAttribute { at: tokens[at].1.clone(), name });
         }
@@ -72,7 +74,7 @@ pub fn kinds_in(text: &str) -> Vec<KindAttribute> {
     kinds
 }
 
-/// Where the code of a procedural macro writes `#[kube(…)]`, as tokens or as text.
+/// The range at which the code of a procedural macro generates `#[kube(…)]`, as tokens or as a string.
 pub fn kind_made_in(text: &str) -> Option<Range<usize>> {
     let tokens: Vec<_> = code(text);
     let starts =
@@ -83,11 +85,11 @@ pub fn kind_made_in(text: &str) -> Option<Range<usize>> {
     written.or_else(|| tokens.iter().find(is_text).map(|(_, range)| range.clone()))
 }
 
-/// Whether a file has no module of its own in another file.
+/// `true` if a file has no child module in another file.
 pub fn is_leaf(text: &str) -> bool {
     let mut tokens = Lexer::new(modules_part(text)).code();
     while let Some((token, range)) = tokens.next() {
-        // Only `mod name;`, for an inline module's tokens are here, too.
+        // Only `mod name;`, because the tokens of inline modules are included.
         if token == Token::Word && &text[range] == "mod" {
             let raw = usize::from(tokens.next().is_some_and(|(_, name)| text[name.end..].starts_with('#'))) * 2;
             if tokens.nth(raw).is_some_and(|(token, _)| token == Token::Sign(b';')) {
@@ -98,8 +100,8 @@ pub fn is_leaf(text: &str) -> bool {
     true
 }
 
-/// The start of a text, with everything that may be a `mod name;` by a look at its bytes, also in a string or a comment: most
-/// files have none, and most others have them at the top. So little of them is lexed.
+/// The start of a text that contains everything that may be a `mod name;`, also in a string or a comment. It only
+/// compares bytes: most files have no such item, and most others have it at the top, so little of them is lexed.
 pub fn modules_part(text: &str) -> &str {
     let end = |at: usize| {
         let rest = &text[at + "mod".len()..];
@@ -108,7 +110,7 @@ pub fn modules_part(text: &str) -> &str {
         match after.bytes().next() {
             _ if name.len() == rest.len() && !name.starts_with('/') => None,
             Some(b';') => Some(text.len() - after.len() + 1),
-            // A comment may stand between the words.
+            // A comment may be between the words.
             Some(b'/') => Some(text.len()),
             _ => None,
         }
@@ -117,13 +119,13 @@ pub fn modules_part(text: &str) -> &str {
     &text[..ends.max().unwrap_or(0)]
 }
 
-/// The text with blanks where it is left out, so that all else stays at its place.
+/// The text with the needless parts blanked, so that offsets remain valid.
 fn skimmed(text: &str) -> String {
     let mut skim = Skim { text, tokens: code(text), at: 0, needless: Vec::new() };
     skim.needless.push(0..preamble(text));
     while skim.at < skim.tokens.len() {
         skim.items();
-        // A brace too many: the parser will tell.
+        // An extra brace: the parser reports it.
         skim.at += 1;
     }
     let mut skimmed = text.as_bytes().to_vec();
@@ -133,21 +135,21 @@ fn skimmed(text: &str) -> String {
     String::from_utf8(skimmed).expect("tokens end where characters end")
 }
 
-/// More tokens than these are more than a few lines.
+/// Maximum number of tokens in a body of a few lines.
 const SHORT: usize = 100;
 
 struct Skim<'a> {
     text: &'a str,
     tokens: Vec<(Token, Range<usize>)>,
-    /// The next token.
+    /// Index of the next token.
     at: usize,
     needless: Vec<Range<usize>>,
 }
 
 impl<'a> Skim<'a> {
-    /// Items of a file, module, `impl` or trait, up to the brace that ends them.
+    /// Items of a file, module, `impl` or trait, up to the closing brace.
     fn items(&mut self) {
-        // What the item at hand begins with.
+        // The first token of the current item.
         let (mut start, mut is_test, mut is_async, mut keyword) = (self.at, false, false, "");
         while let Some((token, _)) = self.tokens.get(self.at) {
             match token {
@@ -159,11 +161,11 @@ impl<'a> Skim<'a> {
                 Token::Sign(b';') => {}
                 Token::Sign(b'{') => {
                     match keyword {
-                        // Only these hold items; in any other braces there is nothing to leave out.
+                        // Only these contain items; nothing is blanked in other braces.
                         "mod" if is_test => {
                             self.group();
                             let end = self.tokens[self.at - 1].1.end;
-                            // Its comments go with it: they would document what follows, or nothing.
+                            // Its comments are blanked too: they would document the next item, or none.
                             let before = start.checked_sub(1).map_or(0, |before| self.tokens[before].1.end);
                             self.needless.push(before..end);
                         }
@@ -205,7 +207,7 @@ impl<'a> Skim<'a> {
         }
     }
 
-    /// Past `#[…]` or `#![…]`; gives its text without blanks.
+    /// Skips `#[…]` or `#![…]`; returns its text without whitespace.
     fn attribute(&mut self) -> String {
         self.at += 1;
         if self.sign(self.at) == Some(b'!') {
@@ -216,8 +218,8 @@ impl<'a> Skim<'a> {
         self.tokens[start..self.at].iter().map(|(_, range)| &self.text[range.clone()]).collect()
     }
 
-    /// Past `fn name…(…) … { … }`. Defaults are made by functions without an argument, and skipped by functions of one;
-    /// of the others, which these may call, only the bodies of a few lines are kept.
+    /// Skips `fn name…(…) … { … }`. Defaults are functions without parameters, and `skip_serializing_if` names
+    /// functions with one; of the others, which these may call, only bodies of a few lines are kept.
     fn function(&mut self, is_async: bool) {
         let mut is_called = None;
         while let Some((token, _)) = self.tokens.get(self.at) {
@@ -248,7 +250,7 @@ impl<'a> Skim<'a> {
         }
     }
 
-    /// Whether a block has what counts wherever it stands: an `impl`, a module, or a custom resource.
+    /// `true` if a block has items that count in any block: an `impl`, a module, or a custom resource.
     fn counts(&self, block: Range<usize>) -> bool {
         block.into_iter().any(|index| {
             self.tokens[index].0 == Token::Word
@@ -260,7 +262,7 @@ impl<'a> Skim<'a> {
         })
     }
 
-    /// Whether no attribute can name a function with these arguments, but for a method of `self` alone.
+    /// `true` if no attribute can name a function with these parameters, other than a method with `self` alone.
     fn is_method_or_takes_several(&self, arguments: Range<usize>) -> bool {
         let mut depth = 0_i32;
         arguments.clone().any(|index| {
@@ -268,7 +270,7 @@ impl<'a> Skim<'a> {
                 Token::Word if self.word(index) == "self" => return true,
                 Token::Sign(b'<' | b'(' | b'[' | b'{') => depth += 1,
                 Token::Sign(b'>' | b')' | b']' | b'}') => depth -= 1,
-                // A comma at the end separates nothing.
+                // A trailing comma separates nothing.
                 Token::Sign(b',') if depth == 0 && index + 1 < arguments.end => return true,
                 _ => {}
             }
@@ -276,7 +278,7 @@ impl<'a> Skim<'a> {
         })
     }
 
-    /// Past a group in parentheses, brackets or braces.
+    /// Skips a group in parentheses, brackets or braces.
     fn group(&mut self) {
         let mut depth = 0_i32;
         while let Some((token, _)) = self.tokens.get(self.at) {
