@@ -1,8 +1,8 @@
 //! Blocks → values: `let`, `if`, `match`, `return`, `?`.
 //!
-//! A name has one value. The exception is an idiom of `impl Default` and of functions that make a schema: the statements of a
-//! block may complete the local of a `let mut` in the same block, by `local.field = value;` and `schema.insert(key, value);`.
-//! Whatever else changes something is left to a compiler: loops, `push`, `+=`, `&mut`.
+//! A name has one value. The exception is an idiom of `impl Default` and of functions that build a schema: the
+//! statements of a block may complete the local of a `let mut` in the same block, by `local.field = value;` and
+//! `schema.insert(key, value);`. All other mutation is left to a compiler: loops, `push`, `+=`, `&mut`.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -18,7 +18,7 @@ use super::items::Function;
 use super::numbers::without_parens;
 use super::values::{Hint, Local, Value, has_attributes, key_of, size_of};
 
-/// The way out of an expression that has no value.
+/// The exit of an expression that has no value.
 enum Exit {
     Refused,
     Return(Value),
@@ -33,7 +33,8 @@ impl From<Refused> for Exit {
 /// The value of an expression that may leave its function.
 type Run = Result<Value, Exit>;
 
-/// The immutable locals of a block whose type only their uses give, and whether one of these was evaluated.
+/// Immutable locals of a block whose type only follows from their uses; the flag is `true` if one of these was
+/// evaluated.
 type Waiting<'b> = Vec<(&'b syn::Local, Rc<Cell<bool>>)>;
 
 impl Evaluator<'_, '_> {
@@ -59,7 +60,7 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    /// The text that `fmt(&self, formatter)` writes.
+    /// The string that `fmt(&self, formatter)` writes.
     pub fn written_to(&mut self, function: &Function, value: Value) -> Derived<Option<String>> {
         let item = &function.item;
         let formatter = match item.sig.inputs.iter().collect::<Vec<_>>()[..] {
@@ -79,7 +80,7 @@ impl Evaluator<'_, '_> {
         Ok(matches!(result, Value::Result(Some(_))).then(|| text.take()))
     }
 
-    /// Evaluates an expression once, and in order with what is around it.
+    /// Evaluates an expression once, in order with the expressions around it.
     fn run(&mut self, expr: &Expr, scope: &Scope, hint: &Hint, returned: &Hint) -> Run {
         match expr {
             Expr::Paren(inner) => self.run(&inner.expr, scope, hint, returned),
@@ -142,14 +143,14 @@ impl Evaluator<'_, '_> {
         Ok(self.cx.not_evident(choice, scope)?)
     }
 
-    /// Adds to what a `fmt` writes.
+    /// Appends to the output of a `fmt`.
     fn write(&mut self, formatter: &Expr, text: &str, scope: &Scope) -> Derived<Value> {
         let written = scope.formatter(formatter).map(|written| written.borrow_mut().push_str(text));
         self.cx.or_not_evident(written, formatter, scope)?;
         Ok(Value::Result(Some(Box::new(Value::Unit))))
     }
 
-    /// Returns true if a condition holds; what `let` binds in it is added to the scope.
+    /// `true` if a condition holds; `let` bindings in it are added to the scope.
     pub fn condition(&mut self, condition: &Expr, scope: &mut Scope) -> Derived<bool> {
         match condition {
             Expr::Let(binding) => {
@@ -166,7 +167,7 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    /// The value of a block whose scope this is.
+    /// The value of a block with this scope.
     fn run_block(&mut self, block: &Block, scope: &mut Scope, hint: &Hint, returned: &Hint) -> Run {
         self.bind_constants(block, scope)?;
         let mut waiting = Vec::new();
@@ -185,7 +186,7 @@ impl Evaluator<'_, '_> {
         returned: &Hint,
         waiting: &mut Waiting<'b>,
     ) -> Run {
-        // The local that the block ends with has the type that is expected of the block.
+        // The local at the end of the block has the type that is expected of the block.
         let last = match statements.last() {
             Some(Stmt::Expr(Expr::Path(path), None)) => path.path.get_ident(),
             _ => None,
@@ -262,7 +263,7 @@ impl Evaluator<'_, '_> {
         self.cx.or_not_evident(inserted, call, scope).map(drop)
     }
 
-    /// The constants of a block are there from its start, and see neither locals nor parameters.
+    /// Constants of a block are in scope from its start, and see neither locals nor parameters.
     fn bind_constants(&mut self, block: &Block, scope: &mut Scope) -> Derived<()> {
         let items = block.stmts.iter().filter_map(|statement| match statement {
             Stmt::Item(item) => Some(item),
@@ -278,7 +279,7 @@ impl Evaluator<'_, '_> {
         let mut inner = Scope::of(scope.module);
         let outer = scope.locals.iter().filter(|(_, local)| matches!(local, Local::Constant(..) | Local::Open));
         Rc::make_mut(&mut inner.locals).extend(outer.map(|(name, local)| (name.clone(), local.clone())));
-        // One that is declared further down is not known yet.
+        // A constant that is declared further down is not known yet.
         constants.iter().for_each(|constant| inner.bind(&constant.ident, Local::Open));
         for constant in constants {
             let ty = Box::new(((*constant.ty).clone(), inner.clone()));
@@ -328,9 +329,9 @@ impl Evaluator<'_, '_> {
         });
         match (left, value) {
             (Some(exit), _) => return Err(exit),
-            // Its use may say the type.
+            // A use may determine its type.
             (None, Value::Unknown(_)) if !mutable => {
-                // A literal does nothing, whatever its type.
+                // A literal has no effect, whatever its type.
                 let evaluated = Rc::new(Cell::new(matches!(&*init.expr, Expr::Lit(_))));
                 scope.bind(ident, Local::Waiting(init.expr.clone(), scope.clone(), Rc::clone(&evaluated)));
                 waiting.push((local, evaluated));
@@ -344,7 +345,7 @@ impl Evaluator<'_, '_> {
     }
 }
 
-/// The value with which a function or closure is left.
+/// The value that a function or closure returns.
 fn returned(run: Run) -> Derived<Value> {
     match run {
         Ok(value) | Err(Exit::Return(value)) => Ok(value),
@@ -352,7 +353,7 @@ fn returned(run: Run) -> Derived<Value> {
     }
 }
 
-/// A local, and the way to a field of it.
+/// A local, and the path to a field of it.
 fn field(expr: &Expr) -> Option<(&Ident, Vec<String>)> {
     let Expr::Field(last) = without_parens(expr) else { return None };
     let (local, mut keys) = match ident(&last.base) {
@@ -381,7 +382,7 @@ fn is_write(mac: &Macro) -> bool {
     mac.path.segments.last().is_some_and(|last| last.ident == "write" || last.ident == "writeln")
 }
 
-/// The name that a `let` binds, and whether it is `mut`.
+/// The name that a `let` binds, and `true` if it is `mut`.
 fn bound(local: &syn::Local) -> Option<(&Ident, bool)> {
     match untyped(&local.pat).0 {
         Pat::Ident(ident) if ident.by_ref.is_none() && ident.subpat.is_none() => {

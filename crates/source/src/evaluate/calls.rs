@@ -19,7 +19,7 @@ use crate::known::Entry;
 use crate::resolve::modules::{ModuleId, name};
 use crate::resolve::shadows::OF_ANY;
 
-/// A struct or a variant, as what makes its values is named.
+/// A struct or variant, by its constructor.
 struct Constructor {
     module: ModuleId,
     input: Rc<DeriveInput>,
@@ -46,7 +46,7 @@ impl Evaluator<'_, '_> {
             match scope.locals.get(&name(ident)).cloned() {
                 Some(Local::Value { value, .. }) => return self.cx.known((*value).clone()),
                 Some(Local::Constant(value, at, ty)) => return self.evaluate(&value, &at, &Hint::exactly(*ty)),
-                // Other uses may say its type.
+                // Another use may determine its type.
                 Some(Local::Waiting(value, at, evaluated)) => {
                     let value = self.evaluate(&value, &at, hint.unless_free())?;
                     evaluated.set(true);
@@ -174,7 +174,7 @@ impl Evaluator<'_, '_> {
         Ok(constructor.data(fields))
     }
 
-    /// `LabelSelector { match_labels: Some(…), ..Default::default() }`, which writes no `None`.
+    /// `LabelSelector { match_labels: Some(…), ..Default::default() }`; `None` is not serialized.
     fn kubernetes_literal(&mut self, literal: &ExprStruct, path: &ExprPath, scope: &Scope) -> Derived<Value> {
         let known = match self.cx.owner_of_all(path, scope) {
             Some(ty) => self.cx.meaning(&ty)?.map(|known| (ty, known)),
@@ -240,7 +240,7 @@ impl Evaluator<'_, '_> {
                 let values = all(values)?;
                 return self.closure_value(&closure, values, &at, hint.unless_free());
             }
-            // A function by another name.
+            // A function that is bound to a local.
             Some(Local::Value { .. }) => {
                 let values = all(arguments.iter().map(|value| self.evaluate(value, scope, &Hint::Unknown)))?;
                 return self.called(&call.func, values, scope, hint.unless_free());
@@ -347,7 +347,7 @@ impl Evaluator<'_, '_> {
             }
             (["schemars", "Schema", "default"], []) => return Ok(Value::Json(Json::Object(Default::default()))),
             (["serde_json", "from_value"] | ["schemars", "Schema", "try_from"], [json]) => {
-                // Only a schema: another type could write the value in another way than it was read.
+                // Only for a schema: another type could serialize the value in another form than it was parsed from.
                 if !matches!(hint, Hint::Schema) {
                     return self.cx.not_evident(expr, scope);
                 }
@@ -395,7 +395,7 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    /// A function of a type of std or Kubernetes.
+    /// A call of a function of a type of std or Kubernetes.
     fn known_call(
         &mut self,
         path: &ExprPath,
@@ -404,7 +404,7 @@ impl Evaluator<'_, '_> {
         scope: &Scope,
         hint: &Hint,
     ) -> Derived<Value> {
-        // A type of one field: `Quantity("1Gi".into())`.
+        // A tuple struct with one field: `Quantity("1Gi".into())`.
         if let (Some(ty), [value]) = (self.cx.owner_of_all(path, scope), arguments)
             && let Some(Resolved::Known { path, .. }) = self.cx.meaning(&ty)?
             && path.last().is_some_and(|last| last == "Quantity")
@@ -479,11 +479,11 @@ impl Evaluator<'_, '_> {
                 let number = self.integer(value, scope, ty)?;
                 Ok(Value::Option((number != 0).then(|| Box::new(Value::Integer(number, ty)))))
             }
-            // The arithmetic of `Wrapping` and the order of `Reverse` are their own.
+            // `Wrapping` and `Reverse` have their own arithmetic and order.
             (pointer, "new", [value]) if is_pointer(&path) && !matches!(pointer, "Wrapping" | "Reverse" | "Cow") => {
                 self.evaluate(value, scope, &Hint::of(of_type.first()))
             }
-            // `Vec` alone does not say of what; what the place says of its elements may.
+            // `Vec` without arguments does not determine its elements; the expected type may.
             (_, "from" | "from_iter", [value]) if of_type.is_empty() && hint.ty().is_none() => {
                 let source = match (of.ends_with("Map"), hint) {
                     (false, Hint::List(_)) => hint.clone(),
@@ -523,7 +523,7 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    /// A method of the source, or one of these of std.
+    /// A call of a method in the source, or of a known one of std.
     pub fn method_call(&mut self, call: &ExprMethodCall, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
         let method = call.method.to_string();
         let is_of_any = OF_ANY.contains(&method.as_str());
@@ -580,7 +580,7 @@ impl Evaluator<'_, '_> {
                 Some(Value::Result(Some(Box::new(Value::Json(json)))))
             }
             (value, "clone", []) => self.cx.clones(&value).then_some(value),
-            // On a type parameter, only methods of traits can be called, whatever type it is given.
+            // On a type parameter, only methods of traits can be called, whatever its argument.
             (Value::Data(data), method, arguments) if !scope.has_parameters() || is_self(&call.receiver) => {
                 return match self.cx.method(&data, method) {
                     Some(function) => self.apply(&function, arguments, Some(Value::Data(data)), expr, scope),
@@ -591,7 +591,7 @@ impl Evaluator<'_, '_> {
                     None => self.cx.not_evident(expr, scope),
                 };
             }
-            // Of what is written as a text, only paths are joined.
+            // Of values that serialize as a string, only paths have `join`.
             (Value::Json(Json::String(base)), "join", [part]) => {
                 let part = match self.evaluate(part, scope, &Hint::Text)? {
                     Value::Text(part) | Value::Json(Json::String(part)) => Some(part),
@@ -605,7 +605,7 @@ impl Evaluator<'_, '_> {
                 count.and_then(|count| super::foreign::with_unit(&span, unit, count))
             }
             (Value::Text(text), "to_owned" | "as_str" | "into_owned", []) => Some(Value::Text(text)),
-            // `char::to_uppercase` is shown as the letters that it gives.
+            // `char::to_uppercase` displays as the resulting characters.
             (Value::List("iterator", list), "to_string", []) => {
                 super::methods::concatenated_texts(list).map(Value::Text)
             }
@@ -622,7 +622,7 @@ impl Evaluator<'_, '_> {
             (Value::Option(value), "is_none", []) => Some(Value::Bool(value.is_none())),
             (Value::Option(value), "is_some", []) => Some(Value::Bool(value.is_some())),
             (Value::Text(text), "trim", []) => Some(Value::Text(text.trim().into())),
-            // Other letters may have other cases in another version of std.
+            // The case of other characters may change with the version of std.
             (Value::Text(text), "to_lowercase" | "to_ascii_lowercase", []) if text.is_ascii() => {
                 Some(Value::Text(text.to_ascii_lowercase()))
             }
@@ -721,9 +721,9 @@ impl Evaluator<'_, '_> {
         self.cx.or_not_evident(value, expr, scope)
     }
 
-    /// Refuses what is not the generator that a function is given: another one may have other settings.
+    /// Refuses an expression other than the function's own generator: another generator may have other settings.
     fn generator(&mut self, expr: &Expr, scope: &Scope) -> Derived<()> {
-        // A name needs no step: a type such as PodTemplateSpec has thousands of these calls.
+        // A name counts no step: a type such as PodTemplateSpec has thousands of these calls.
         if scope.holds_generator(expr) {
             return Ok(());
         }
@@ -738,7 +738,7 @@ impl Evaluator<'_, '_> {
         matches!(value, Value::Serializer)
     }
 
-    /// A function of the source, called.
+    /// Calls a function in the source.
     pub fn apply(
         &mut self,
         function: &Function,
@@ -763,7 +763,7 @@ impl Evaluator<'_, '_> {
         self.applied(function, values, expr, scope)
     }
 
-    /// A function of the source, with what its parameters are.
+    /// Calls a function in the source with these values as its parameters.
     pub fn applied(
         &mut self,
         function: &Function,
@@ -801,7 +801,7 @@ impl Evaluator<'_, '_> {
                     if pattern.by_ref.is_some() || pattern.subpat.is_some() || is_changed {
                         return self.cx.not_evident(expr, scope);
                     }
-                    // `T` of the function is what is given for it.
+                    // The argument determines the type parameter `T` of the function.
                     if let (Some(parameter), Some(ty)) = (function.generic(&typed.ty), &ty) {
                         Rc::make_mut(&mut inner.generics).insert(parameter, ty.clone());
                     }
@@ -810,7 +810,7 @@ impl Evaluator<'_, '_> {
             }
         }
         let returned = match &item.sig.output {
-            // Of `Result<S::Ok, S::Error>`, nothing is known.
+            // `Result<S::Ok, S::Error>` gives no information.
             _ if writes => Hint::Unknown,
             ReturnType::Type(_, ty) if is_schema(ty) => Hint::Schema,
             ReturnType::Type(_, ty) if is_plain_result(ty) => Hint::Unknown,
@@ -840,7 +840,7 @@ impl Context<'_> {
         is_new.then(|| (inner.clone(), call.args[0].clone()))
     }
 
-    /// Whether a path is `Some` of std.
+    /// `true` if a path is `Some` of std.
     pub fn is_option_some(&mut self, path: &ExprPath, scope: &Scope) -> bool {
         if path.path.is_ident("Some") {
             return !self.is_item(path, scope);
@@ -859,7 +859,7 @@ impl Context<'_> {
         (!self.is_item(path, scope)).then_some(variant)
     }
 
-    /// Whether a value is of the struct or variant that a path in a pattern names.
+    /// `true` if a value is of the struct or variant that a path in a pattern names.
     pub fn is_variant(&mut self, path: &ExprPath, data: &Data, scope: &Scope) -> Derived<bool> {
         match self.constructor(path, scope, &Hint::Unknown)? {
             Some(constructor) if Rc::ptr_eq(&constructor.input, &data.input) => Ok(constructor.variant == data.variant),
@@ -867,7 +867,7 @@ impl Context<'_> {
         }
     }
 
-    /// What a path makes values of: a struct, or a variant of an enum.
+    /// The struct or variant that a path constructs.
     fn constructor(&mut self, path: &ExprPath, scope: &Scope, hint: &Hint) -> Derived<Option<Constructor>> {
         let owned = match self.owner_of_all(path, scope) {
             Some(ty) => Some((ty, None)),
@@ -886,7 +886,7 @@ impl Context<'_> {
             _ => None,
         };
         let Some(fields) = fields else { return Ok(None) };
-        // `Outer { … }` does not say its arguments; what is expected does.
+        // `Outer { … }` does not specify its type arguments; the expected type does.
         let expected = match hint.ty() {
             Some(ty) => self.meaning(ty)?,
             None => None,
@@ -903,7 +903,7 @@ impl Context<'_> {
         Ok(matches!(self.meaning(ty)?, Some(Resolved::Data { .. })))
     }
 
-    /// `Vec` does not say its argument; what is expected does.
+    /// `Vec` does not specify its argument; the expected type does.
     pub fn or_expected(&mut self, ty: Typed, expected: Option<&Typed>) -> Derived<Typed> {
         let Some(expected) = expected else { return Ok(ty) };
         if matches!(ty.0, Type::Infer(_)) {
@@ -925,7 +925,7 @@ impl Context<'_> {
     }
 }
 
-/// The types whose functions on a value are called as its methods, too.
+/// Types whose functions with a receiver are evaluated as methods.
 const WITH_METHODS: [&str; 8] = ["bool", "char", "f32", "f64", "str", "Option", "String", "Vec"];
 
 fn function_value(path: &ExprPath, scope: &Scope) -> Value {
@@ -936,12 +936,12 @@ fn is_self(expr: &Expr) -> bool {
     matches!(expr, Expr::Path(path) if path.path.is_ident("self"))
 }
 
-/// `&mut T`, or something with one in it; `mut self`.
+/// `true` for `&mut T`, a type that contains one, and `mut self`.
 fn mentions_mut(ty: &impl quote::ToTokens) -> bool {
     crate::resolve::modules::mentions(ty.to_token_stream(), "mut")
 }
 
-/// Whether an attribute of a function leaves it as it is; `cfg` was decided when it was read.
+/// `true` if an attribute of a function does not change it; `cfg` was evaluated when the function was read.
 pub fn changes_nothing(attribute: &syn::Attribute) -> bool {
     const INERT: [&str; 12] = [
         "allow",
@@ -976,13 +976,13 @@ fn is_default_trait(ty: &Typed) -> bool {
     matches!(&ty.0, Type::Path(path) if path.qself.is_none() && path.path.segments.last().is_some_and(|last| last.ident == "Default"))
 }
 
-/// `fmt::Result`, or another alias that says nothing of what it holds.
+/// `true` for `fmt::Result`, or another alias without type arguments.
 fn is_plain_result(ty: &Type) -> bool {
     let Type::Path(path) = ty else { return false };
     path.path.segments.last().is_some_and(|last| last.ident == "Result" && last.arguments.is_none())
 }
 
-/// schemars' `Schema` is no type that a field has.
+/// schemars' `Schema` is not a type of fields.
 fn is_schema(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Schema"))
 }

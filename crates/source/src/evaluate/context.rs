@@ -1,4 +1,4 @@
-//! Type expressions → the types that they mean. Everything that cannot be derived or evaluated is reported here.
+//! Type expressions → types. Everything that cannot be derived or evaluated is reported here.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -23,13 +23,13 @@ use crate::resolve::shadows::Shadows;
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::names::nearest;
 
-/// The most types within each other, aliases included; few frames of each fit into a stack.
+/// Maximum depth of nested types, including aliases; limited by the size of a stack.
 const MAX_DEPTH: usize = 128;
 
-/// The most steps from type to type that a kind may take.
+/// Maximum number of steps from type to type for one kind.
 const MAX_FOLLOWED: usize = 1_000_000;
 
-/// What could not be derived has been said in a diagnostic.
+/// The error of a failure that was reported as a diagnostic.
 #[derive(Clone, Copy, Debug)]
 pub struct Refused;
 
@@ -39,26 +39,26 @@ pub type Derived<T> = Result<T, Refused>;
 pub struct Context<'a> {
     pub modules: &'a Modules,
     pub diagnostics: Vec<Diagnostic>,
-    /// The refusals since this was last emptied, those included that were reported before.
+    /// The refusals since this was last emptied, including those that were reported before.
     pub reasons: Vec<Diagnostic>,
-    /// How many functions and constants are being evaluated: one that needs itself would not end.
+    /// Number of functions and constants that are being evaluated: one that depends on itself would not end.
     pub evaluating: usize,
-    /// How many expressions the evaluation at hand took.
+    /// Number of expressions in the current evaluation.
     pub steps: usize,
     pub shadows: Shadows<'a>,
     pub panics: Panics<'a>,
     pub impls: Impls<'a>,
-    /// How many types are being followed within each other, and how many were followed for this kind.
+    /// Depth of the current type, and number of types that were followed for this kind.
     depth: usize,
     followed: usize,
-    /// Why nothing more is followed for this kind.
+    /// The reason why no more types are followed for this kind.
     excess: Option<Diagnostic>,
 }
 
-/// A type expression and where it stands.
+/// A type expression and its scope.
 pub type Typed = (Type, Scope);
 
-/// Where an expression stands: what its names mean there.
+/// The scope of an expression: its module and the meaning of local names.
 #[derive(Clone, Debug)]
 pub struct Scope {
     pub module: ModuleId,
@@ -73,12 +73,12 @@ impl Scope {
         Self { module, generics: Rc::default(), locals: Rc::default() }
     }
 
-    /// Whether there are type parameters.
+    /// `true` if there are type parameters.
     pub fn has_parameters(&self) -> bool {
         self.generics.keys().any(|parameter| parameter != "Self")
     }
 
-    /// Parameters that nothing is known of are not taken for types and constants of the same name.
+    /// Binds parameters without arguments, so that they are not confused with types and constants of the same name.
     pub fn leave_open(&mut self, generics: &Generics) {
         let open = (syn::parse_quote!(_), self.clone());
         for parameter in generics.type_params() {
@@ -89,7 +89,7 @@ impl Scope {
         }
     }
 
-    /// The scope within something generic: its parameters stand for the arguments that `outer` means.
+    /// The scope within a generic item: its parameters are bound to the arguments in `outer`.
     fn within(module: ModuleId, generics: &Generics, arguments: Vec<Typed>, itself: Option<Typed>) -> Self {
         let mut scope = Self::of(module);
         if let Some(itself) = itself {
@@ -107,7 +107,7 @@ impl Scope {
             };
             let Some((ty, at)) = arguments.next().or_else(|| Some((default?, scope.clone()))) else { continue };
             match parameter {
-                // `List<LENGTH>` has the look of a type.
+                // `List<LENGTH>` parses as a type.
                 GenericParam::Const(parameter) => {
                     if let Ok(value) = syn::parse2(ty.to_token_stream()) {
                         let ty = Box::new((parameter.ty.clone(), scope.clone()));
@@ -138,7 +138,7 @@ pub enum Resolved {
         arguments: Vec<Typed>,
     },
     Tuple(Vec<Typed>),
-    /// Elements, and how many of them.
+    /// The element type, and the length.
     Array(Box<Typed>, syn::Expr),
     Slice(Box<Typed>),
 }
@@ -166,7 +166,7 @@ impl Context<'_> {
         span_of(&self.modules.module(scope.module).file, node)
     }
 
-    /// Reports and gives up on what is being derived.
+    /// Reports a diagnostic and gives up.
     pub fn refuse<T>(&mut self, diagnostic: Diagnostic) -> Derived<T> {
         if !self.diagnostics.contains(&diagnostic) {
             self.diagnostics.push(diagnostic.clone());
@@ -175,7 +175,7 @@ impl Context<'_> {
         Err(Refused)
     }
 
-    /// Syntax errors in an attribute.
+    /// Reports syntax errors in an attribute.
     pub fn parsed<T>(&mut self, scope: &Scope, result: syn::Result<T>) -> Derived<T> {
         result.map_err(|errors| {
             let problems = Problems::default();
@@ -202,14 +202,14 @@ impl Context<'_> {
         result
     }
 
-    /// Forgets what limits the work for one kind.
+    /// Resets the limits, which apply to one kind.
     pub fn begin_kind(&mut self) {
         self.reasons.clear();
         self.followed = 0;
         self.excess = None;
     }
 
-    /// Begins to follow a type, unless the types lead on and on, or to too many; [`leave`](Self::leave) ends it.
+    /// Starts to follow a type, unless types are nested too deeply or too many; [`leave`](Self::leave) ends it.
     pub fn enter(&mut self, ty: &Type, scope: &Scope) -> Derived<()> {
         if let Some(excess) = self.excess.clone() {
             return self.refuse(excess);
@@ -241,7 +241,7 @@ impl Context<'_> {
         self.refuse(excess)
     }
 
-    /// Whether a type of a module derives a macro of std, serde, schemars or kube, by its name there.
+    /// `true` if a type has a derive of std, serde, schemars or kube, given by its original name.
     pub fn derives(&self, attributes: &[syn::Attribute], name: &str, module: ModuleId) -> bool {
         derives::derives(self.modules, module, attributes, name)
     }
@@ -251,7 +251,7 @@ impl Context<'_> {
         derives::other(self.modules, module, attributes)
     }
 
-    /// Whether kube's derive makes the type.
+    /// `true` if kube's derive generates the type.
     pub fn is_root(&self, module: ModuleId, type_name: &str) -> bool {
         let module = self.modules.module(module);
         module.roots.contains_key(type_name) && !module.types.contains_key(type_name)
@@ -277,7 +277,7 @@ impl Context<'_> {
                 .is_some_and(|found| !matches!(found, Target::Foreign(Foreign { path, .. }) if path.len() == 1))
     }
 
-    /// The macro of serde_with that an attribute is: `skip_serializing_none`, `serde_as`.
+    /// The macro of serde_with that an attribute refers to: `skip_serializing_none`, `serde_as`.
     fn of_serde_with(&self, attribute: &syn::Attribute, module: ModuleId) -> Option<&'static str> {
         let found = resolve(self.modules, module, &UsePath::of(attribute.path()), Namespace::Macro);
         let Some(Target::Foreign(Foreign { path, .. })) = found else { return None };
@@ -301,7 +301,7 @@ impl Context<'_> {
         }
     }
 
-    /// A type with what the macros of serde_with make of it for the derives that follow.
+    /// The type with the changes that the macros of serde_with make for the derives that follow.
     pub fn with_serde_with(&self, input: &Rc<DeriveInput>, scope: &Scope) -> Rc<DeriveInput> {
         let macros = attribute_macros(&input.attrs).into_iter().filter(|(_, is_behind)| !is_behind);
         let macros: Vec<_> = macros.filter_map(|(attribute, _)| self.of_serde_with(attribute, scope.module)).collect();
@@ -318,7 +318,7 @@ impl Context<'_> {
         Rc::new(input)
     }
 
-    /// Follows names, aliases and type parameters until the type itself is reached.
+    /// Follows names, aliases and type parameters to the type itself.
     pub fn resolved(&mut self, ty: &Type, scope: &Scope) -> Derived<Resolved> {
         self.enter(ty, scope)?;
         let resolved = self.resolved_type(ty, scope);
@@ -385,7 +385,7 @@ impl Context<'_> {
             Some(Target::Foreign(Foreign { path, via: None }))
         };
         let mut target = match found {
-            // `use std::f64;` imports a module, and the type keeps its name.
+            // `use std::f64;` imports a module, but the name still refers to the primitive type.
             Some(Target::Module(_)) => primitive(),
             Some(Target::Foreign(foreign)) if foreign.path.len() == 2 && foreign.path[0] == "std" => {
                 primitive().or(Some(Target::Foreign(foreign)))
@@ -454,7 +454,7 @@ impl Context<'_> {
         }
     }
 
-    /// `<Type as Trait>::Item`, `T::Item`: what the only `impl` with an item of this name says.
+    /// `<Type as Trait>::Item`, `T::Item`: resolved by the only `impl` with an item of this name.
     fn associated_type(
         &mut self,
         of: &Typed,
@@ -472,7 +472,7 @@ impl Context<'_> {
                 && self.modules.implementor(&type_name, item).is_none()
             {
                 let found = implementation.items.iter().find_map(|found| match found {
-                    // One with parameters of its own is not followed.
+                    // A generic associated type is not followed.
                     ImplItem::Type(found) if name(&found.ident) == item && found.generics.params.is_empty() => {
                         Some(found.ty.clone())
                     }
@@ -485,7 +485,7 @@ impl Context<'_> {
         self.unknown(ty, &[text_of(ty)], scope)
     }
 
-    /// The type that kube's derive makes.
+    /// The type that kube's derive generates.
     fn made_root(&self, module: ModuleId, root: &str) -> Option<DeriveInput> {
         let module = self.modules.module(module);
         match module.types.get(module.roots.get(root)?)? {
@@ -546,7 +546,7 @@ impl Context<'_> {
         Some([owner, &[near]].concat().join("::"))
     }
 
-    /// A crate whose source is not on disk, and of which a glob may bring what a path names.
+    /// A crate whose source is not on disk, and from which a glob may import the type.
     fn unread_glob(&self, segments: &[String], scope: &Scope) -> Option<(String, Missing)> {
         let module_of = |at: ModuleId, path: &[String], global: bool| match path {
             [] => Some(at),
@@ -577,14 +577,14 @@ impl Context<'_> {
         })
     }
 
-    /// The place of a macro's call in a module that may make something of this name.
+    /// The span of a macro call in a module that may declare this name.
     fn macro_call(&self, module: ModuleId, name: &str) -> Option<Span> {
         let module = self.modules.module(module);
         let call = module.macros.iter().find(|call| mentions(call.tokens.clone(), name))?;
         Some(call.span.clone())
     }
 
-    /// A crate whose source was read, and does not have the type.
+    /// Refuses a type that its crate, whose source was read, does not have.
     fn not_in_crate<T>(&mut self, ty: &Type, foreign: &Foreign, scope: &Scope) -> Derived<T> {
         let span = self.span(scope, ty);
         let (last, owner) = foreign.path.split_last().expect("a path has a segment");
@@ -606,7 +606,7 @@ impl Context<'_> {
         )
     }
 
-    /// A type whose crate cannot be read.
+    /// Refuses a type whose crate cannot be read.
     fn not_readable<T>(&mut self, ty: &Type, path: &[String], missing: Option<&Missing>, scope: &Scope) -> Derived<T> {
         let span = self.span(scope, ty);
         let wrap = "wrap it in a type of your own, or specify the schema: `#[schemars(with = \"…\")]`";
@@ -616,12 +616,12 @@ impl Context<'_> {
         self.refuse(OP011.error(message).at(span, label).help(help))
     }
 
-    /// The version of Kubernetes that a path is of; `None`: it is no path of Kubernetes.
+    /// The version of Kubernetes of a path; `None` if it is not a path of Kubernetes.
     fn kubernetes(&self, foreign: &Foreign, scope: &Scope) -> Option<Result<known::Minor, Unclear>> {
         if foreign.path[0] != "k8s_openapi" {
             return None;
         }
-        // kube re-exports some types: its k8s-openapi is the package's.
+        // kube re-exports some types: it uses the same k8s-openapi as the package.
         Some(match &foreign.via {
             Some(via) => self.modules.kubernetes(via),
             None => self.modules.kubernetes_beside(scope.module),
@@ -635,7 +635,7 @@ impl Context<'_> {
         missing: Option<&Missing>,
         scope: &Scope,
     ) -> Derived<T> {
-        // One mistake in Cargo.toml; its other places are no news.
+        // One mistake in Cargo.toml is only reported at its first place.
         if let Some(said) = self.diagnostics.iter().find(|said| said.code == OP017) {
             return self.refuse(said.clone());
         }
@@ -663,7 +663,7 @@ fn with_concrete_nonzero(mut path: Vec<String>, arguments: &[(Type, Scope)]) -> 
     path
 }
 
-/// The scope within an `impl` for a type: its parameters stand for what those of the type stand for in `scope`.
+/// The scope within an `impl` for a type: its parameters are bound to those of the type in `scope`.
 pub fn impl_scope(item: &ItemImpl, module: ModuleId, input: &DeriveInput, scope: &Scope) -> Scope {
     let mut inner = Scope::of(module);
     let generics = Rc::make_mut(&mut inner.generics);
@@ -695,7 +695,7 @@ pub fn impl_scope(item: &ItemImpl, module: ModuleId, input: &DeriveInput, scope:
     inner
 }
 
-/// Returns true if an `impl` holds for all arguments of its type; one for `Type<u8>` alone leaves the others to traits.
+/// `true` if an `impl` holds for all arguments of its type; one for `Type<u8>` alone leaves the others to traits.
 pub fn holds_for_all(item: &ItemImpl) -> bool {
     let Type::Path(TypePath { path, .. }) = &*item.self_ty else { return false };
     let Some(PathArguments::AngleBracketed(list)) = path.segments.last().map(|last| &last.arguments) else {
@@ -712,7 +712,7 @@ fn text_of(ty: &Type) -> String {
     ty.to_token_stream().to_string().replace(" :: ", "::").replace("< ", "<").replace(" >", ">")
 }
 
-/// Whether a name is a type or constant parameter of an `impl`.
+/// `true` if a name is a type or constant parameter of an `impl`.
 pub fn is_parameter(item: &ItemImpl, ident: &syn::Ident) -> bool {
     let mut parameters = item.generics.params.iter();
     parameters.any(|parameter| match parameter {

@@ -1,4 +1,4 @@
-//! Conversions and collections: `into`, `from`, `collect`, and what iterators do in between.
+//! Conversions and collections: `into`, `from`, `collect`, and the iterators in between.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -38,11 +38,11 @@ impl Evaluator<'_, '_> {
                 {
                     return self.cx.not_evident(expr, scope);
                 }
-                // Another derive may make conversions that are not seen.
+                // Another derive may implement conversions that are not visible.
                 let is_plain = !crate::resolve::derives::may_convert(self.cx.modules, module, &input.attrs);
                 let conversion = self.cx.impls.implementation("From", module, &name(&input.ident)).filter(|_| is_plain);
                 let Some((at, item)) = conversion else {
-                    // `T` is `From<T>`, too.
+                    // `T` implements `From<T>`, too.
                     let value = self.evaluate(value, scope, &Hint::Unknown)?;
                     return match &value {
                         Value::Data(data) if Rc::ptr_eq(&data.input, &input) => Ok(value),
@@ -109,7 +109,7 @@ impl Evaluator<'_, '_> {
                 _ => None,
             },
             "Option" => match self.evaluate(value, scope, &Hint::of(arguments.first()))? {
-                // `Option<Option<T>>` is made of either.
+                // `Option<Option<T>>` can be converted from both.
                 Value::Option(_) => None,
                 value => Some(Value::Option(Some(Box::new(value)))),
             },
@@ -142,7 +142,7 @@ impl Evaluator<'_, '_> {
         self.cx.or_not_evident(converted, expr, scope)
     }
 
-    /// `….collect()`, into the type between the angle brackets or the one that is expected.
+    /// `….collect()`, into the type in the turbofish or the expected one.
     pub fn collected(
         &mut self,
         call: &ExprMethodCall,
@@ -202,7 +202,7 @@ impl Evaluator<'_, '_> {
         Ok(if wrapper == "Option" { Value::Option(made) } else { Value::Result(made) })
     }
 
-    /// What a closure, or a function by its path, gives for these values.
+    /// The result of calling a closure, or a function by its path, with these values.
     pub fn called(&mut self, function: &Expr, values: Vec<Value>, scope: &Scope, hint: &Hint) -> Derived<Value> {
         let function = super::numbers::without_parens(function);
         match function {
@@ -248,7 +248,7 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    /// What a closure gives; it changes nothing outside of it.
+    /// The result of a closure; it modifies nothing outside of it.
     pub fn closure_value(
         &mut self,
         closure: &ExprClosure,
@@ -275,7 +275,7 @@ impl Evaluator<'_, '_> {
         self.closure_body(&closure.body, &inner, &hint)
     }
 
-    /// What a `for` goes through, where that has an order.
+    /// The elements of an iterable value, if it has an order.
     pub fn elements(&mut self, value: Value) -> Option<Vec<Value>> {
         match value {
             Value::List(kind, list) if kind != "tuple" => Some(list),
@@ -289,7 +289,7 @@ impl Evaluator<'_, '_> {
 }
 
 impl Context<'_> {
-    /// What is known of that which a collection is made from: its elements, or pairs for a map.
+    /// The hint for the source of a collection: for its elements, or for pairs if it is a map.
     fn source_of(&mut self, collection: &Hint, last: &str) -> Derived<Hint> {
         let element = self.element(collection, 0)?;
         Ok(Hint::List(Box::new(if last.ends_with("Map") {
@@ -299,7 +299,7 @@ impl Context<'_> {
         })))
     }
 
-    /// The name of the collection that a hint asks for.
+    /// The name of the collection that a hint expects.
     pub fn collection_of(&mut self, hint: &Hint) -> Derived<Option<String>> {
         let Some(ty) = hint.ty() else { return Ok(None) };
         Ok(match self.meaning(ty)? {
@@ -312,7 +312,7 @@ impl Context<'_> {
         })
     }
 
-    /// Whether an expression stands for something to be called.
+    /// `true` if an expression is a closure or a function.
     pub fn is_function(&mut self, expr: &Expr, scope: &Scope) -> bool {
         let Expr::Path(path) = super::numbers::without_parens(expr) else { return matches!(expr, Expr::Closure(_)) };
         match path.path.get_ident().and_then(|ident| scope.locals.get(&name(ident))) {
@@ -327,7 +327,7 @@ impl Context<'_> {
     }
 }
 
-/// What `String::from` makes.
+/// The result of `String::from`.
 fn text_of(value: Value) -> Option<Value> {
     match value {
         Value::Char(letter) => Some(Value::Text(letter.to_string())),
@@ -336,7 +336,7 @@ fn text_of(value: Value) -> Option<Value> {
     }
 }
 
-/// A collection of these elements, as its type has them. `None`: their order is random, or of their own.
+/// A collection of these elements, according to its type; `None` if their order is random, or defined by their type.
 pub fn collection(last: &str, mut list: Vec<Value>) -> Option<Value> {
     const LISTS: [&str; 7] = ["Vec", "VecDeque", "LinkedList", "SmallVec", "ArrayVec", "array", "iterator"];
     const SETS: [&str; 4] = ["BTreeSet", "HashSet", "BinaryHeap", "IndexSet"];
@@ -361,7 +361,7 @@ pub fn collection(last: &str, mut list: Vec<Value>) -> Option<Value> {
     map(kind, pairs.collect::<Option<_>>()?)
 }
 
-/// A map of these entries, of which later ones replace earlier ones.
+/// A map of these entries; later ones replace earlier ones.
 pub fn map(kind: &'static str, mut entries: Vec<(Value, Value)>) -> Option<Value> {
     if entries.len() > 1 {
         entries = sorted(entries, |(key, _)| key)?;
@@ -369,7 +369,7 @@ pub fn map(kind: &'static str, mut entries: Vec<(Value, Value)>) -> Option<Value
     Some(Value::Map(kind, entries))
 }
 
-/// Sorted by what orders like numbers or strings do; of equals, the last one.
+/// Sorts values that order like numbers or strings; of equal ones, keeps the last.
 fn sorted<T>(list: Vec<T>, key: fn(&T) -> &Value) -> Option<Vec<T>> {
     let mut sorted: Vec<T> = Vec::new();
     for new in list {
@@ -392,7 +392,7 @@ fn sorted<T>(list: Vec<T>, key: fn(&T) -> &Value) -> Option<Vec<T>> {
 }
 
 impl Evaluator<'_, '_> {
-    /// Sorted by a function that compares two of them.
+    /// Sorts by a comparison function.
     pub fn sorted_by(&mut self, list: Vec<Value>, function: &Expr, scope: &Scope) -> Derived<Option<Vec<Value>>> {
         let mut sorted: Vec<Value> = Vec::new();
         for new in list {
@@ -412,12 +412,12 @@ impl Evaluator<'_, '_> {
 }
 
 impl Context<'_> {
-    /// Sorted as `sort` does.
+    /// Sorts as `sort` does.
     pub fn in_order(&mut self, list: Vec<Value>) -> Option<Vec<Value>> {
         self.in_order_of(list.into_iter().map(|value| (value.clone(), value)).collect())
     }
 
-    /// Sorted by their keys; equals stay as they are.
+    /// Sorts by keys; the sort is stable.
     pub fn in_order_of(&mut self, list: Vec<(Value, Value)>) -> Option<Vec<Value>> {
         let mut sorted: Vec<(Value, Value)> = Vec::new();
         for new in list {
@@ -430,7 +430,7 @@ impl Context<'_> {
         Some(sorted.into_iter().map(|(_, value)| value).collect())
     }
 
-    /// `cmp`, where it is derived all the way down.
+    /// `cmp`, if it is derived at every level.
     pub fn ordered(&mut self, left: &Value, right: &Value) -> Option<Ordering> {
         let (Value::Data(left), Value::Data(right)) = (left, right) else { return order(left, right) };
         let is_derived = |trait_name: &str| {
@@ -444,7 +444,7 @@ impl Context<'_> {
         let fields = match &left.input.data {
             syn::Data::Struct(data) => &data.fields,
             syn::Data::Enum(data) => {
-                // They are ordered by their numbers.
+                // Variants are ordered by their discriminants.
                 let at = |of: &Option<String>| data.variants.iter().position(|one| Some(name(&one.ident)) == *of);
                 let (left_at, right_at) = (at(&left.variant)?, at(&right.variant)?);
                 if data.variants.iter().any(|variant| variant.discriminant.is_some()) {
@@ -468,7 +468,7 @@ impl Context<'_> {
     }
 }
 
-/// The order of what orders like numbers or strings do, and of lists of these.
+/// The order of values that order like numbers or strings, and of lists of these.
 pub fn order(left: &Value, right: &Value) -> Option<Ordering> {
     match (left, right) {
         (Value::Integer(left, _), Value::Integer(right, _)) => Some(left.cmp(right)),
@@ -489,7 +489,7 @@ pub fn order(left: &Value, right: &Value) -> Option<Ordering> {
     }
 }
 
-/// The order of lists: that of the first elements that differ.
+/// The lexicographic order of lists.
 fn in_turn(left: &[Value], right: &[Value]) -> Option<Ordering> {
     for (left, right) in left.iter().zip(right) {
         match order(left, right)? {

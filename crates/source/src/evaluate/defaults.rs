@@ -1,4 +1,4 @@
-//! What `Default` gives, the values that `#[serde(default)]` fills in, and whether `skip_serializing_if` keeps them.
+//! Results of `Default`, the values that `#[serde(default)]` fills in, and the evaluation of `skip_serializing_if`.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ impl Evaluator<'_, '_> {
         let Some(resolved) = self.cx.meaning(&typed)? else { return self.cx.not_evident(ty, scope) };
         match resolved {
             Resolved::Known { path, entry, arguments } => {
-                // Smart pointers have the default of what they point to.
+                // Smart pointers have the default of their target.
                 if let ([(inner, scope), ..], true) = (arguments.as_slice(), is_pointer(&path)) {
                     return self.default_of(inner, scope);
                 }
@@ -42,7 +42,7 @@ impl Evaluator<'_, '_> {
             }
             Resolved::Slice(_) => Ok(Value::List("array", Vec::new())),
             Resolved::Data { module, input, scope, .. } => {
-                // serde calls `<T>::default()`: a function of the type itself goes before the trait's.
+                // serde calls `<T>::default()`: an inherent function takes precedence over the trait's.
                 let is_own = self.cx.shadows.is_own_trait("Default", module);
                 if is_own || self.cx.has_own_default(module, &name(&input.ident)) {
                     return self.cx.not_evident(&input.ident, &scope);
@@ -94,7 +94,7 @@ impl Evaluator<'_, '_> {
         self.cx.fields_of(value, &input.ident, scope)
     }
 
-    /// The same, of a container that says `#[serde(default = "path")]`.
+    /// The default of a container with `#[serde(default = "path")]`, by its fields.
     pub fn fields_made_by(
         &mut self,
         path: &ExprPath,
@@ -106,7 +106,7 @@ impl Evaluator<'_, '_> {
         self.cx.fields_of(value, path, scope)
     }
 
-    /// The JSON of a field's default; `None`: it is skipped, or schemars sees no `Serialize` for its type.
+    /// The JSON of a field's default; `None` if it is skipped, or schemars sees no `Serialize` for its type.
     pub fn default_json(
         &mut self,
         value: Value,
@@ -127,7 +127,7 @@ impl Evaluator<'_, '_> {
         self.serialized(value, node, &ty.1).map(Some)
     }
 
-    /// Whether a `skip_serializing_if` function is true of a value.
+    /// `true` if a `skip_serializing_if` function returns `true` for a value.
     pub fn skips(&mut self, function: &ExprPath, value: &Value, ty: &Typed) -> Derived<bool> {
         let scope = &ty.1;
         let skips = match self.cx.function(function, scope, None) {
@@ -154,7 +154,7 @@ impl Evaluator<'_, '_> {
 }
 
 impl Context<'_> {
-    /// The fields of a value of the type that `scope` is in.
+    /// The fields of a value of the type that is `Self` in `scope`.
     pub fn fields_of(
         &mut self,
         value: Value,

@@ -1,6 +1,8 @@
-//! Values of other crates' types, and addresses of std: their constants, constructors and parsers, as the JSON that serde writes.
+//! Values of other crates' types, and addresses of std: their constants, constructors and parsers, as the JSON that
+//! serde writes.
 //!
-//! Left out is what another release of the crate may write in another way, or what depends on the time or the machine.
+//! Values that another release of the crate may serialize differently, or that depend on the time or the machine, are
+//! left out.
 
 use std::fmt::Display;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
@@ -46,7 +48,7 @@ fn is_utc(cx: &Context<'_>, arguments: &[Typed]) -> bool {
     arguments.first().and_then(|(ty, scope)| cx.foreign_type(ty, scope)).is_some_and(|path| path == ["chrono", "Utc"])
 }
 
-/// The value of a function of a type or of a crate.
+/// The result of calling a function of a type or of a crate.
 pub fn made(
     evaluator: &mut Evaluator<'_, '_>,
     path: &[String],
@@ -68,7 +70,7 @@ pub fn made(
         ("std::net::SocketAddr" | "std::net::SocketAddrV4" | "std::net::SocketAddrV6", "new", [ip, port, ..]) => {
             let ip = evaluator.evaluate(ip, scope, &Hint::Unknown)?;
             let port = u16::try_from(evaluator.integer(port, scope, "u16")?).ok();
-            // Flow and scope of IPv6 are not written where they are 0.
+            // Flow and scope of IPv6 are omitted if they are 0.
             let rest = evaluator.numbers::<u32>(&arguments[2..], "u32", scope)?;
             let is_plain = rest.is_some_and(|rest| rest.iter().all(|number| *number == 0));
             address(ip).zip(port).filter(|_| is_plain).map(|(ip, port)| text(SocketAddr::new(ip, port)))
@@ -106,7 +108,7 @@ pub fn made(
             }
         }
         ("chrono::NaiveDate", "from_ymd_opt", [_, _, _]) => {
-            // Of other years, chrono writes a sign.
+            // chrono writes other years with a sign.
             let date = evaluator.date(arguments, scope)?;
             date.filter(|date| date.year() >= 0).map(|date| option(Some(date)))
         }
@@ -125,7 +127,7 @@ pub fn made(
     })
 }
 
-/// What `parse` makes of a text; `None`: it is refused, or another release may read it in another way.
+/// The result of `parse`; `None` if the string is refused, or another release may parse it differently.
 pub fn parsed(cx: &Context<'_>, path: &[String], arguments: &[Typed], from: &str) -> Option<Value> {
     match path.join("::").as_str() {
         "chrono::DateTime" if !is_utc(cx, arguments) => None,
@@ -134,7 +136,7 @@ pub fn parsed(cx: &Context<'_>, path: &[String], arguments: &[Typed], from: &str
 }
 
 fn parsed_text(of: &str, from: &str) -> Option<Value> {
-    /// What is written as it was read is so in every release.
+    /// A string that equals its parsed and displayed value is the same in every release.
     fn same<T: FromStr + Display>(text: &str) -> Option<String> {
         text.parse::<T>().ok().map(|parsed| parsed.to_string()).filter(|parsed| parsed == text)
     }
@@ -142,7 +144,7 @@ fn parsed_text(of: &str, from: &str) -> Option<Value> {
         text.parse::<T>().ok().map(|parsed| parsed.to_string())
     }
     let parsed = match of {
-        // Of fractions, chrono writes more digits than jiff.
+        // chrono writes more digits of fractions than jiff.
         "chrono::DateTime" => same::<jiff::Timestamp>(from).filter(|text| text.len() == EPOCH.len()),
         "chrono::NaiveDate" | "jiff::civil::Date" => same::<civil::Date>(from).filter(|text| !text.starts_with('-')),
         "chrono::NaiveTime" | "jiff::civil::Time" => same::<civil::Time>(from).filter(|text| !text.contains('.')),
@@ -167,10 +169,10 @@ fn parsed_text(of: &str, from: &str) -> Option<Value> {
     parsed.map(|parsed| result(Some(parsed)))
 }
 
-/// The units that a `jiff::Span` is given.
+/// Units of a `jiff::Span`.
 pub const UNITS: [&str; 7] = ["days", "hours", "minutes", "months", "seconds", "weeks", "years"];
 
-/// What the `Display` of a `jiff::Span` is with another unit set: `Span::new().minutes(5)`.
+/// The `Display` of a `jiff::Span` with another unit set: `Span::new().minutes(5)`.
 pub fn with_unit(span: &str, unit: &str, count: i64) -> Option<Value> {
     let span: jiff::Span = span.starts_with('P').then(|| span.parse().ok())??;
     let span = match unit {
@@ -186,7 +188,7 @@ pub fn with_unit(span: &str, unit: &str, count: i64) -> Option<Value> {
     span.ok().map(text)
 }
 
-/// `SocketAddr::from((ip, port))`, also of the bytes of an address.
+/// `SocketAddr::from((ip, port))`, also with the bytes of an address.
 pub fn socket_address(evaluator: &mut Evaluator<'_, '_>, value: &Expr, scope: &Scope) -> Derived<Option<Value>> {
     let pair = Hint::Pair(Box::new(Hint::List(Box::new(Hint::Number("u8")))), Box::new(Hint::Number("u16")));
     let Value::List("tuple", pair) = evaluator.evaluate(value, scope, &pair)? else { return Ok(None) };
@@ -209,12 +211,12 @@ fn address(value: Value) -> Option<IpAddr> {
     }
 }
 
-/// As kube writes a duration.
+/// kube's serialization of a duration.
 pub fn of_kube(time: kube_core::Duration) -> Option<Value> {
     serde_json::to_value(time).ok().map(Value::Json)
 }
 
-/// As humantime writes a duration; below a millisecond, a feature decides.
+/// humantime's serialization of a duration; below a millisecond, it depends on a feature.
 pub fn by_humantime(value: Value) -> Option<Json> {
     let time = match value {
         Value::Duration(time) => time,
@@ -256,7 +258,7 @@ fn seconds_in(unit: &str) -> Option<i64> {
     })
 }
 
-/// As chrono writes a `TimeDelta`: seconds, and nanoseconds of the rest.
+/// chrono's serialization of a `TimeDelta`: seconds, and the remaining nanoseconds.
 fn delta(unit: &str, count: i64) -> Option<Json> {
     let (seconds, millis) = match unit {
         "milliseconds" => (count.div_euclid(1000), count.rem_euclid(1000)),
@@ -265,7 +267,7 @@ fn delta(unit: &str, count: i64) -> Option<Json> {
     (seconds.unsigned_abs() < i64::MAX.unsigned_abs() / 1000).then(|| json!([seconds, millis * 1_000_000]))
 }
 
-/// As url writes a URL in which nothing is encoded, resolved or left out.
+/// url's serialization of a URL in which nothing is encoded, resolved or omitted.
 fn plain_url(url: &str) -> Option<String> {
     const PLAIN: &str = "-._~!$&()*+,;=:@/";
     let (scheme, rest) = url.split_once("://")?;
@@ -297,12 +299,12 @@ fn plain_url(url: &str) -> Option<String> {
         .then(|| format!("{scheme}://{authority}{path}{query_text}"))
 }
 
-/// Returns true unless a host that ends like this may be a number.
+/// `true` unless a host with this last label may be a number.
 fn is_letters(label: &str) -> bool {
     label.starts_with(|letter: char| letter.is_ascii_lowercase())
 }
 
-/// `67e55044-10b1-426f-9247-bb680e5fe0c8`
+/// `true` for the form `67e55044-10b1-426f-9247-bb680e5fe0c8`.
 fn is_plain_uuid(text: &str) -> bool {
     text.len() == 36
         && text.char_indices().all(|(at, letter)| match at {
@@ -324,7 +326,7 @@ fn option(value: Option<impl Display>) -> Value {
 }
 
 impl Evaluator<'_, '_> {
-    /// Numbers of one type; `None`: one of them is not of that type.
+    /// Numbers of one type; `None` if one of them is not of that type.
     fn numbers<T: TryFrom<i128>>(&mut self, of: &[&Expr], ty: &'static str, scope: &Scope) -> Derived<Option<Vec<T>>> {
         let numbers = all(of.iter().map(|number| self.integer(number, scope, ty)))?;
         Ok(numbers.into_iter().map(|number| T::try_from(number).ok()).collect())

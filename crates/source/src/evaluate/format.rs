@@ -1,4 +1,4 @@
-//! The macros of std, serde_json and schemars that make values: `vec!`, `format!`, `concat!`, `json!`, ….
+//! Macros of std, serde_json and schemars that return values: `vec!`, `format!`, `concat!`, `json!`, ….
 
 use syn::punctuated::Punctuated;
 use syn::{Expr, ExprMacro, Lit, Macro, Pat, Token};
@@ -63,7 +63,7 @@ impl Evaluator<'_, '_> {
                 };
                 let guard =
                     guard.map_or_else(|| syn::parse_quote!(true), |guard| quote::ToTokens::to_token_stream(&guard));
-                // A guard is asked for each of several patterns, as in a `match`.
+                // With several patterns, a guard is evaluated for each, as in a `match`.
                 let choice: Expr = syn::parse_quote!(match #value { #pattern if #guard => true, _ => false });
                 self.evaluate(&choice, scope, &Hint::Unknown)
             }
@@ -71,7 +71,7 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    /// What `write!(text, …)` and `writeln!` write, and to what.
+    /// The output of `write!(text, …)` and `writeln!`, and its target.
     pub fn written_by(&mut self, mac: &Macro, expr: &Expr, scope: &Scope) -> Derived<Option<(Expr, String)>> {
         let macro_name = self.cx.known_macro(mac, scope).unwrap_or_default();
         if !matches!(macro_name.as_str(), "write" | "writeln") {
@@ -85,7 +85,7 @@ impl Evaluator<'_, '_> {
         Ok(Some((target.clone(), format!("{text}{end}"))))
     }
 
-    /// The arguments of `format!`: a name is first one of the arguments, then one in scope.
+    /// The result of `format!`: a name is looked up in the arguments first, then in the scope.
     fn formatted(&mut self, parts: &[Expr], expr: &Expr, scope: &Scope) -> Derived<String> {
         let Some((Expr::Lit(syn::ExprLit { lit: Lit::Str(pattern), .. }), parts)) = parts.split_first() else {
             return self.cx.not_evident(expr, scope);
@@ -180,12 +180,12 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    /// What `{}` shows.
+    /// The output of `{}`.
     pub fn shown(&mut self, value: &Value) -> Derived<Option<String>> {
         self.formatted_as(value, "")
     }
 
-    /// What a `Display` of the source writes.
+    /// The output of a hand-written `Display`.
     fn displayed_by_hand(&mut self, data: &Data) -> Derived<Option<String>> {
         let type_name = name(&data.input.ident);
         if self.cx.shadows.is_own_trait("Display", data.module) || self.cx.shadows.is_own_trait("ToString", data.module)
@@ -204,7 +204,7 @@ impl Evaluator<'_, '_> {
 }
 
 impl Context<'_> {
-    /// The name of a macro that is none of the crate's own.
+    /// The name of a macro that is not one of the crate's own.
     pub fn known_macro(&mut self, mac: &Macro, scope: &Scope) -> Option<String> {
         let segments: Vec<String> = mac.path.segments.iter().map(|segment| name(&segment.ident)).collect();
         let (last, path) = segments.split_last()?;
@@ -227,7 +227,7 @@ impl Context<'_> {
         is_known.then(|| last.clone())
     }
 
-    /// What `concat!` takes: literals, and macros that make such.
+    /// The arguments of `concat!`: literals, and macros that expand to literals.
     fn literal_text(&mut self, expr: &Expr, scope: &Scope) -> Option<String> {
         match expr {
             Expr::Lit(literal) => match &literal.lit {
@@ -267,7 +267,7 @@ impl Context<'_> {
         }
     }
 
-    /// What `{:?}` shows, of what has no other way to be written.
+    /// The output of `{:?}`, for values whose `Debug` is stable.
     fn debugged(&mut self, value: &Value) -> Option<String> {
         match value {
             Value::Text(text) if text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') => {
@@ -300,7 +300,7 @@ impl Context<'_> {
         Some(parts.join(", "))
     }
 
-    /// As the derive of `Debug` writes it.
+    /// The output of the derive of `Debug`.
     fn debugged_data(&mut self, data: &Data) -> Option<String> {
         if !self.derives(&data.input.attrs, "Debug", data.module) || self.shadows.is_own_trait("Debug", data.module) {
             return None;
@@ -327,7 +327,7 @@ impl Context<'_> {
     }
 }
 
-/// What `{:spec}` shows: `[[fill]align][+][#][0][width][.precision]`, and numbers in another base.
+/// The output of `{:spec}`: `[[fill]align][+][#][0][width][.precision]`, and numbers in another base.
 fn formatted_as(value: &Value, spec: &str) -> Option<String> {
     let mut rest = spec;
     let mut letters = spec.chars();
@@ -381,14 +381,14 @@ fn formatted_as(value: &Value, spec: &str) -> Option<String> {
     if plus && !(is_number && is_finite) {
         return None;
     }
-    // Zeros go behind the sign and the base.
+    // Zeros follow the sign and the base.
     let (sign, digits) =
         if text.starts_with('-') { text.split_at(1) } else { (if plus { "+" } else { "" }, text.as_str()) };
     let sign = format!("{sign}{}", if alternate { base } else { "" });
     let (text, digits) = (format!("{sign}{digits}"), digits.to_string());
     let missing = width.saturating_sub(text.chars().count());
     if zero {
-        // Of other values, they are a width.
+        // For other values, the zero is part of the width.
         return (is_number && is_finite).then(|| format!("{sign}{}{digits}", "0".repeat(missing)));
     }
     let before = match align {
@@ -401,7 +401,7 @@ fn formatted_as(value: &Value, spec: &str) -> Option<String> {
     Some(format!("{}{text}{}", pad(before), pad(missing - before)))
 }
 
-/// What `{}` shows.
+/// The output of `{}`.
 pub fn displayed(value: &Value) -> Option<String> {
     match value {
         Value::Text(text) => Some(text.clone()),

@@ -1,4 +1,4 @@
-//! Constants and functions of the source by their paths, and the constants that stand in attributes.
+//! Constants and functions in the source by their paths, and constants in attributes.
 
 use std::rc::Rc;
 
@@ -15,10 +15,10 @@ use super::values::{Hint, Local, Value};
 use crate::resolve::modules::{ModuleId, TypeDecl, UsePath, name};
 use crate::resolve::names::{Namespace, Target, resolve};
 
-/// Where `impl`s stand, and they.
+/// `impl`s with their modules.
 type Impls = Vec<(ModuleId, Rc<ItemImpl>)>;
 
-/// A function of the source, and what the names in it mean.
+/// A function in the source, and the scope of its names.
 #[derive(Clone, Debug)]
 pub struct Function {
     pub scope: Scope,
@@ -26,7 +26,7 @@ pub struct Function {
 }
 
 impl Function {
-    /// The function of this name in an `impl` for a type whose parameters mean what they mean in `scope`.
+    /// A function of an `impl` for a type whose parameters are bound in `scope`.
     pub fn in_impl(item: &ItemImpl, function: &str, at: ModuleId, input: &DeriveInput, scope: &Scope) -> Option<Self> {
         let mut scope = impl_scope(item, at, input, scope);
         scope.leave_open(&item.generics);
@@ -43,7 +43,7 @@ impl Function {
         Self { scope, item }
     }
 
-    /// The type of a parameter, unless the argument decides.
+    /// The type of a parameter, unless it follows from the argument.
     pub fn parameter_type(&self, input: &FnArg) -> Option<Typed> {
         let FnArg::Typed(typed) = input else { return None };
         let is_given = |parameter: String| !matches!(self.scope.generics.get(&parameter), Some((Type::Infer(_), _)));
@@ -51,7 +51,7 @@ impl Function {
         (!is_open).then(|| ((*typed.ty).clone(), self.scope.clone()))
     }
 
-    /// Takes what stands between angle brackets behind the function's name for its parameters.
+    /// Binds the parameters of the function to its turbofish arguments.
     fn give(&mut self, list: &AngleBracketedGenericArguments, at: &Scope) {
         let scope = self.scope.clone();
         let given = list.args.iter().filter(|argument| !matches!(argument, GenericArgument::Lifetime(_)));
@@ -63,7 +63,7 @@ impl Function {
                     let typed = (ty.clone(), at.clone());
                     Rc::make_mut(&mut self.scope.generics).insert(name(&parameter.ident), typed);
                 }
-                // `NAME` has the look of a type.
+                // `NAME` parses as a type.
                 (GenericParam::Const(parameter), given) => {
                     if let Ok(value) = syn::parse2(given.to_token_stream()) {
                         let ty = Box::new((parameter.ty.clone(), scope.clone()));
@@ -75,7 +75,7 @@ impl Function {
         }
     }
 
-    /// The type parameter of the function that a type is, seen through `&`.
+    /// The type parameter of the function that a type refers to, without `&`.
     pub fn generic(&self, ty: &Type) -> Option<String> {
         match ty {
             Type::Reference(inner) => self.generic(&inner.elem),
@@ -88,14 +88,14 @@ impl Function {
     }
 }
 
-/// What stands before the last segment of a path.
+/// The path before its last segment.
 pub struct Owner {
     pub ty: Typed,
     pub last: String,
 }
 
 impl Evaluator<'_, '_> {
-    /// A string known at compile time.
+    /// A string that is known at compile time.
     pub fn text(&mut self, expr: &Expr, scope: &Scope) -> Derived<String> {
         match self.evaluate(expr, scope, &Hint::Text)? {
             Value::Text(text) => Ok(text),
@@ -103,7 +103,7 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    /// An integer of this type, unless it says its own.
+    /// An integer of this type, unless it has a suffix.
     pub fn integer(&mut self, expr: &Expr, scope: &Scope, ty: &'static str) -> Derived<i128> {
         match self.evaluate(expr, scope, &Hint::Number(ty))? {
             Value::Integer(number, _) => Ok(number),
@@ -111,7 +111,7 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    /// A number as it stands in a schema.
+    /// A number as JSON in a schema.
     pub fn number(&mut self, expr: &Expr, scope: &Scope) -> Derived<Json> {
         match self.evaluate(expr, scope, &Hint::Free)? {
             number @ (Value::Integer(..) | Value::Single(_) | Value::Double(_)) => self.serialized(number, expr, scope),
@@ -121,7 +121,7 @@ impl Evaluator<'_, '_> {
 }
 
 impl Context<'_> {
-    /// A constant of the source, free or associated: where it stands, its type and its value.
+    /// A constant in the source, free or associated: its scope, its type and its value.
     pub fn const_item(&mut self, path: &ExprPath, scope: &Scope) -> Option<(Scope, (Type, Expr))> {
         if let Some((module, name)) = self.free(path, scope) {
             let item = self.modules.module(module).consts.get(&name)?.clone();
@@ -142,7 +142,7 @@ impl Context<'_> {
         only(constants)
     }
 
-    /// A function of the source, free or associated; `expected` is what it is called for.
+    /// A function in the source, free or associated; `expected` is the type that the call must return.
     pub fn function(&mut self, path: &ExprPath, scope: &Scope, expected: Option<&Typed>) -> Option<Function> {
         let mut function = match self.free(path, scope) {
             Some((module, name)) => {
@@ -162,7 +162,7 @@ impl Context<'_> {
         Some(function)
     }
 
-    /// The `impl`s in which an associated constant or function may be, with the type, its scope and the item's name.
+    /// The `impl`s that may have an associated constant or function, with the type, its scope and the item's name.
     fn inherent(&mut self, owner: Owner, expected: Option<&Typed>) -> Option<(Impls, Rc<DeriveInput>, Scope, String)> {
         let Owner { ty, last } = owner;
         if is_type_parameter(&ty) {
@@ -170,7 +170,7 @@ impl Context<'_> {
         }
         let ty = self.or_expected(ty, expected).ok()?;
         let Ok(Resolved::Data { module, input, scope, .. }) = self.resolved(&ty.0, &ty.1) else { return None };
-        // A variant goes first.
+        // A variant takes precedence.
         let is_variant = match &input.data {
             syn::Data::Enum(data) => data.variants.iter().any(|variant| name(&variant.ident) == last),
             _ => false,
@@ -185,7 +185,7 @@ impl Context<'_> {
         only(impls.filter_map(|(at, item)| Function::in_impl(&item, method, at, &data.input, &data.scope)))
     }
 
-    /// The module and name of a constant or function that is no type's.
+    /// The module and name of a free constant or function.
     fn free(&self, path: &ExprPath, scope: &Scope) -> Option<(ModuleId, String)> {
         if path.qself.is_some() {
             return None;
@@ -196,7 +196,7 @@ impl Context<'_> {
         }
     }
 
-    /// The canonical path of something of another crate.
+    /// The canonical path of an item of another crate.
     pub fn foreign(&self, path: &ExprPath, scope: &Scope) -> Vec<String> {
         match resolve(self.modules, scope.module, &use_path(&path.path), Namespace::Value) {
             Some(Target::Foreign(foreign)) if path.qself.is_none() => foreign.path,
@@ -204,7 +204,7 @@ impl Context<'_> {
         }
     }
 
-    /// Whether a path in a pattern names a constant, a static or a variant.
+    /// `true` if a path in a pattern names a constant, a static or a variant.
     pub fn is_item(&mut self, path: &ExprPath, scope: &Scope) -> bool {
         self.importing(path, scope).is_some()
             || self.owner_of_all(path, scope).is_some()
@@ -215,7 +215,7 @@ impl Context<'_> {
         self.const_item(path, scope).is_some()
     }
 
-    /// Whether a type or trait of this name is in the module, so that it is not std's.
+    /// `true` if the module declares a type or trait of this name, so that it is not std's.
     pub fn is_item_of_type(&self, name: &str, scope: &Scope) -> bool {
         let path = UsePath { global: false, segments: vec![name.into()] };
         match resolve(self.modules, scope.module, &path, Namespace::Type) {
@@ -225,14 +225,14 @@ impl Context<'_> {
         }
     }
 
-    /// The type that a path starts with, where one item of it follows: `Type::item`, `Self::item`, `<Type>::item`.
+    /// The type at the start of a path to one of its items: `Type::item`, `Self::item`, `<Type>::item`.
     pub fn owner(&mut self, path: &ExprPath, scope: &Scope) -> Option<Owner> {
         let mut owner = path.path.clone();
         let last = owner.segments.pop()?;
         owner.segments.pop_punct();
         let last = name(&last.ident);
         if let Some(itself) = &path.qself {
-            // An item of a trait, `<Type as Trait>::item`, is none of the type's own.
+            // An item of a trait, `<Type as Trait>::item`, is not an inherent one.
             let ty = ((*itself.ty).clone(), scope.clone());
             if let [.., of, _] = &path.path.segments.iter().collect::<Vec<_>>()[..]
                 && matches!(
@@ -249,14 +249,14 @@ impl Context<'_> {
         (!self.is_of_own_trait(&ty, &last)).then_some(Owner { ty, last })
     }
 
-    /// Whether this may be an item of a trait of the crate: all that a type parameter has is of a trait, and of other traits
-    /// only these items are known.
+    /// `true` if this may be an item of a trait of the crate: all items of a type parameter come from traits, and of
+    /// other crates' traits only these items are known.
     fn is_of_own_trait(&mut self, ty: &Typed, item: &str) -> bool {
         let is_known = matches!(item, "default" | "json_schema");
         is_type_parameter(ty) && (!is_known || self.shadows.may_be_of_own_trait(item, ty.1.module))
     }
 
-    /// The enum of a variant that stands alone: `use Enum::Variant;`, `use Enum::*;`.
+    /// The enum of an imported variant: `use Enum::Variant;`, `use Enum::*;`.
     pub fn importing(&self, path: &ExprPath, scope: &Scope) -> Option<Owner> {
         let ident = name(path.path.get_ident()?);
         let module = self.modules.module(scope.module);
@@ -265,7 +265,7 @@ impl Context<'_> {
             Some((UsePath { global: used.path.global, segments: owner.to_vec() }, last.clone()))
         });
         let owners = named.chain(
-            // What a macro makes goes before what a glob brings.
+            // A macro's item takes precedence over one from a glob.
             module
                 .globs
                 .iter()
@@ -290,7 +290,7 @@ impl Context<'_> {
         Some(Owner { ty: (ty, scope.clone()), last })
     }
 
-    /// The type that a path names as a whole.
+    /// The type that the whole path names.
     pub fn owner_of_all(&mut self, path: &ExprPath, scope: &Scope) -> Option<Typed> {
         match path.qself {
             None => self.named_type(path.path.clone(), scope),
@@ -300,7 +300,7 @@ impl Context<'_> {
 
     fn named_type(&mut self, mut path: Path, scope: &Scope) -> Option<Typed> {
         let last = path.segments.last_mut()?;
-        // `Vec::<u8>` in an expression is `Vec<u8>`.
+        // `Vec::<u8>` in an expression is the type `Vec<u8>`.
         if let PathArguments::AngleBracketed(list) = &mut last.arguments {
             list.colon2_token = None;
         }
@@ -318,14 +318,14 @@ impl Context<'_> {
         is_type.then(|| (syn::parse_quote!(#path), scope.clone()))
     }
 
-    /// The text of a file beside the one that `scope` is in.
+    /// The content of a file, by its path relative to the file of `scope`.
     pub fn included(&self, path: &str, scope: &Scope) -> Option<String> {
         let file = self.modules.module(scope.module).file.clone();
         self.modules.included(&file, path)
     }
 }
 
-/// Whether a type is a type parameter; `Self` is the type itself.
+/// `true` if a type is a type parameter other than `Self`.
 fn is_type_parameter((ty, scope): &Typed) -> bool {
     match ty {
         Type::Path(TypePath { qself: None, path, .. }) => {
@@ -335,7 +335,7 @@ fn is_type_parameter((ty, scope): &Typed) -> bool {
     }
 }
 
-/// The only one: `impl`s for different arguments of a type may have items of the same name.
+/// The only element: `impl`s for different arguments of a type may have items of the same name.
 fn only<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
     let first = found.next()?;
     found.next().is_none().then_some(first)

@@ -1,4 +1,4 @@
-//! JSON that stands in the source: `json!({ … })`, `extend("key" = …)`, examples.
+//! JSON in the source: `json!({ … })`, `extend("key" = …)`, examples.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use serde_json::{Map, Value};
@@ -9,13 +9,13 @@ use super::context::{Derived, Scope, all};
 use super::values::Hint;
 
 impl Evaluator<'_, '_> {
-    /// An expression of no particular type, as JSON: an example.
+    /// An expression without an expected type, as JSON: an example.
     pub fn untyped(&mut self, expr: &Expr, scope: &Scope) -> Derived<Value> {
         let value = self.evaluate(expr, scope, &Hint::Free)?;
         self.serialized(value, expr, scope)
     }
 
-    /// The tokens of a `json!({ … })`, whose values may be constants and `generator.subschema_for::<T>()`.
+    /// The tokens of `json!({ … })`, whose values may be constants and `generator.subschema_for::<T>()`.
     pub fn json(&mut self, tokens: TokenStream, scope: &Scope) -> Derived<Value> {
         let mut trees = tokens.clone().into_iter();
         match (trees.next(), trees.next()) {
@@ -35,7 +35,7 @@ impl Evaluator<'_, '_> {
             }
             (Some(TokenTree::Ident(word)), None) if word == "null" => Ok(Value::Null),
             _ => {
-                // Maybe with a comma that is none of this list's, as in `Map::<K, V>::new()`.
+                // An expression may contain a comma of its own, as in `Map::<K, V>::new()`.
                 let expr = syn::parse2::<Expr>(tokens.clone()).ok();
                 let expr = self.cx.or_not_evident(expr, &tokens, scope)?;
                 self.untyped(&expr, scope)

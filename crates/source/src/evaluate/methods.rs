@@ -1,7 +1,7 @@
-//! Methods of std's values: options, results, texts, numbers, collections and iterators.
+//! Methods of std's values: options, results, strings, numbers, collections and iterators.
 //!
-//! An iterator is the list of what it gives, made at once: closures change nothing, and what panics is refused, so it does not
-//! matter when they run.
+//! An iterator is evaluated eagerly to the list of its elements: closures modify nothing, and code that panics is
+//! refused, so the time at which they run does not matter.
 
 use std::cmp::Ordering;
 
@@ -55,7 +55,7 @@ fn of_option(
     let inner = evaluator.cx.element(hint, 0)?;
     Ok(match (value, method, arguments) {
         (value, "as_ref", []) => Some(Value::Option(value)),
-        // A type of the source may dereference to something else.
+        // A type in the source may dereference to another type.
         (value, "as_deref", []) => {
             let is_plain = value.as_deref().is_none_or(|value| matches!(value, Value::Text(_) | Value::List(..)));
             is_plain.then_some(Value::Option(value))
@@ -301,7 +301,7 @@ fn of_map(
     })
 }
 
-/// The value of a key. `None`: whether keys are equal is not known.
+/// The value of a key; `None` if the equality of keys is not known.
 pub fn entry_of(
     evaluator: &mut Evaluator<'_, '_>,
     entries: Vec<(Value, Value)>,
@@ -330,7 +330,7 @@ fn of_iterator(
     scope: &Scope,
     hint: &Hint,
 ) -> Derived<Option<Value>> {
-    // Of what has no name, nothing else sees the rest.
+    // The rest of a temporary iterator is not used elsewhere.
     if ADVANCES.contains(&method) && names_place(&call.receiver) {
         return Ok(None);
     }
@@ -403,7 +403,7 @@ fn of_iterator(
         }
         ("partition", [function]) => {
             let target = given.map_or_else(|| hint.clone(), Hint::exactly);
-            // Of the pair that is expected, both sides are of one type.
+            // Both sides of the expected pair have the same type.
             let target = match call.turbofish {
                 Some(_) => target,
                 None => evaluator.cx.element(&target, 0)?,
@@ -441,7 +441,7 @@ fn of_iterator(
             for value in list {
                 keyed.push((evaluator.called(function, vec![value.clone()], scope, &Hint::Unknown)?, value));
             }
-            // Of equals, the last is the largest, and the first is the smallest.
+            // Of equal elements, the last is the maximum, and the first is the minimum.
             evaluator.cx.in_order_of(keyed).map(|sorted| {
                 let mut sorted = sorted.into_iter();
                 option(if method == "max_by_key" { sorted.next_back() } else { sorted.next() })
@@ -517,7 +517,7 @@ fn of_iterator(
             let of = given.map_or_else(|| hint.clone(), Hint::exactly);
             let ty = evaluator.cx.number_of(&of)?.and_then(integer_type);
             let op: syn::BinOp = if method == "sum" { syn::parse_quote!(+) } else { syn::parse_quote!(*) };
-            // Of floats, the sum of none is `-0.0` or `0.0`, with the version of std.
+            // The sum of no floats is `-0.0` or `0.0`, depending on the version of std.
             let first = match (ty, list.first()) {
                 (Some(ty), _) => Some(Value::Integer(if method == "sum" { 0 } else { 1 }, ty)),
                 (None, Some(Value::Double(_))) => Some(Value::Double(if method == "sum" { -0.0 } else { 1.0 })),
@@ -537,7 +537,7 @@ fn of_iterator(
     })
 }
 
-/// Of each value of a set, whether another one has it, too.
+/// For each value of a set, `true` if the other set contains it.
 fn within(list: &[Value], other: &[Value]) -> Option<Vec<bool>> {
     let has = |value: &Value| {
         let equal = other.iter().map(|other| order(other, value).map(Ordering::is_eq));
@@ -558,7 +558,7 @@ fn option(value: Option<Value>) -> Value {
     Value::Option(value.map(Box::new))
 }
 
-/// Texts and letters as one text.
+/// Strings and characters as one string.
 pub fn concatenated_texts(list: Vec<Value>) -> Option<String> {
     let mut text = String::new();
     for value in list {
@@ -571,7 +571,7 @@ pub fn concatenated_texts(list: Vec<Value>) -> Option<String> {
     Some(text)
 }
 
-/// The parts of a list of texts or lists, as one.
+/// The elements of a list of strings or lists, concatenated.
 fn concatenated(list: Vec<Value>) -> Option<Value> {
     if let [Value::Text(_), ..] = list[..] {
         return concatenated_texts(list).map(Value::Text);
@@ -584,10 +584,10 @@ fn concatenated(list: Vec<Value>) -> Option<Value> {
     (!lists.is_empty()).then(|| Value::List("Vec", lists.concat()))
 }
 
-/// The methods of an iterator that take `&mut self`, so that what follows goes on where they stopped.
+/// Methods of iterators that take `&mut self`: a later call continues where they stopped.
 const ADVANCES: [&str; 8] = ["all", "any", "find", "find_map", "next", "nth", "position", "rposition"];
 
-/// Returns true if an expression is a local or a part of one.
+/// `true` if an expression is a local or a part of one.
 fn names_place(expr: &Expr) -> bool {
     matches!(super::numbers::without_parens(expr), Expr::Path(_) | Expr::Field(_) | Expr::Index(_))
 }

@@ -1,4 +1,4 @@
-//! Numbers: literals, arithmetic, casts. Each has a type, and is in its range.
+//! Numbers: literals, arithmetic, casts. Each number has a type, and is within its range.
 
 use syn::{BinOp, DeriveInput, Expr, ExprBinary, ExprCast, Lit, UnOp};
 
@@ -10,10 +10,11 @@ use crate::resolve::modules::name;
 const NUMBERS: [&str; 14] =
     ["f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize"];
 
-/// The type of an integer that nothing says: each that it may have has the number, or all signed ones if it is negative.
+/// The type of an integer that is not determined: the value fits each possible type, or all signed ones if it is
+/// negative.
 pub const ANY: &str = "{integer}";
 
-/// The type of both sides of an operator.
+/// The common type of both operands.
 pub fn common(left: &'static str, right: &'static str) -> Option<&'static str> {
     match (left, right) {
         (ANY, ty) | (ty, ANY) => Some(ty),
@@ -21,7 +22,7 @@ pub fn common(left: &'static str, right: &'static str) -> Option<&'static str> {
     }
 }
 
-/// The type of an integer.
+/// The integer type with this name.
 pub fn integer_type(name: &str) -> Option<&'static str> {
     number_type(name).filter(|ty| !ty.starts_with('f'))
 }
@@ -67,11 +68,11 @@ impl Evaluator<'_, '_> {
         };
         let digits = if negative { format!("-{digits}") } else { digits.to_string() };
         let value = match ty {
-            // `1` is no `f32`, but `1f32` is.
+            // `1` is not an `f32`, but `1f32` is.
             Some("f32") if is_float || !suffix.is_empty() => digits.parse().ok().map(Value::Single),
             Some("f64") if is_float || !suffix.is_empty() => digits.parse().ok().map(Value::Double),
             Some(ty) if !is_float => digits.parse().ok().and_then(|number| in_range(number, ty)),
-            // Only an integer type is no float's.
+            // An integer literal without a suffix has an integer type, never a float's.
             None if !is_float && suffix.is_empty() && !matches!(hint, Hint::Type(_)) => {
                 digits.parse().ok().and_then(|number| in_range(number, ANY))
             }
@@ -95,7 +96,7 @@ impl Evaluator<'_, '_> {
             }
             BinOp::Shl(_) | BinOp::Shr(_) => {
                 let left = self.evaluate(&binary.left, scope, hint)?;
-                // The right side of a shift has a type of its own.
+                // The right operand of a shift has its own type.
                 shifted(&binary.op, left, self.evaluate(&binary.right, scope, &Hint::Free)?)
             }
             BinOp::Eq(_) | BinOp::Ne(_) => {
@@ -121,7 +122,7 @@ impl Evaluator<'_, '_> {
         self.cx.or_not_evident(value, expr, scope)
     }
 
-    /// Two of one type: what the place does not say, the other one does.
+    /// Two operands of one type: it follows from the hint, or else from the other operand.
     pub fn operands(&mut self, binary: &ExprBinary, scope: &Scope, hint: &Hint) -> Derived<(Value, Value)> {
         if is_untyped(&binary.left) && !is_untyped(&binary.right) {
             let right = self.evaluate(&binary.right, scope, hint)?;
@@ -132,7 +133,7 @@ impl Evaluator<'_, '_> {
         Ok((left, right))
     }
 
-    /// The number of a variant without fields.
+    /// The discriminant of a variant without fields.
     pub fn discriminant(&mut self, input: &DeriveInput, variant: &str, scope: &Scope) -> Derived<i128> {
         let syn::Data::Enum(data) = &input.data else { return self.cx.not_evident(&input.ident, scope) };
         let repr = input.attrs.iter().filter(|attribute| attribute.path().is_ident("repr"));
@@ -165,12 +166,13 @@ impl Evaluator<'_, '_> {
             _ => None,
         };
         let to = self.cx.or_not_evident(to, expr, scope)?;
-        // `300 as u8` is a `u8` from the start, and no longer compiles; of `(1 << 31) as i64` nobody says the type here.
+        // `300 as u8` is a `u8` from the start, and no longer compiles; the type of `(1 << 31) as i64` is not
+        // determined here.
         let hint = match without_parens(&cast.expr) {
             Expr::Lit(syn::ExprLit { lit: Lit::Int(_), .. }) if !to.starts_with('f') => Hint::Number(to),
             Expr::Lit(syn::ExprLit { lit: Lit::Float(_), .. }) if to.starts_with('f') => Hint::Number(to),
             Expr::Lit(_) => Hint::Free,
-            // What is expected does not reach the operands.
+            // The expected type does not apply to the operands.
             inner @ Expr::Binary(_) if is_untyped(inner) => Hint::Free,
             _ => Hint::Unknown,
         };
@@ -200,7 +202,7 @@ impl Evaluator<'_, '_> {
 }
 
 impl Context<'_> {
-    /// The type of a number that stands where something is known.
+    /// The number type that a hint determines.
     pub fn number_of(&mut self, hint: &Hint) -> Derived<Option<&'static str>> {
         match hint {
             Hint::Number(ty) => Ok(Some(ty)),
@@ -225,7 +227,7 @@ pub fn without_parens(expr: &Expr) -> &Expr {
     }
 }
 
-/// Whether a number is made of literals alone, of which none says its type.
+/// `true` if a number consists of literals alone, none of which has a suffix.
 pub fn is_untyped(expr: &Expr) -> bool {
     match without_parens(expr) {
         Expr::Lit(literal) => match &literal.lit {
@@ -272,14 +274,14 @@ pub fn arithmetic(op: &BinOp, left: Value, right: Value) -> Option<Value> {
                 BinOp::Sub(_) => left.checked_sub(right)?,
                 BinOp::Mul(_) => left.checked_mul(right)?,
                 BinOp::Div(_) => left.checked_div(right)?,
-                // What overflows in the division overflows here, too.
+                // An overflow of the division is one of the remainder, too.
                 BinOp::Rem(_) => in_range(left.checked_div(right)?, of).and(left.checked_rem(right))?,
                 BinOp::BitOr(_) => left | right,
                 BinOp::BitAnd(_) => left & right,
                 BinOp::BitXor(_) => left ^ right,
                 _ => return None,
             };
-            // `1 - 2` is in the range of signed types only.
+            // `1 - 2` is only in the range of signed types.
             let may_be_negative = of != ANY || left < 0 || right < 0;
             in_range(result, of).filter(|_| result >= 0 || may_be_negative)
         }
@@ -306,7 +308,7 @@ pub fn arithmetic(op: &BinOp, left: Value, right: Value) -> Option<Value> {
     }
 }
 
-/// Bits that leave the type are lost, but a shift by all of them is an error.
+/// Bits that leave the type are lost, but a shift by the type's width or more is an error.
 pub fn shifted(op: &BinOp, left: Value, right: Value) -> Option<Value> {
     let (Value::Integer(left, ty), Value::Integer(by, _)) = (left, right) else { return None };
     let bits: i128 = match ty {
@@ -346,7 +348,7 @@ pub fn in_range(number: i128, ty: &'static str) -> Option<Value> {
     range_of(ty)?.contains(&number).then_some(Value::Integer(number, ty))
 }
 
-/// The values of an integer type, as far as `i128` has them.
+/// The values of an integer type, within those of `i128`.
 pub fn range_of(ty: &str) -> Option<std::ops::RangeInclusive<i128>> {
     if ty == ANY {
         return Some(i8::MIN.into()..=i8::MAX.into());
@@ -367,7 +369,7 @@ pub fn range_of(ty: &str) -> Option<std::ops::RangeInclusive<i128>> {
     })
 }
 
-/// `number as to`, of a float: its integer part, or the end of the range that it is beyond.
+/// `number as to`, for a float: its integer part, or the nearest bound of the range.
 fn saturated(number: f64, to: &'static str) -> Option<Value> {
     let range = range_of(to).filter(|_| to != "u128")?;
     Some(Value::Integer((number as i128).clamp(*range.start(), *range.end()), to))
@@ -391,7 +393,7 @@ pub fn truncated(number: i128, to: &'static str) -> Option<Value> {
 }
 
 impl Evaluator<'_, '_> {
-    /// `a..b`, `a..=b`, as what it iterates over.
+    /// `a..b`, `a..=b`, as the list of its elements.
     pub fn range(&mut self, range: &syn::ExprRange, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
         let (Some(start), Some(end)) = (&range.start, &range.end) else { return self.cx.not_evident(expr, scope) };
         let ends = ExprBinary {

@@ -1,4 +1,4 @@
-//! Methods of std's numbers, durations, truth values and orders.
+//! Methods of std's numbers, durations, booleans and orderings.
 
 use std::cmp::Ordering;
 use std::time::Duration;
@@ -129,7 +129,7 @@ pub fn of_integer(
     })
 }
 
-/// Only what is exact, and so the same everywhere.
+/// Only operations whose result is exact, and so the same on every machine.
 pub fn of_float(
     evaluator: &mut Evaluator<'_, '_>,
     number: Value,
@@ -152,7 +152,7 @@ pub fn of_float(
                 ("is_nan", []) => Some(Value::Bool($number.is_nan())),
                 ("is_finite", []) => Some(Value::Bool($number.is_finite())),
                 ("is_infinite", []) => Some(Value::Bool($number.is_infinite())),
-                // Of zeros of both signs, either may be given.
+                // For zeros of both signs, either may be returned.
                 ("max", [other]) if $number != *other || *other != 0.0 => Some($wrap($number.max(*other))),
                 ("min", [other]) if $number != *other || *other != 0.0 => Some($wrap($number.min(*other))),
                 ("clamp", [low, high]) if low < high => Some($wrap($number.clamp(*low, *high))),
@@ -262,7 +262,7 @@ fn unsigned(ty: &'static str) -> Option<&'static str> {
     if ty.starts_with('i') { integer_type(&ty.replacen('i', "u", 1)) } else { Some(ty) }
 }
 
-/// The bits of an integer, as a number of 64 of them.
+/// The bits of an integer, zero-extended to 64.
 fn bits(number: i128, ty: &'static str) -> Option<u64> {
     match truncated(number, unsigned(ty)?)? {
         Value::Integer(bits, _) => u64::try_from(bits).ok(),

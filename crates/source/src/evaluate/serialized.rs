@@ -42,7 +42,7 @@ impl Evaluator<'_, '_> {
             Value::Map(_, entries) => {
                 let mut object = Map::new();
                 for (key, value) in entries {
-                    // serde_json takes no optional key, and schemars then leaves out the default.
+                    // serde_json refuses optional keys, and schemars then omits the default.
                     if has_option(&key) {
                         return self.cx.not_evident(node, scope);
                     }
@@ -71,7 +71,7 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    /// What the function of `serialize_with` writes of a value; of `with`, that is the module's `serialize`.
+    /// The output of the function of `serialize_with`; for `with`, that is the module's `serialize`.
     pub fn written_by_function(&mut self, function: &ExprPath, value: Value, scope: &Scope) -> Derived<Value> {
         if let Some(found) = self.cx.function(function, scope, None) {
             let written = self.applied(&found, vec![(value, None), (Value::Serializer, None)], function, scope)?;
@@ -87,7 +87,7 @@ impl Evaluator<'_, '_> {
         self.cx.or_not_evident(written.map(Value::Json), function, scope)
     }
 
-    /// `serializer.serialize_str(…)` and the like.
+    /// `serializer.serialize_str(…)` and similar methods.
     pub fn serializer_method(
         &mut self,
         method: &str,
@@ -194,7 +194,7 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    /// What a struct or a variant holds.
+    /// The JSON of the fields of a struct or variant.
     fn serialized_fields(
         &mut self,
         style: Style,
@@ -205,7 +205,7 @@ impl Evaluator<'_, '_> {
     ) -> Derived<Json> {
         let mut object = Map::new();
         let mut list = Vec::new();
-        // serde does not ask whether the field of a newtype is skipped.
+        // serde does not check if the field of a newtype is skipped.
         let may_skip = !matches!(style, Style::Newtype);
         for field in fields.iter().filter(|_| !matches!(style, Style::Unit)) {
             if may_skip && field.attrs.skip_serializing() {
@@ -243,8 +243,8 @@ impl Evaluator<'_, '_> {
 }
 
 impl Context<'_> {
-    /// Whether schemars can write values of the type: it asks where the derive stands, so that a type parameter of the
-    /// container counts by its bounds alone (`generics`), whatever it stands for.
+    /// `true` if schemars can serialize values of the type. It checks this in the derive's code, so that a type
+    /// parameter of the container counts by its bounds alone (`generics`), not by its argument.
     pub fn serializes(&mut self, ty: &Type, scope: &Scope, generics: Option<&Generics>) -> Derived<bool> {
         if let (Some(generics), Type::Path(TypePath { qself: None, path, .. })) = (generics, ty)
             && let Some(ident) = path.get_ident()
@@ -252,7 +252,7 @@ impl Context<'_> {
         {
             return self.is_bound_to_serialize(ident, generics, scope);
         }
-        // Whether `T::Item` is bound to, is not looked at.
+        // Bounds on `T::Item` are not considered.
         if let (Some(generics), Type::Path(TypePath { qself, path, .. })) = (generics, ty)
             && (qself.is_some() || path.segments.len() == 2)
             && generics
@@ -280,7 +280,7 @@ impl Context<'_> {
                 || self.is_root(*module, &name(&input.ident));
             let may_be_by_macro = self.other_derive(&input.attrs, *module).is_some()
                 || self.modules.implementor(&name(&input.ident), "Serialize").is_some();
-            // One of a generic type may hold for some arguments only.
+            // An `impl` for a generic type may hold for some arguments only.
             return match (is_by_hand, input.generics.type_params().next()) {
                 (true, None) => Ok(true),
                 (false, _) if !may_be_by_macro => Ok(false),
@@ -288,7 +288,7 @@ impl Context<'_> {
             };
         }
         for mut argument in inner {
-            // The parameter of an alias is what is given for it, in the end maybe a parameter of the container.
+            // The parameter of an alias is bound to its argument, which may be a parameter of the container.
             while !Rc::ptr_eq(&argument.1.generics, &scope.generics)
                 && let Type::Path(TypePath { qself: None, path, .. }) = &argument.0
                 && let Some(given) = path.get_ident().and_then(|ident| argument.1.generics.get(&name(ident)))
@@ -346,7 +346,7 @@ impl Context<'_> {
                 return Ok(true);
             }
             if !PLAIN.contains(&last.as_str()) {
-                // A trait of its own may ask for `Serialize`.
+                // A trait in the source may have `Serialize` as a supertrait.
                 return self.not_evident(&bound.path, scope);
             }
         }
@@ -370,7 +370,7 @@ fn has_option(value: &Value) -> bool {
     }
 }
 
-/// The tag goes first, so a field of its name replaces it.
+/// The tag is first, so a field of the same name replaces it.
 fn tagged(tag: &str, name: &str, fields: Map<String, Json>) -> Json {
     let mut object = Map::from_iter([(tag.to_string(), name.into())]);
     object.extend(fields);

@@ -1,4 +1,4 @@
-//! Methods of std's texts and characters.
+//! Methods of std's strings and characters.
 
 use syn::{Expr, ExprMethodCall};
 
@@ -7,14 +7,14 @@ use super::context::{Derived, Resolved, Scope};
 use super::numbers::{in_range, integer_type};
 use super::values::{Hint, Value};
 
-/// What a text is searched for.
+/// The pattern of a string search.
 enum Pattern {
     Text(String),
-    /// Any of these letters; of a closure, the letters of the text that it holds for.
+    /// Any of these characters; for a closure, the characters of the string for which it returns `true`.
     Letters(Vec<char>),
 }
 
-/// An expression with a pattern as std takes it.
+/// Evaluates an expression with a pattern in std's form.
 macro_rules! by {
     ($pattern:expr, $found:ident => $expr:expr) => {
         match &$pattern {
@@ -80,7 +80,7 @@ pub fn of_text(
                 Some(syn::GenericArgument::Type(ty)) => Some(Hint::exactly((ty.clone(), scope.clone()))),
                 _ => None,
             });
-            // `unwrap` asks for what is in a result.
+            // The hint of `unwrap` is for the content of a result.
             let of = match given {
                 Some(given) => given,
                 None => evaluator.cx.element(hint, 0)?,
@@ -88,7 +88,7 @@ pub fn of_text(
             parsed_as(evaluator, text, &of)?
         }
         (method, [argument, rest @ ..]) => {
-            // Of two numbers and a pattern, the pattern is last.
+            // With a count and a pattern, the pattern is last.
             let (argument, rest) = match (method, rest) {
                 ("splitn" | "rsplitn", [pattern]) => (*pattern, &[*argument][..]),
                 (_, rest) => (*argument, rest),
@@ -103,7 +103,7 @@ pub fn of_text(
     })
 }
 
-/// The methods that take a pattern.
+/// Methods with a pattern.
 fn of_text_by(
     evaluator: &mut Evaluator<'_, '_>,
     text: &str,
@@ -157,7 +157,7 @@ fn of_text_by(
     })
 }
 
-/// A text, a letter, a list of letters, or a function of a letter.
+/// A string, a character, a list of characters, or a function of a character.
 fn pattern(evaluator: &mut Evaluator<'_, '_>, expr: &Expr, text: &str, scope: &Scope) -> Derived<Option<Pattern>> {
     if evaluator.cx.is_function(expr, scope) {
         let mut letters = Vec::new();
@@ -184,7 +184,7 @@ fn pattern(evaluator: &mut Evaluator<'_, '_>, expr: &Expr, text: &str, scope: &S
     })
 }
 
-/// What `parse` makes of a text.
+/// The result of `parse`.
 fn parsed_as(evaluator: &mut Evaluator<'_, '_>, text: &str, hint: &Hint) -> Derived<Option<Value>> {
     if let Some(ty) = evaluator.cx.number_of(hint)? {
         return Ok(parsed_number(text, ty));
@@ -203,7 +203,7 @@ fn parsed_as(evaluator: &mut Evaluator<'_, '_>, text: &str, hint: &Hint) -> Deri
     })
 }
 
-/// The methods whose argument is a pattern.
+/// Methods whose argument is a pattern.
 const PATTERNED: [&str; 21] = [
     "contains",
     "ends_with",
@@ -252,7 +252,7 @@ fn result(value: Option<Value>) -> Value {
     Value::Result(value.map(Box::new))
 }
 
-/// What `parse` makes of a text; as std, unlike `i128`, a `-0` is no unsigned number.
+/// The result of `parse`; std, unlike `i128`, refuses `-0` for unsigned types.
 fn parsed_number(text: &str, ty: &'static str) -> Option<Value> {
     let value = match ty {
         "f32" => text.parse().ok().map(Value::Single),
@@ -278,7 +278,7 @@ pub fn of_char(letter: char, method: &str, arguments: &[&Expr]) -> Option<Value>
         ("is_ascii_punctuation", []) => Value::Bool(letter.is_ascii_punctuation()),
         ("is_ascii_whitespace", []) => Value::Bool(letter.is_ascii_whitespace()),
         ("len_utf8", []) => index(letter.len_utf8()),
-        // Of other letters, another version of std may know more.
+        // Properties of other characters may change with the version of std.
         ("is_alphabetic", []) if letter.is_ascii() => Value::Bool(letter.is_alphabetic()),
         ("is_alphanumeric", []) if letter.is_ascii() => Value::Bool(letter.is_alphanumeric()),
         ("is_numeric", []) if letter.is_ascii() => Value::Bool(letter.is_numeric()),
@@ -295,7 +295,8 @@ pub fn of_char(letter: char, method: &str, arguments: &[&Expr]) -> Option<Value>
     })
 }
 
-/// `char::from_digit`, `String::from_utf8` and the like: a function of a type that makes a text or a letter.
+/// `char::from_digit`, `String::from_utf8` and similar functions: an associated function that returns a string or
+/// character.
 pub fn text_made(
     evaluator: &mut Evaluator<'_, '_>,
     of: &str,

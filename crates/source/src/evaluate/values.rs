@@ -1,4 +1,4 @@
-//! Values of Rust, what is expected of an expression, and the expressions that need nothing else.
+//! Values of Rust, expected types of expressions, and simple expressions.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use crate::diagnostics::OP014;
 use crate::resolve::modules::{ModuleId, name};
 use opctl_model::diagnostic::Diagnostic;
 
-/// A value of Rust. References and smart pointers are what they point to.
+/// A value of Rust. References and smart pointers are transparent.
 #[derive(Clone, Debug)]
 pub enum Value {
     Unit,
@@ -30,42 +30,42 @@ pub enum Value {
     Text(String),
     /// `std::time::Duration`.
     Duration(std::time::Duration),
-    /// What `cmp` gives.
+    /// The result of `cmp`.
     Ordering(std::cmp::Ordering),
     Option(Option<Box<Value>>),
-    /// `Ok` of a value, or an error that nothing is known of.
+    /// `Ok` with a value, or an unknown error.
     Result(Option<Box<Value>>),
-    /// A collection by its type's name; also an `array` (or slice), a `tuple`, an `iterator`.
+    /// A collection with its type's name; also an `array` (or slice), a `tuple`, an `iterator`.
     List(&'static str, Vec<Value>),
-    /// By its type's name, in the order of the keys.
+    /// A map with its type's name, in the order of the keys.
     Map(&'static str, Vec<(Value, Value)>),
     Data(Data),
-    /// A closure or a function that is not called yet, and what it sees.
+    /// A closure or a function that is not called yet, and its scope.
     Function(Box<Expr>, Scope),
-    /// A value whose type serializes as this, and of which nothing else is known.
+    /// A value whose type serializes as this JSON, and of which nothing else is known.
     Json(Json),
-    /// schemars' `SchemaGenerator`, as the function that makes a schema is given it.
+    /// schemars' `SchemaGenerator`, the argument of a function that builds a schema.
     Generator,
-    /// The `Serializer` of a function that writes a value.
+    /// The `Serializer` of a serializing function.
     Serializer,
-    /// Not evident, for this reason; refused where it is needed.
+    /// A value that cannot be evaluated, with the reason; refused where it is needed.
     Unknown(Vec<Diagnostic>),
 }
 
-/// A value of a struct or enum of the source.
+/// A value of a struct or enum in the source.
 #[derive(Clone, Debug)]
 pub struct Data {
     pub module: ModuleId,
     pub input: Rc<DeriveInput>,
-    /// Where its fields' types stand.
+    /// Scope of its fields' types.
     pub scope: Scope,
     pub variant: Option<String>,
-    /// By their names, or their indices.
+    /// By name or index.
     pub fields: BTreeMap<String, Value>,
 }
 
 impl Data {
-    /// What is known of a field of a struct.
+    /// The hint for a field of a struct.
     pub fn field_type(&self, key: &str) -> Hint {
         let syn::Data::Struct(data) = &self.input.data else { return Hint::Unknown };
         let mut fields = data.fields.iter().zip(data.fields.members());
@@ -82,12 +82,12 @@ pub fn key_of(member: &syn::Member) -> String {
     }
 }
 
-/// What the place of an expression says about its type.
+/// The expected type of an expression.
 #[derive(Clone, Debug)]
 pub enum Hint {
-    /// Something that is not looked at decides.
+    /// Code that is not considered may determine it.
     Unknown,
-    /// Nothing else decides: numbers are `i32` and `f64`.
+    /// Nothing else determines it: numbers are `i32` and `f64`.
     Free,
     /// schemars' `Schema`, or a result with one.
     Schema,
@@ -96,7 +96,7 @@ pub enum Hint {
     Text,
     /// `serde_json::Value`.
     Json,
-    /// Some sequence of these.
+    /// A sequence of these.
     List(Box<Hint>),
     Pair(Box<Hint>, Box<Hint>),
 }
@@ -117,7 +117,7 @@ impl Hint {
         }
     }
 
-    /// Of something that is compared with this value, or added to it.
+    /// The hint for a value that is compared with this value, or added to it.
     pub fn like(value: &Value) -> Self {
         match value {
             Value::Integer(_, ty) if *ty != super::numbers::ANY => Self::Number(ty),
@@ -128,31 +128,31 @@ impl Hint {
         }
     }
 
-    /// Where a name or a branch may decide, too.
+    /// The hint for a place whose type a name or branch may also determine.
     pub fn unless_free(&self) -> &Self {
         if matches!(self, Self::Free) { &Self::Unknown } else { self }
     }
 }
 
-/// What a name of a function's body stands for.
+/// The meaning of a name in a function's body.
 #[derive(Clone, Debug)]
 pub enum Local {
-    /// Statements may change it if it is `mut` and of the same block.
+    /// Statements may modify it if it is `mut` and of the same block.
     Value { value: Rc<Value>, mutable: bool },
     /// A constant argument or item, with its type.
     Constant(Box<Expr>, Scope, Box<Typed>),
-    /// What a `fmt` writes to; an expression that is not run in order cannot see it.
+    /// The output of a `fmt`; an expression that is not run in order cannot access it.
     Formatter(Rc<RefCell<String>>),
-    /// A closure, and what it sees.
+    /// A closure, and its scope.
     Closure(Rc<ExprClosure>, Scope),
-    /// An expression of the type that its uses expect, and whether one of them was evaluated.
+    /// An expression whose type follows from its uses; the flag is `true` if one of them was evaluated.
     Waiting(Box<Expr>, Scope, Rc<Cell<bool>>),
-    /// A name that nothing is known of.
+    /// A name with an unknown meaning.
     Open,
 }
 
 impl Evaluator<'_, '_> {
-    /// The value of an expression; `hint` is what its place says about its type.
+    /// The value of an expression; `hint` is the expected type.
     pub fn evaluate(&mut self, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
         let mut value = self.deeper(expr, scope, |evaluator| evaluator.evaluate_unchecked(expr, scope, hint))?;
         // A schema is large, and counts where it becomes part of another one: see `serialized`.
@@ -172,7 +172,7 @@ impl Evaluator<'_, '_> {
         Ok(value)
     }
 
-    /// Does one step of an evaluation, unless that is deeper, longer and larger than anyone writes a constant.
+    /// Performs one step of an evaluation, within the limits of depth, steps and size.
     pub fn deeper<T, E: From<Refused>>(
         &mut self,
         node: &impl Spanned,
@@ -230,7 +230,7 @@ impl Evaluator<'_, '_> {
             Expr::Cast(cast) => self.cast(cast, expr, scope),
             Expr::Array(array) => {
                 let element = match hint {
-                    // The elements have one type, and any of them may say it.
+                    // The elements have one type, and any of them may determine it.
                     Hint::Free if !array.elems.iter().all(super::numbers::is_untyped) => Hint::Unknown,
                     hint => self.cx.element(hint, 0)?,
                 };
@@ -304,7 +304,7 @@ impl Evaluator<'_, '_> {
         self.cx.or_not_evident(part, expr, scope)
     }
 
-    /// The positions that `1..`, `..3` and the like mean in something of this length.
+    /// The positions of `1..`, `..3` and similar ranges in a list of this length.
     pub fn span_of_range(
         &mut self,
         range: &syn::ExprRange,
@@ -322,7 +322,7 @@ impl Evaluator<'_, '_> {
 
     fn unary(&mut self, unary: &syn::ExprUnary, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
         if let (UnOp::Neg(_), Expr::Lit(literal)) = (&unary.op, super::numbers::without_parens(&unary.expr)) {
-            // 128 is no `i8`, but -128 is.
+            // 128 is not an `i8`, but -128 is.
             return self.literal(&literal.lit, true, expr, scope, hint);
         }
         let value = self.evaluate(&unary.expr, scope, hint)?;
@@ -346,7 +346,7 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    /// Whether a value has the form of a pattern; what the pattern binds is added to the scope.
+    /// `true` if a value matches a pattern; the pattern's bindings are added to the scope.
     pub fn matches(&mut self, pattern: &Pat, value: &Value, scope: &mut Scope) -> Derived<bool> {
         match pattern {
             Pat::Wild(_) => Ok(true),
@@ -366,7 +366,7 @@ impl Evaluator<'_, '_> {
                 }
                 let is_choice = guarded.pat.to_token_stream().to_string().contains('|');
                 let holds = self.condition(&guarded.guard, scope)?;
-                // The guard is asked again for each choice that fits.
+                // The guard is evaluated again for each alternative that matches.
                 if !holds && is_choice { self.cx.not_evident(pattern, scope) } else { Ok(holds) }
             }
             Pat::Tuple(parts) => match value {
@@ -502,7 +502,7 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    /// Whether a value is the constant or the variant of a pattern.
+    /// `true` if a value is the constant or the variant of a pattern.
     fn is_constant_value(&mut self, constant: &Expr, value: &Value, scope: &Scope) -> Derived<bool> {
         if let (Expr::Path(path), Value::Data(data)) = (constant, value)
             && !self.cx.is_constant_item(path, scope)
@@ -522,7 +522,7 @@ impl Evaluator<'_, '_> {
 }
 
 impl Context<'_> {
-    /// A value that is needed.
+    /// A value that must be known.
     pub fn known(&mut self, value: Value) -> Derived<Value> {
         let Value::Unknown(reasons) = value else { return Ok(value) };
         for reason in reasons {
@@ -545,13 +545,13 @@ impl Context<'_> {
         value.map_or_else(|| self.not_evident(node, scope), Ok)
     }
 
-    /// Whether `*` of a value may be something else.
+    /// `true` if `*` of a value may be another value.
     pub fn dereferences(&mut self, data: &Data) -> bool {
         !self.impls.implementations("Deref", data.module, &name(&data.input.ident)).is_empty()
             || self.derives(&data.input.attrs, "Deref", data.module)
     }
 
-    /// What is found without a word about what is not.
+    /// Evaluates without reporting the values that cannot be determined.
     pub fn quietly<T>(&mut self, find: impl FnOnce(&mut Self) -> Derived<T>) -> Derived<T> {
         let said = std::mem::take(&mut self.diagnostics);
         let before = self.reasons.len();
@@ -561,7 +561,7 @@ impl Context<'_> {
         found
     }
 
-    /// `==`, where it is derived all the way down.
+    /// `==`, if it is derived at every level.
     pub fn equal(&mut self, left: &Value, right: &Value) -> Option<bool> {
         use Value::{Bool, Char, Data, Double, Duration, Integer, List, Map, Option, Ordering, Single, Text, Unit};
         Some(match (left, right) {
@@ -605,7 +605,7 @@ impl Context<'_> {
         Some(equal)
     }
 
-    /// Whether a clone is the same value: whether `Clone` is derived all the way down.
+    /// `true` if a clone is the same value, because `Clone` is derived at every level.
     pub fn clones(&mut self, value: &Value) -> bool {
         match value {
             Value::Data(data) => {
@@ -621,7 +621,7 @@ impl Context<'_> {
         }
     }
 
-    /// What a type means; `None`: it is `_`, or of a function.
+    /// The resolved type; `None` if it is `_`, or a function type.
     pub fn meaning(&mut self, (ty, scope): &Typed) -> Derived<Option<Resolved>> {
         match ty {
             Type::Infer(_) | Type::ImplTrait(_) | Type::FnPtr(_) | Type::TraitObject(_) => Ok(None),
@@ -636,7 +636,7 @@ impl Context<'_> {
         }
     }
 
-    /// What is known of an element: of a list, set, array or pointer the first, of a map the key or value.
+    /// The hint for an element: of a list, set, array or pointer the first, of a map the key or value.
     pub fn element(&mut self, of: &Hint, index: usize) -> Derived<Hint> {
         let of = match of {
             Hint::Type(ty) => self.meaning(ty)?,
@@ -646,7 +646,7 @@ impl Context<'_> {
             _ => None,
         };
         Ok(match of {
-            // Behind a pointer are the elements of what it points to, as behind `SmallVec<[T; N]>`.
+            // The elements of a pointer are those of its target, as for `SmallVec<[T; N]>`.
             Some(Resolved::Known { path, arguments, .. })
                 if is_pointer(&path) || path.last().is_some_and(|last| last == "SmallVec") =>
             {
@@ -659,7 +659,7 @@ impl Context<'_> {
         })
     }
 
-    /// Whether a value is one of the type. What is not was not understood.
+    /// `true` if a value is of the type. `false` means that the evaluator misunderstood it.
     fn is_of(&mut self, value: &Value, ty: &Typed) -> Derived<bool> {
         let Some(resolved) = self.meaning(ty)? else { return Ok(true) };
         let mut all_of = |values: &mut dyn Iterator<Item = &Value>, ty: Option<&Typed>| {
@@ -715,7 +715,7 @@ impl Context<'_> {
                             && all_of(&mut entries.iter().map(|(key, _)| key), arguments.first())?
                             && all_of(&mut entries.iter().map(|(_, value)| value), arguments.get(1))?
                     }
-                    // Only such types are told by the JSON that they make.
+                    // Only these types have no other representation than their JSON.
                     ("Value" | "PathBuf" | "Path", Value::Json(_)) => true,
                     (_, Value::Json(_)) => default_of_std(&path).is_none(),
                     _ => false,
@@ -726,7 +726,7 @@ impl Context<'_> {
     }
 }
 
-/// `..` of a slice pattern, or what it is bound to: `rest @ ..`.
+/// `..` of a slice pattern, or its binding: `rest @ ..`.
 fn rest_of(pattern: &Pat) -> Option<Option<&syn::PatIdent>> {
     match pattern {
         Pat::Rest(_) => Some(None),
@@ -738,19 +738,19 @@ fn rest_of(pattern: &Pat) -> Option<Option<&syn::PatIdent>> {
     }
 }
 
-/// The most expressions within each other.
+/// Maximum depth of nested expressions.
 const MAX_DEPTH: usize = 40;
 
-/// The most expressions and parts of values.
+/// Maximum number of expressions and parts of values.
 const MAX_STEPS: usize = 200_000;
 
-/// The most parts that a repeated value has.
+/// Maximum number of parts of a repeated value.
 pub const MAX_SIZE: usize = 1 << 16;
 
-/// So many bytes of a text are one part.
+/// Number of bytes of a string that count as one part.
 const BYTES: usize = 16;
 
-/// How many parts a value has.
+/// The number of parts of a value.
 pub fn size_of(value: &Value) -> usize {
     let inner: usize = match value {
         Value::Text(text) => text.len() / BYTES,
@@ -792,7 +792,7 @@ impl Scope {
         }
     }
 
-    /// Returns true for the name of a generator.
+    /// `true` for the name of a generator.
     pub fn holds_generator(&self, expr: &Expr) -> bool {
         let Expr::Path(path) = super::numbers::without_parens(expr) else { return false };
         let local = path.path.get_ident().and_then(|ident| self.locals.get(&name(ident)));
@@ -807,7 +807,7 @@ impl Scope {
         }
     }
 
-    /// The scope of an inner block, which changes no locals of this one.
+    /// The scope of an inner block, which modifies no locals of this one.
     pub fn within_block(&self) -> Self {
         let mut inner = self.clone();
         for local in Rc::make_mut(&mut inner.locals).values_mut() {
@@ -830,7 +830,8 @@ impl Scope {
     }
 }
 
-/// Whether code that is not evaluated neither reaches a local nor leaves the body, nor panics as far as it shows.
+/// `true` if code that is not evaluated neither reaches a local nor leaves the body, nor panics as far as can be
+/// seen.
 fn has_no_effect(tokens: TokenStream, scope: &Scope) -> bool {
     const LEAVES: [&str; 11] =
         ["return", "break", "continue", "mut", "unsafe", "await", "loop", "while", "for", "unwrap", "expect"];
@@ -845,7 +846,7 @@ fn has_no_effect(tokens: TokenStream, scope: &Scope) -> bool {
     })
 }
 
-/// Whether there is an attribute that may change code, such as `#[cfg]`.
+/// `true` if there is an attribute that may change code, such as `#[cfg]`.
 pub fn has_attributes(tokens: TokenStream) -> bool {
     let mut hash = false;
     tokens.into_iter().any(|tree| {
@@ -862,7 +863,7 @@ pub fn has_attributes(tokens: TokenStream) -> bool {
     })
 }
 
-/// Types that serialize as what they hold.
+/// Types that serialize as their content.
 pub fn is_pointer(path: &[String]) -> bool {
     matches!(
         path.last().map(String::as_str),
@@ -870,7 +871,7 @@ pub fn is_pointer(path: &[String]) -> bool {
     )
 }
 
-/// What `Default` gives for a type of std, and of crates like it, where that does not depend on a type parameter.
+/// `Default` of a type of std, and of crates like it, unless it depends on a type parameter.
 pub fn default_of_std(path: &[String]) -> Option<Value> {
     let last = path.last()?.as_str();
     let plain = last.trim_start_matches("Atomic").to_lowercase();
