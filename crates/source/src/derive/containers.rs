@@ -1,7 +1,7 @@
 //! Structs and enums → schemas, as the derives of schemars and kube expand to.
 //!
 //! Follows `schema_exprs.rs` of schemars_derive 1.2.3 function by function; the helpers that the expansions call are
-//! schemars' own. What earlier releases of schemars 1 do differently is in `opctl_model::versions`.
+//! schemars' own. Differences of earlier releases of schemars 1 are in `opctl_model::versions`.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ use crate::known::{Hole, Shape, with_holes};
 use crate::resolve::modules::name;
 use opctl_model::Enumeration;
 
-/// A schema that is not finished: extensions come last, whatever is added in between.
+/// An incomplete schema: extensions are applied last, after everything else.
 struct Draft {
     schema: Schema,
     extensions: Vec<(String, Json)>,
@@ -51,7 +51,7 @@ impl Draft {
     }
 }
 
-/// What the fields of one container or variant share.
+/// State that the fields of one container or variant share.
 struct Context<'a> {
     scope: &'a Scope,
     generics: &'a syn::Generics,
@@ -209,7 +209,7 @@ impl Deriver<'_, '_> {
         })
     }
 
-    /// Only later releases of schemars flatten an enum as serde does.
+    /// Refuses an enum that an earlier release of schemars flattens differently from serde.
     fn check_flattened(&mut self, shape: &Shape, required: bool, field: &Field<'_>, scope: &Scope) -> Derived<()> {
         let schemars = self.cx.modules.schemars();
         let schema = shape.required_schema();
@@ -226,7 +226,7 @@ impl Deriver<'_, '_> {
         self.cx.refuse(OP018.error(message).at(span, "").help(help))
     }
 
-    /// The value that serde fills in, as JSON; `None`: it is skipped, or its type cannot be serialized.
+    /// The value that serde fills in, as JSON; `None` if it is skipped, or its type cannot be serialized.
     fn field_default(
         &mut self,
         field: &Field<'_>,
@@ -272,7 +272,7 @@ impl Deriver<'_, '_> {
             );
         }
         let json = self.evaluator().default_json(value.clone(), &ty, skip, context.generics, field.original)?;
-        // It is made, even if it is not written.
+        // The code of the default runs even if the value is not serialized.
         if matches!(value, Value::Unknown(_)) {
             let makes = match field.attrs.default() {
                 SerdeDefault::Path(path) => quote::quote!(#path()),
@@ -416,7 +416,7 @@ impl Deriver<'_, '_> {
         Ok(draft.finish())
     }
 
-    /// What a variant holds, without its tag.
+    /// The schema of a variant's content, without its tag.
     fn content(
         &mut self,
         variant: &Variant<'_>,
@@ -435,7 +435,7 @@ impl Deriver<'_, '_> {
         }
     }
 
-    /// Title, description, deprecation, examples; extensions are kept for last.
+    /// Adds title, description, deprecation and examples; extensions are applied last.
     fn describe(&mut self, draft: &mut Draft, common: &Common, scope: &Scope) -> Derived<()> {
         let restricts = common.transforms.iter().filter(|transform| self.restricts_formats(transform, scope)).count();
         draft.restricts_formats |= restricts > 0;
@@ -483,7 +483,8 @@ impl Deriver<'_, '_> {
         Ok(())
     }
 
-    /// Returns true for schemars' `RestrictFormats::default()`, a transform that removes the formats that JSON Schema does not define.
+    /// `true` for schemars' `RestrictFormats::default()`, a transform that removes the formats that JSON Schema does
+    /// not define.
     fn restricts_formats(&self, transform: &Expr, scope: &Scope) -> bool {
         let Expr::Call(call) = transform else { return false };
         let Expr::Path(function) = &*call.func else { return false };

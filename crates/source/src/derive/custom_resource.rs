@@ -1,6 +1,7 @@
 //! `#[derive(CustomResource)]` with `#[kube(…)]` → [`Api`].
 //!
-//! Follows kube-derive: the root type that its macro makes is made here as syntax and derived like any other type.
+//! Follows kube-derive: the root type that its macro generates is built here as syntax and derived like any other
+//! type.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,7 +25,7 @@ use opctl_model::names::{default_plural, nearest};
 use opctl_model::versions::{Kube as Release, range};
 use opctl_model::{Api, Declared, Scope as ApiScope, Underivable};
 
-/// What `#[kube(…)]` says, merged from all such attributes of the type.
+/// The arguments of `#[kube(…)]`, merged from all such attributes of the type.
 #[derive(Default)]
 struct Kube {
     release: Release,
@@ -38,7 +39,7 @@ struct Kube {
     validations: Vec<Expr>,
     attributes: Vec<Meta>,
     deprecated: Option<Option<String>>,
-    /// The arguments so far, without those that may be repeated.
+    /// Arguments so far, except those that may be repeated.
     seen: BTreeSet<String>,
 }
 
@@ -54,15 +55,15 @@ fn is_list(argument: &str) -> bool {
     LISTS.contains(&argument) || ["annotation", "attr", "label", "printcolumn", "validation"].contains(&argument)
 }
 
-/// Returns true if the value of an argument is a comma-separated list of objects.
+/// `true` if the value of an argument is a comma-separated list of objects.
 fn several<T: Object>(meta: &Meta) -> bool {
     let Ok(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) = value(meta.clone()) else { return false };
     serde_json::from_str::<Vec<T>>(&format!("[{}]", text.value())).is_ok()
 }
 
-/// What `printcolumn` and `scale` hold, as kube reads it from JSON.
+/// The object in `printcolumn` or `scale`, as kube parses it from JSON.
 trait Object: DeserializeOwned + Serialize {
-    /// The names of its values in a list.
+    /// Keys of its values in a list.
     const KEYS: &'static [&'static str];
 }
 
@@ -98,7 +99,7 @@ impl Object for Scale {
 }
 
 impl Deriver<'_, '_> {
-    /// Every custom resource that a module declares.
+    /// All custom resources that a module declares.
     pub fn custom_resources(&mut self, module: ModuleId) -> Vec<Api> {
         let mut apis = Vec::new();
         for module in self.cx.modules.in_file(module) {
@@ -157,11 +158,11 @@ impl Deriver<'_, '_> {
         self.cx.refuse(OP021.error(message).at(span, "").help(help))
     }
 
-    /// `None`: the kind of another project, whose CRD is not made here.
+    /// `None` for the kind of another project, whose CRD is not generated.
     fn custom_resource(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<Option<Api>> {
         let kube = self.kube(&input.attrs, scope)?;
         let span = self.cx.span(scope, &input.ident);
-        // Without a schema it could be no CRD: only requests need the type.
+        // Without a schema there is no CRD: the type only serves requests.
         let is_disabled = kube.text.get("schema").is_some_and(|mode| mode.value() == "disabled");
         if is_disabled && span.file.path.split('/').any(|folder| folder == "external") {
             return Ok(None);
@@ -235,7 +236,7 @@ impl Deriver<'_, '_> {
         }))
     }
 
-    /// Combinations that kube's derive refuses.
+    /// Reports combinations that kube's derive refuses.
     fn check_flags(&mut self, input: &DeriveInput, kube: &Kube, scope: &Scope) -> Derived<()> {
         let is_set = |flag: &str| kube.flags.get(flag).copied().unwrap_or(false);
         let error = |message: String, span: Span| OP005.error(message).at(span, "");
@@ -264,7 +265,7 @@ impl Deriver<'_, '_> {
         }
     }
 
-    /// The schema of the type that kube's derive makes of another one, where it is a field.
+    /// The schema of a root type that kube's derive generates, as the type of a field.
     pub fn generated_schema(&mut self, root: &str, input: &DeriveInput, scope: &Scope) -> Derived<schemars::Schema> {
         let kube = self.kube(&input.attrs, scope)?;
         self.cx.check_attribute_macros(input, scope)?;
@@ -277,7 +278,7 @@ impl Deriver<'_, '_> {
         self.cx.refuse(OP019.error(message).at(span, "").help("specify it: `#[schemars(with = \"…\")]`"))
     }
 
-    /// What the root type's `JsonSchema` gives; `None` with `schema = "disabled"`.
+    /// The result of the root type's `JsonSchema`; `None` with `schema = "disabled"`.
     fn schema(
         &mut self,
         input: &DeriveInput,
@@ -312,7 +313,7 @@ impl Deriver<'_, '_> {
                 return self.cx.refuse(OP005.error(message).at(span, ""));
             }
         };
-        // As `into_root_schema_for`: the root's name is its title, unless it has one.
+        // Like `into_root_schema_for`: the root's name is its title, unless it has one.
         schema.ensure_object().entry("title").or_insert_with(|| name.into());
         Ok(Some(schema))
     }
@@ -360,14 +361,14 @@ impl Deriver<'_, '_> {
 
     fn kube(&mut self, attributes: &[Attribute], scope: &Scope) -> Derived<Kube> {
         let mut kube = Kube { release: self.kube_release(scope)?, ..Kube::default() };
-        // The derive reports all mistakes at once.
+        // Collects all mistakes, because the derive reports them at once.
         let read =
             self.arguments("kube", attributes, scope)?.into_iter().map(|meta| self.read_kube(&mut kube, meta, scope));
         all(read)?;
         Ok(kube)
     }
 
-    /// The release of kube whose derives make what stands here.
+    /// The release of kube whose derives are used in this scope.
     pub fn kube_release(&mut self, scope: &Scope) -> Derived<Release> {
         match self.cx.modules.kube(scope.module) {
             Ok(release) => Ok(release),
@@ -382,12 +383,12 @@ impl Deriver<'_, '_> {
         }
     }
 
-    /// What the user's kube does not take, as kube's derive would say.
+    /// Refuses a feature that the user's release of kube does not have, as kube's derive would.
     pub fn not_in_release<T>(&mut self, what: &str, kube: Release, span: Span, help: &str) -> Derived<T> {
         self.cx.refuse(OP005.error(format!("{kube} has no {what}")).at(span, "").help(help))
     }
 
-    /// The arguments of all `#[name(…)]`; `#[name]` has none.
+    /// The arguments of all `#[name(…)]` attributes; `#[name]` has none.
     pub fn arguments(&mut self, name: &str, attributes: &[Attribute], scope: &Scope) -> Derived<Vec<Meta>> {
         let mut arguments = Vec::new();
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident(name)) {
@@ -399,7 +400,7 @@ impl Deriver<'_, '_> {
         Ok(arguments)
     }
 
-    /// An argument that kube's derives do not have.
+    /// Refuses an argument that kube's derives do not have.
     pub fn unknown_argument<T>(&mut self, meta: &Meta, message: &str, known: &[&str], scope: &Scope) -> Derived<T> {
         let span = self.cx.span(scope, meta.path());
         let help = match nearest(&path_text(meta.path()), known.iter().copied()) {
@@ -474,7 +475,7 @@ impl Deriver<'_, '_> {
                         let help = "kube sets these itself; write `derive = \"…\"` for another derive";
                         return self.cx.refuse(OP005.error(message).at(span, "").help(help));
                     }
-                    // The derives of the root object see the attributes that `cfg_attr` expands to.
+                    // The derives of the root type see the attributes that `cfg_attr` expands to.
                     let mut attributes: Vec<syn::Attribute> = vec![syn::parse_quote!(#[#meta])];
                     let package = self.cx.modules.package_of(&self.cx.modules.module(scope.module).file);
                     if !package.is_none_or(|(_, cfg)| cfg.expand(&mut attributes)) {
@@ -498,7 +499,7 @@ impl Deriver<'_, '_> {
                     );
                 }
                 "printcolumn" => {
-                    // Earlier releases put the text into a JSON list, so it may have several columns.
+                    // Earlier releases insert the text into a JSON list, so it may have several columns.
                     let is_list = !kube.release.has_lists_of_columns();
                     kube.columns.extend(self.objects::<Column>(meta, is_list, scope)?);
                 }
@@ -527,7 +528,7 @@ impl Deriver<'_, '_> {
         Ok(())
     }
 
-    /// `name(key = value, …)` or a JSON string → objects as they are in the CRD.
+    /// `name(key = value, …)` or a JSON string → objects in the form of the CRD.
     fn objects<T: Object>(&mut self, meta: Meta, is_list: bool, scope: &Scope) -> Derived<Vec<Value>> {
         let span = self.cx.span(scope, &meta);
         let parsed: serde_json::Result<Vec<T>> = match &meta {
@@ -550,7 +551,7 @@ impl Deriver<'_, '_> {
         };
         match parsed {
             Ok(objects) => Ok(objects.iter().map(|object| serde_json::json!(object)).collect()),
-            // kube took several objects before 3.1.
+            // kube before 3.1 accepted several objects.
             Err(error) if several::<T>(&meta) => {
                 let help = "repeat the argument for each of them: `printcolumn = …, printcolumn = …`";
                 self.cx.refuse(OP005.error(error.to_string()).at(span, "these are several objects").help(help))

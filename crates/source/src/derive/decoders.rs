@@ -1,8 +1,9 @@
-//! Functions that deserialize → what they read ([`Reads`]): `#[serde(with = "…")]`, `deserialize_with`, `try_from`, hand-written
-//! `Deserialize` and `FromStr`.
+//! Deserializing functions → the values that they read ([`Reads`]): `#[serde(with = "…")]`, `deserialize_with`,
+//! `try_from`, hand-written `Deserialize` and `FromStr`.
 //!
-//! Most read a value of another type first, `T::deserialize(deserializer)?`, and then convert it. If the conversion cannot
-//! fail, they read what `T` reads. Otherwise it is evaluated for values near the literals in it and in the schema.
+//! Most read a value of another type first, `T::deserialize(deserializer)?`, and then convert it. If the conversion
+//! cannot fail, they read what `T` reads. Otherwise it is evaluated for values near the literals in it and in the
+//! schema.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -26,18 +27,18 @@ use crate::resolve::modules::{ModuleId, name};
 use opctl_model::diagnostic::Span;
 use opctl_model::reads::{Code, Integer, Knowledge, Reads};
 
-/// The value that the conversion is applied to.
+/// Name of the variable with the value to convert.
 const READ: &str = "opctl_read";
 
-/// The most values that a conversion is evaluated for.
+/// Maximum number of values for which a conversion is evaluated.
 const MOST_TRIED: usize = 200;
 
-/// A function that deserializes: what it reads, and how it converts that.
+/// A deserializing function: the type that it reads, and the conversion.
 pub(crate) struct Decoder {
     name: String,
     span: Option<Span>,
     from: Reads,
-    /// A function of one parameter, which is of the type that `from` reads.
+    /// A function with one parameter, which has the type that `from` reads.
     conversion: Option<Function>,
 }
 
@@ -89,7 +90,7 @@ impl Walk<'_, '_> {
         Some(Decoder { name, span, from, conversion: Some(edited) })
     }
 
-    /// A function whose only parameter is the deserializer.
+    /// The decoder for a function whose only parameter is the deserializer.
     fn decoder(&mut self, name: String, function: &Function) -> Option<Decoder> {
         let is_foreign = self.deriver.cx.modules.is_foreign(function.scope.module);
         let span = (!is_foreign).then(|| self.deriver.cx.span(&function.scope, &function.item.sig.ident));
@@ -97,7 +98,7 @@ impl Walk<'_, '_> {
         let mut search = Search { parameter: parameter(function)?, found: Vec::new() };
         search.visit_block(&function.item.block);
         let [found] = search.found.as_slice() else { return unclear(span) };
-        // A function that calls itself.
+        // The function calls itself.
         let identity = format!("{:?} {}", function.scope.module, function.item.sig.ident);
         if self.open.contains(&identity) {
             return unclear(span);
@@ -105,19 +106,19 @@ impl Walk<'_, '_> {
         self.open.push(identity);
         let from = self.read_by(found, function);
         self.open.pop();
-        // Where the error goes no further, everything is read.
+        // If the function does not return the error, it reads every value.
         let from = if found.fails { from } else { Reads::Anything };
         Some(Decoder { name, span, from, conversion: self.edited(function, Some(found)) })
     }
 
-    /// What the call in a function reads.
+    /// The values that the call in a function reads.
     fn read_by(&mut self, found: &Found, function: &Function) -> Reads {
         let scope = &function.scope;
         match (&found.ty, &found.function) {
             (Some(ty), _) => self.value(ty, scope),
             (None, Some(path)) => self.by_function(path, None, scope),
             (None, None) => match &function.item.sig.output {
-                // `Deserialize::deserialize(deserializer)` as a whole.
+                // The body is `Deserialize::deserialize(deserializer)` alone.
                 ReturnType::Type(_, ty) if found.is_whole => {
                     ok_type(ty).map_or(Reads::Unknown, |ty| self.value(&ty, scope))
                 }
@@ -126,7 +127,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// The function without its deserializer and its errors, of which nothing is needed.
+    /// The function without its deserializer and its errors, which the evaluation does not need.
     fn edited(&self, function: &Function, found: Option<&Found>) -> Option<Function> {
         let block = &function.item.block;
         let whole = block.span().byte_range();
@@ -137,7 +138,7 @@ impl Walk<'_, '_> {
         errors.edits.sort_by_key(|(range, _)| range.start);
         let mut last = whole.end;
         for (range, new) in errors.edits.iter().rev() {
-            // One within another is gone with it.
+            // A replacement within another one is part of it.
             if range.end <= last && range.start >= whole.start {
                 text.replace_range(range.start - whole.start..range.end - whole.start, new);
                 last = range.start;
@@ -153,7 +154,7 @@ impl Walk<'_, '_> {
         Some(Function { scope: function.scope.clone(), item: Rc::new(item) })
     }
 
-    /// What a decoder reads.
+    /// The values that a decoder reads.
     pub fn decoded(&mut self, decoder: &Decoder) -> Reads {
         let Decoder { name, span, from, conversion } = decoder;
         let mut found = Code { span: span.clone(), ..code(name.clone(), from.clone(), Knowledge::None) };
@@ -177,7 +178,7 @@ impl Walk<'_, '_> {
         Reads::Code(Box::new(found))
     }
 
-    /// Whether a conversion succeeds for a value.
+    /// `Some(true)` if a conversion succeeds for a value; `None` if it cannot be evaluated.
     fn converts(&mut self, conversion: &Function, value: Value) -> Option<bool> {
         let ty = conversion.item.sig.inputs.first().and_then(|input| conversion.parameter_type(input));
         let ty = ty.filter(|(ty, _)| !matches!(ty, Type::Infer(_)));
@@ -190,7 +191,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// What an adapter of serde_with reads for a type: `DisplayFromStr`, `Option<DurationSeconds<u64>>`.
+    /// The values that an adapter of serde_with reads for a type: `DisplayFromStr`, `Option<DurationSeconds<u64>>`.
     fn adapted(&mut self, adapter: &Type, ty: &Type, scope: &Scope) -> Reads {
         if matches!(adapter, Type::Infer(_)) {
             return self.value(ty, scope);
@@ -243,7 +244,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// What `FromStr` of a type reads.
+    /// The values that `FromStr` of a type reads.
     fn read_from_str(&mut self, ty: &Type, scope: &Scope) -> Reads {
         if let Ok(Resolved::Data { module, input, scope: inner, .. }) = self.deriver.cx.resolved(ty, scope) {
             let decoder = self.conversion(("FromStr", "from_str"), module, &input, &inner, Reads::Text);
@@ -261,7 +262,7 @@ impl Walk<'_, '_> {
 }
 
 impl Context<'_> {
-    /// Whether the function of another crate is known to serialize `None` as `null`.
+    /// `true` if the function of another crate is known to serialize `None` as `null`.
     pub fn serializes_none(&self, path: &ExprPath, scope: &Scope) -> bool {
         let foreign = self.foreign(path, scope).join("::");
         match adapter(path) {
@@ -316,19 +317,19 @@ fn ok_type(ty: &Type) -> Option<Type> {
 /// A call that reads a value from the deserializer.
 #[derive(Clone)]
 struct Found {
-    /// The type that it reads.
+    /// The type of the value.
     ty: Option<Type>,
     /// The function that is called instead of `Deserialize::deserialize`.
     function: Option<ExprPath>,
-    /// Its error is one of the whole function.
+    /// The function returns the error of the call.
     fails: bool,
     /// It is the last expression of the body.
     is_whole: bool,
-    /// The value in its place.
+    /// The replacement of the call.
     edit: (Range<usize>, String),
 }
 
-/// Finds the calls that are given the deserializer.
+/// Finds the calls that get the deserializer.
 struct Search {
     parameter: String,
     found: Vec<Found>,
@@ -417,13 +418,13 @@ fn read_type(path: &ExprPath) -> (Option<Type>, Option<ExprPath>) {
     if ty.ident == "Deserialize" {
         return (None, None);
     }
-    // A module is written in lower case.
+    // A lower-case name is a module.
     if ty.ident.to_string().starts_with(|first: char| first.is_lowercase())
         && crate::known::prelude(&name(&ty.ident)).is_none()
     {
         return (None, Some(path.clone()));
     }
-    // `Vec::<u8>` in an expression is `Vec<u8>`.
+    // `Vec::<u8>` in an expression is the type `Vec<u8>`.
     for segment in &mut owner.segments {
         if let PathArguments::AngleBracketed(list) = &mut segment.arguments {
             list.colon2_token = None;
@@ -442,7 +443,7 @@ fn within_range(call: &ExprMethodCall) -> Option<String> {
     (call.method == "contains").then(|| format!("({number} >= {least} && {number} {ordering} {most})"))
 }
 
-/// Finds what only makes an error, and what is evaluated in another form.
+/// Finds code that only builds an error, and code that is evaluated in another form.
 struct Errors {
     edits: Vec<(Range<usize>, String)>,
 }
@@ -469,7 +470,7 @@ impl<'a> Visit<'a> for Errors {
     }
 }
 
-/// Whether a body gives `Ok` whatever it is given.
+/// `true` if a body returns `Ok` for every value.
 fn cannot_fail(block: &Block) -> bool {
     let mut failures = Failures(false);
     failures.visit_block(block);
@@ -491,7 +492,7 @@ fn is_ok(expr: &Expr) -> bool {
     }
 }
 
-/// Finds what may be an error or a panic.
+/// Finds code that may return an error or panic.
 struct Failures(bool);
 
 impl<'a> Visit<'a> for Failures {
@@ -547,7 +548,7 @@ pub(crate) fn values_in(schema: &Json) -> Vec<Json> {
     found
 }
 
-/// Values that a type reads, near the given ones.
+/// Values that a type reads, near those in `near`.
 fn examples(reads: &Reads, near: &[Json]) -> Vec<Json> {
     const TEXTS: &[&str] = &["x", "", "a-b", "A", "1", "-1", "a b", "a.b", "a/b", "a:b", "5s", "1.5", "é", "true"];
     let mut found: Vec<Json> = match reads {
@@ -585,7 +586,7 @@ fn examples(reads: &Reads, near: &[Json]) -> Vec<Json> {
     found
 }
 
-/// A value as the type that reads it has it.
+/// A JSON value as a value of the type that reads it.
 fn value_of(reads: &Reads, json: &Json) -> Option<Value> {
     Some(match (reads, json) {
         (Reads::At(_, inner), json) => value_of(inner, json)?,

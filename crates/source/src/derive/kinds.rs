@@ -1,8 +1,9 @@
-//! Types → the resources that requests for their objects are about, as URLs and roles name them.
+//! Types → the resources of requests for their objects, as in URLs and roles.
 //!
-//! A kind of Kubernetes is in the table, one of the project or of another crate is read: `#[derive(CustomResource)]`,
-//! `#[derive(Resource)]`, or an `impl Resource` (kube's or k8s-openapi's) whose answers are evident. An alias is followed
-//! as far as it is a path. This is for modules that are read whole: then the types that kube's derive makes are there.
+//! A kind of Kubernetes is in the table; one of the project or of another crate is read: `#[derive(CustomResource)]`,
+//! `#[derive(Resource)]`, or an `impl Resource` (kube's or k8s-openapi's) whose results can be evaluated. An alias is
+//! followed if it is a path. The modules must be read whole, so that they have the types that kube's derive
+//! generates.
 
 use std::rc::Rc;
 
@@ -38,12 +39,12 @@ impl Resources for Deriver<'_, '_> {
 }
 
 impl Deriver<'_, '_> {
-    /// The resource of a type that a path names; `None` where the type is none, or what it is about is not evident.
+    /// The resource of a type by its path; `None` if the type is not a kind, or its resource is not evident.
     pub fn resource(&mut self, path: &UsePath, from: ModuleId) -> Option<Resource> {
         self.resource_of(&resolve(self.cx.modules, from, path, Namespace::Type)?)
     }
 
-    /// A kind of Kubernetes or of the project, whatever the version.
+    /// A kind of Kubernetes or of the project, in any version.
     fn served(&mut self, group: &str, kind: &str) -> Option<Resource> {
         let known = kubernetes::kinds().find(|known| known.group == group && known.name == kind);
         known.map(Resource::from).or_else(|| {
@@ -93,7 +94,7 @@ impl Deriver<'_, '_> {
         }
     }
 
-    /// What an `impl Resource` says: kube's trait has functions, k8s-openapi's has constants.
+    /// The resource of an `impl Resource`: kube's trait has functions, k8s-openapi's has constants.
     fn implemented_resource(
         &mut self,
         item: &ItemImpl,
@@ -140,9 +141,9 @@ impl Deriver<'_, '_> {
     }
 }
 
-/// By kube's rule for plurals.
+/// A resource whose plural follows from kube's rule.
 fn resource_guessed(group: &str, version: &str, kind: &str) -> Resource {
-    // kube's rule cannot take the letter before a `y` that stands alone.
+    // kube's rule panics for a `y` without a letter before it.
     let plural = match kind {
         "" | "y" | "Y" => format!("{}s", kind.to_ascii_lowercase()),
         _ => ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind)).plural,
@@ -150,7 +151,7 @@ fn resource_guessed(group: &str, version: &str, kind: &str) -> Resource {
     Resource { group: group.into(), version: version.into(), kind: kind.into(), plural, scope: None }
 }
 
-/// The text of `text.into()`, `Cow::Borrowed(text)` and the like.
+/// The string in `text.into()`, `Cow::Borrowed(text)` and similar expressions.
 fn text_in_cow(expr: &Expr) -> &Expr {
     match expr {
         Expr::MethodCall(call) if call.method == "into" && call.args.is_empty() => text_in_cow(&call.receiver),
@@ -162,7 +163,7 @@ fn text_in_cow(expr: &Expr) -> &Expr {
     }
 }
 
-/// A type that `#[derive(CustomResource)]` makes: it has the attributes, and not the derive.
+/// A type that `#[derive(CustomResource)]` generates: it has the attributes, but not the derive.
 fn root(declared: &TypeDecl) -> Option<Rc<DeriveInput>> {
     match declared {
         TypeDecl::Data(input)
@@ -175,7 +176,7 @@ fn root(declared: &TypeDecl) -> Option<Rc<DeriveInput>> {
     }
 }
 
-/// The type in `#[resource(inherit = Type)]`, which may stand in quotes.
+/// The type in `#[resource(inherit = Type)]`, which may be quoted.
 fn inherited(input: &DeriveInput) -> Option<Path> {
     let mut found = None;
     for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("resource")) {
@@ -256,7 +257,7 @@ mod tests {
         answer
     }
 
-    /// `plural.version.group`, and where the objects are.
+    /// `plural.version.group` and the scope.
     fn said(resource: &Resource) -> String {
         let Resource { group, version, plural, scope, .. } = resource;
         format!("{plural}.{version}.{group} {scope:?}")
@@ -287,7 +288,7 @@ mod tests {
                 let found = deriver.resource(&path, root).map(|resource| said(&resource));
                 assert_eq!(found.as_deref(), Some(expected), "{path:?}");
             }
-            // A subresource, what is no kind, and what only a run tells.
+            // A subresource, types that are not kinds, and a kind that is known only at run time.
             for path in ["k8s_openapi::api::policy::v1::Eviction", "Plain", "Unclear", "PolicySpec", "Missing"] {
                 let path = UsePath { global: false, segments: path.split("::").map(String::from).collect() };
                 assert_eq!(deriver.resource(&path, root), None, "{path:?}");
@@ -307,7 +308,7 @@ mod tests {
         });
     }
 
-    /// kube's rule is right about every kind of Kubernetes, so both ways to a resource lead to the same one.
+    /// kube's rule is right for every kind of Kubernetes, so both ways to a resource have the same result.
     #[test]
     fn kube_guesses_the_plurals_of_kubernetes() {
         // Two kinds of an alpha version, which no later version has.

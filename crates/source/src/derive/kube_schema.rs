@@ -1,5 +1,5 @@
-//! `#[derive(KubeSchema)]`: CEL rules and merge strategies of `#[x_kube(…)]`, as values of kube-core's own types, laid
-//! over the derived schema by kube-core's own functions. Follows `cel_schema` of kube-derive.
+//! `#[derive(KubeSchema)]`: CEL rules and merge strategies of `#[x_kube(…)]`, as values of kube-core's own types,
+//! added to the derived schema by kube-core's own functions. Follows `cel_schema` of kube-derive.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ enum Strategy {
     Struct(StructMerge),
 }
 
-/// Lays a merge strategy over the only property of a schema.
+/// Sets the merge strategy of the only property of a schema.
 fn lay_strategy(schema: &mut Schema, strategy: Strategy) {
     let laid = match strategy {
         Strategy::List(strategy) => kube_core::merge_strategy_property(schema, 0, strategy),
@@ -42,7 +42,7 @@ fn lay_strategy(schema: &mut Schema, strategy: Strategy) {
 }
 
 impl Deriver<'_, '_> {
-    /// `#[derive(KubeSchema)]`: the derived schema with validation rules and merge strategies laid over it.
+    /// `#[derive(KubeSchema)]`: the derived schema with validation rules and merge strategies.
     pub fn kube_schema(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<Shape> {
         if !matches!(&input.data, syn::Data::Struct(data) if matches!(data.fields, syn::Fields::Named(_))) {
             let span = self.cx.span(scope, &input.ident);

@@ -1,4 +1,5 @@
-//! Finds the span in the source for a [`CrdLocation`]. Types are walked again with serde's names, only after a finding.
+//! Finds the span in the source for a [`CrdLocation`]. Walks the types again with serde's names, only after a
+//! finding.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -18,8 +19,8 @@ use opctl_model::diagnostic::Span;
 use opctl_model::{Api, CrdLocation, Step};
 
 impl Source {
-    /// For each CRD location, the span of the innermost declaration in the source that produces it, or else that of the kind. Reads the
-    /// source again.
+    /// For each CRD location, the span of the innermost declaration in the source that produces it, or else that of
+    /// the kind. Reads the source again.
     pub fn locate(&self, locations: &[(&Api, &CrdLocation)]) -> Vec<Span> {
         if locations.is_empty() {
             return Vec::new();
@@ -64,12 +65,12 @@ pub(crate) fn declaration(modules: &Modules, api: &Api) -> Option<(ModuleId, Rc<
     })
 }
 
-/// Whether the type is the kind's `spec`, rather than the kind itself.
+/// `true` if the type is the kind's `spec`, rather than the kind itself.
 pub(crate) fn has_spec(input: &DeriveInput) -> bool {
     !kube_arguments(&input.attrs).iter().any(|meta| meta.path().is_ident("no_spec"))
 }
 
-/// The argument of `#[kube(…)]` that names the type of the status, and the type.
+/// The argument of `#[kube(…)]` that names the type of the status, and that type.
 pub(crate) fn status_type(input: &DeriveInput) -> Option<(Meta, Type)> {
     let status = kube_arguments(&input.attrs).into_iter().find(|meta| meta.path().is_ident("status"))?;
     let ty = match value(status.clone()).ok()? {
@@ -79,12 +80,12 @@ pub(crate) fn status_type(input: &DeriveInput) -> Option<(Meta, Type)> {
     Some((status, ty))
 }
 
-/// The fields of a struct or the variants of an enum, by their numbers.
+/// Fields of a struct or variants of an enum, by their indices.
 #[derive(Default)]
 struct Names {
-    /// By the name of the property that leads to them.
+    /// Indices by property name.
     named: BTreeMap<String, Vec<usize>>,
-    /// Those that any name may lead to.
+    /// Indices that any property name may lead to.
     unnamed: Vec<usize>,
 }
 
@@ -105,7 +106,8 @@ impl Names {
 
 struct Locator<'a, 'm> {
     cx: &'a mut Context<'m>,
-    /// Of the types that were met, if names matter in them. The modules keep the types.
+    /// Names of the types on the way, if names matter in them. The modules keep the types alive, so addresses are
+    /// valid keys.
     names: &'a mut HashMap<*const DeriveInput, Option<Names>>,
     found: Span,
 }
@@ -116,10 +118,10 @@ impl Locator<'_, '_> {
         let of_name = |name: &str| arguments.iter().filter(|meta| meta.path().is_ident(name)).collect::<Vec<_>>();
         let mut named = of_name(name);
         if matches!(name, "label" | "annotation") {
-            // As they are ordered in the CRD.
+            // The order in the CRD.
             named.sort_by_cached_key(|meta| quote::quote!(#meta).to_string());
         }
-        // The plural and the singular are made of the kind.
+        // The plural and the singular are derived from the kind.
         if let Some(meta) = named.get(nth).or(of_name("kind").first().filter(|_| matches!(name, "plural" | "singular")))
         {
             self.found = self.cx.span(&Scope::of(module), meta);
@@ -143,7 +145,8 @@ impl Locator<'_, '_> {
         }
     }
 
-    /// Goes as far as the steps lead from a value of this type; says whether the first of them led anywhere.
+    /// Follows the steps from a value of this type as far as possible. Returns `true` if the first of them led
+    /// anywhere.
     fn value(&mut self, ty: &Type, scope: &Scope, steps: &[Step]) -> bool {
         let Ok(resolved) = self.cx.resolved(ty, scope) else { return false };
         match (resolved, steps) {
@@ -155,7 +158,7 @@ impl Locator<'_, '_> {
             (Resolved::Known { path, arguments, .. }, steps) => match (arguments.as_slice(), steps) {
                 ([item, ..], [Step::Items, rest @ ..]) if is_list(&path) => self.value(&item.0, &item.1, rest),
                 ([_, value, ..], [Step::Values, rest @ ..]) => self.value(&value.0, &value.1, rest),
-                // `Option`, `Box` and their like.
+                // `Option`, `Box` and similar wrappers.
                 ([inner], steps) if !is_list(&path) => self.value(&inner.0, &inner.1, steps),
                 _ => false,
             },
@@ -165,7 +168,7 @@ impl Locator<'_, '_> {
 
     fn data(&mut self, input: &DeriveInput, scope: &Scope, steps: &[Step]) -> bool {
         let mut input = self.narrowed(input, steps);
-        // It was derived before, so there are no errors.
+        // The type was derived before, so it has no errors.
         attributes::merge_into_serde(&mut input, &Problems::default());
         let Ok(container) = attributes::container(&input, Derive::Deserialize) else { return false };
         if let Some(from) = container.attrs.type_from().or(container.attrs.type_try_from()) {
@@ -183,8 +186,8 @@ impl Locator<'_, '_> {
         }
     }
 
-    /// The type with only the fields and variants that the first step may lead to: there may be a finding in each of
-    /// many.
+    /// The type with only the fields and variants that the first step may lead to, because a large type may have a
+    /// finding in each of its fields.
     fn narrowed(&mut self, input: &DeriveInput, steps: &[Step]) -> DeriveInput {
         let [Step::Property(name), ..] = steps else { return input.clone() };
         let Some(names) = self.names.entry(input).or_insert_with(|| names(input)) else { return input.clone() };
@@ -249,7 +252,7 @@ impl Locator<'_, '_> {
     }
 }
 
-/// `None`: any name may lead anywhere.
+/// `None` if any name may lead to any field.
 fn names(input: &DeriveInput) -> Option<Names> {
     let mut input = input.clone();
     attributes::merge_into_serde(&mut input, &Problems::default());
@@ -278,7 +281,7 @@ fn names(input: &DeriveInput) -> Option<Names> {
     Some(names)
 }
 
-/// The type that the schema is of.
+/// The type whose schema the field has.
 fn type_of(field: &Field) -> Type {
     match Common::read(&field.original.attrs).with {
         Some(SchemaOverride::Type(ty)) => *ty,

@@ -1,4 +1,4 @@
-//! Schemas that the user wrote by hand: `impl JsonSchema`, `schema_with`, as far as their values are evident.
+//! Hand-written schemas: `impl JsonSchema` and `schema_with`, as far as they can be evaluated.
 
 use schemars::Schema;
 use syn::{ExprPath, FnArg, ImplItem, ItemImpl, Pat};
@@ -14,7 +14,7 @@ use crate::resolve::modules::name;
 use opctl_model::diagnostic::Span;
 
 impl Deriver<'_, '_> {
-    /// `impl JsonSchema` by hand.
+    /// The schema of a hand-written `impl JsonSchema`.
     pub fn manual_schema(&mut self, at: &Scope, implementation: &ItemImpl) -> Derived<Shape> {
         let span = self.cx.span(at, &implementation.self_ty);
         let help = if self.cx.modules.is_foreign(at.module) {
@@ -22,14 +22,14 @@ impl Deriver<'_, '_> {
         } else {
             "let its `json_schema` be one `json_schema!({ … })` literal, or derive it"
         };
-        // schemars' hidden functions change what a field makes of the schema.
+        // schemars' hidden functions change the field that uses the schema.
         let is_hidden = |item: &ImplItem| matches!(item, ImplItem::Fn(item) if name(&item.sig.ident).starts_with('_'));
         let is_plain = !implementation.items.iter().any(is_hidden);
         let function = associated(implementation, "json_schema", at).filter(|_| is_plain);
         self.schema_made_by(function, "this `JsonSchema` is written by hand, and its schema is not evident", span, help)
     }
 
-    /// `schema_name()` of an `impl JsonSchema` by hand.
+    /// `schema_name()` of a hand-written `impl JsonSchema`.
     pub fn manual_name(&mut self, at: &Scope, implementation: &ItemImpl) -> Derived<String> {
         let Some(function) = associated(implementation, "schema_name", at) else {
             return self.cx.not_evident(&implementation.self_ty, at);
@@ -40,7 +40,7 @@ impl Deriver<'_, '_> {
         }
     }
 
-    /// What `with` or `schema_with` says instead of the type.
+    /// The schema of `with` or `schema_with`, which replaces that of the type.
     pub fn with(&mut self, with: &SchemaOverride, scope: &Scope) -> Derived<Shape> {
         match with {
             SchemaOverride::Type(ty) => self.shape(ty, scope),
@@ -56,7 +56,7 @@ impl Deriver<'_, '_> {
         self.schema_made_by(function, "this function makes a schema that is not evident", span, help)
     }
 
-    /// The schema that a function makes; else a refusal at what is not evident in it.
+    /// The schema that a function returns; otherwise refused at the first expression that cannot be evaluated.
     fn schema_made_by(&mut self, function: Option<Function>, message: &str, span: Span, help: &str) -> Derived<Shape> {
         let made = function.map(|function| {
             let mut scope = function.scope.clone();
@@ -71,7 +71,7 @@ impl Deriver<'_, '_> {
             Some(Value::Json(schema)) if Schema::try_from(schema.clone()).is_ok() => {
                 return Ok(Schema::try_from(schema).expect("tried").into());
             }
-            // What it is made of has no schema for a reason of its own.
+            // A type within it has no schema, for a reason of its own.
             Some(Value::Unknown(reasons)) if reasons.iter().any(|reason| reason.code != OP014) => {
                 return self.cx.known(Value::Unknown(reasons)).and(Err(Refused));
             }

@@ -1,7 +1,7 @@
-//! Types → schemas, as the derives of schemars and kube make them, and the custom resources that have these schemas.
+//! Types → schemas, as the derives of schemars and kube generate them, and the custom resources with these schemas.
 //!
-//! Names come from `resolve`, the values of defaults and bounds from `evaluate`. `locate` and `reads` walk the types again: for the
-//! place of a part of a schema, and for what serde reads.
+//! Names come from `resolve`, the values of defaults and bounds from `evaluate`. `locate` and `reads` walk the types
+//! again, to locate a part of a schema and to find the values that serde reads.
 
 pub mod containers;
 pub mod custom_resource;
@@ -29,8 +29,8 @@ use opctl_model::{Api, Conversion, Declared, Enumeration, Underivable};
 
 use types::{Deriver, State};
 
-/// Derives what all files declare; many of them on several cores. Syntax trees stay in their thread, so each thread reads
-/// for itself what it needs.
+/// Derives the kinds of all files; many files on several cores. Syntax trees are not `Send`, so each thread reads the
+/// files that it needs.
 pub fn derive_all(tree: &Tree, folder: &str, modules: &Modules, options: &Options) -> Part {
     let cores = match modules.candidates().len() {
         0..16 => 1,
@@ -46,7 +46,7 @@ pub fn derive_all(tree: &Tree, folder: &str, modules: &Modules, options: &Option
         [own].into_iter().chain(others.into_iter().map(threads::join)).collect()
     });
     if !parts.iter().all(Part::is_sound) {
-        // Reports each problem once, in the order of the files.
+        // Derives again on one thread, so that each problem is reported once, in the order of the files.
         return Part::derive(&read_again(tree, folder), options, 0, 1);
     }
     let mut whole = Part::default();
@@ -60,32 +60,32 @@ pub fn derive_all(tree: &Tree, folder: &str, modules: &Modules, options: &Option
     whole
 }
 
-/// The modules, whose problems are reported already.
+/// The modules; their problems were reported before.
 fn read_again(tree: &Tree, folder: &str) -> Modules {
     let modules = Modules::read(tree, &operators(tree, folder).unwrap_or_default());
     modules.take_diagnostics();
     modules
 }
 
-/// The kinds that some of the files declare.
+/// The kinds of a part of the files.
 #[derive(Default)]
 pub struct Part {
     pub declared: Vec<Declared>,
     pub apis: Vec<Api>,
-    /// The problems of the files themselves.
+    /// Problems of the files themselves.
     pub unread: Vec<Diagnostic>,
     pub diagnostics: Vec<Diagnostic>,
     pub underivable: Vec<Underivable>,
-    /// The items that this build leaves out.
+    /// Items that this build leaves out.
     pub left_out: Vec<Span>,
-    /// The names of the types of other projects' kinds.
+    /// Spans of the type names of other projects' kinds.
     pub foreign: Vec<Span>,
     pub enums: Vec<Enumeration>,
     pub missing: BTreeSet<Missing>,
 }
 
 impl Part {
-    /// Derives what is in each `of`-th file, from number `first` on.
+    /// Derives the kinds of every `of`-th file, starting with number `first`.
     fn derive(modules: &Modules, options: &Options, first: usize, of: usize) -> Self {
         let (mut cx, mut state) = (Context::new(modules), State::new(options));
         let files = modules.candidates().into_iter().skip(first).step_by(of);
@@ -97,8 +97,8 @@ impl Part {
         Self { declared, apis, unread, diagnostics, underivable, left_out, foreign, enums, missing }
     }
 
-    /// Leaves one error of those that follow from it: of types that have the same way out, and of kinds whose derive is not
-    /// found.
+    /// Replaces several errors with the same cause by `error`: errors of types with the same fix, and of kinds whose
+    /// derive was not found.
     pub fn blame(&mut self, error: &Diagnostic) {
         let follows =
             |said: &Diagnostic| said.is_error() && (said.code == OP021 || said.help.first() == error.help.first());
@@ -122,8 +122,8 @@ impl Part {
     }
 }
 
-/// Two served versions of a kind that differ, next to each other in the list: without a conversion webhook the API server
-/// reads an object of the one as the other, field by field.
+/// Warns of two served versions of a kind that differ, adjacent in the list: without a conversion webhook the API
+/// server reads an object of one version as the other, field by field.
 pub fn different_versions(pair: &[Api], conversions: &[Conversion]) -> Option<Diagnostic> {
     let [first, second] = pair else { return None };
     let same_kind = (&first.group, &first.kind) == (&second.group, &second.kind);

@@ -1,5 +1,5 @@
-//! Rust type → what serde reads into it ([`Reads`]), by serde's own attributes: those of schemars, which may differ, are
-//! for the schema. Asked by `opctl check` only, so the source is read again.
+//! Rust type → the values that serde reads into it ([`Reads`]), by serde's own attributes: those of schemars, which
+//! may differ, only affect the schema. Only `opctl check` needs this, so the source is read again.
 
 use std::rc::Rc;
 
@@ -25,11 +25,11 @@ use opctl_model::Api;
 use opctl_model::diagnostic::Span;
 use opctl_model::reads::{Code, Field, Integer, Knowledge, Part, Reads, Tag, Variant};
 
-/// Types within types; a type that contains itself with ever larger arguments has no end.
+/// Maximum depth of nested types; a type that contains itself with ever larger arguments is infinite.
 const DEEPEST: usize = 48;
 
 impl Source {
-    /// What serde reads into the objects of each kind, apart from their metadata.
+    /// The values that serde reads into the objects of each kind, without their metadata.
     pub fn reads(&self) -> Vec<(&Api, Reads)> {
         let apis = &self.operator.apis;
         if apis.is_empty() {
@@ -45,13 +45,13 @@ impl Source {
 
 pub(crate) struct Walk<'e, 'm> {
     pub deriver: Deriver<'e, 'm>,
-    /// The types and functions that are being read, outermost first.
+    /// Types and functions that are being read, outermost first.
     pub open: Vec<String>,
-    /// How many types and fields around have a schema from elsewhere: attributes inside of them have no effect.
+    /// Number of enclosing types and fields with a schema from elsewhere: attributes within them have no effect.
     detached: usize,
-    /// The type at hand is a flattened field: serde gives it only the fields that it has.
+    /// The current type is a flattened field: serde passes it only the fields that it declares.
     is_flattened: bool,
-    /// The values in the schema of the kind.
+    /// Values in the schema of the kind.
     pub values: Vec<Value>,
 }
 
@@ -90,7 +90,7 @@ impl Walk<'_, '_> {
             Ok(Resolved::Tuple(types)) if types.is_empty() => Reads::Null,
             Ok(Resolved::Tuple(types)) => Reads::Tuple(types.iter().map(|ty| self.typed(ty)).collect()),
             Ok(Resolved::Slice(item)) => Reads::List { items: Box::new(self.typed(&item)), length: None },
-            // Its schema is specified elsewhere.
+            // The type's schema is specified elsewhere.
             Err(_) => self.foreign(ty, scope),
         }
     }
@@ -109,7 +109,7 @@ impl Walk<'_, '_> {
         self.value(ty, scope)
     }
 
-    /// A type that is not in the source.
+    /// A type of another crate that opctl knows.
     fn known(&mut self, path: &[String], arguments: &[Typed]) -> Reads {
         if let Some(reads) = parsed::find(path) {
             return reads;
@@ -156,7 +156,7 @@ impl Walk<'_, '_> {
             ("BTreeMap" | "HashMap" | "IndexMap" | "Map", [key, value, ..]) => {
                 Reads::Map { keys: Box::new(self.typed(key)), values: Box::new(self.typed(value)) }
             }
-            // `serde_json::Map` has its arguments by default.
+            // `serde_json::Map` has default type arguments.
             ("Map", []) => Reads::Map { keys: Box::new(Reads::Text), values: Box::new(Reads::Anything) },
             ("TimeDelta", _) => Reads::Tuple(vec![
                 integer("i64", i64::MIN.into(), i64::MAX.into()),
@@ -184,7 +184,7 @@ impl Walk<'_, '_> {
         Reads::Enum { tag: Tag::External, variants: variants.into() }
     }
 
-    /// A struct or enum of the source.
+    /// A struct or enum in the source.
     fn data(&mut self, module: ModuleId, input: &DeriveInput, scope: &Scope, arguments: &[Typed]) -> Reads {
         let arguments: Vec<String> = arguments.iter().map(|(ty, _)| ty.to_token_stream().to_string()).collect();
         let identity = format!("{module:?} {}<{}>", input.ident, arguments.join(","));
@@ -208,7 +208,7 @@ impl Walk<'_, '_> {
         reads
     }
 
-    /// A type with a `Deserialize` that serde's derive does not make.
+    /// A type with a hand-written `Deserialize`.
     fn by_hand(&mut self, module: ModuleId, input: &DeriveInput, scope: &Scope, identity: String) -> Reads {
         let ident = name(&input.ident);
         if self.deriver.cx.derives(&input.attrs, "Deserialize_repr", module) {
@@ -234,7 +234,7 @@ impl Walk<'_, '_> {
         reads
     }
 
-    /// The numbers of an enum's variants.
+    /// The discriminants of an enum's variants.
     fn numbered(&mut self, input: &DeriveInput, scope: &Scope) -> Reads {
         let Ok(shape) = self.deriver.repr_enum(input, scope) else { return Reads::Unknown };
         let read = shape.schema.get("enum").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -365,7 +365,7 @@ impl Walk<'_, '_> {
         reads
     }
 
-    /// Where an attribute of schemars can be added.
+    /// The place at which an attribute of schemars can be added.
     fn span(&self, field: &SerdeField, scope: &Scope) -> Option<Span> {
         let span = || match &field.member {
             syn::Member::Named(ident) => self.deriver.cx.span(scope, ident),
@@ -385,7 +385,7 @@ fn part(name: &str, span: Option<Span>, reads: Reads) -> Part {
     Part::Field(Field { name: name.to_owned(), aliases: Vec::new(), span, required, by_function: false, reads })
 }
 
-/// A time of std: seconds and nanoseconds.
+/// A time type of std: seconds and nanoseconds.
 fn seconds(seconds: &str, nanos: &str) -> Reads {
     Reads::Struct(vec![
         part(seconds, None, integer("u64", 0, u64::MAX.into())),
@@ -393,7 +393,8 @@ fn seconds(seconds: &str, nanos: &str) -> Reads {
     ])
 }
 
-/// A time of Kubernetes. It refuses some times that the API server accepts, as clients in Go do; these are not reported.
+/// A time type of Kubernetes. It refuses some times that the API server accepts, as clients in Go do; these are not
+/// reported.
 fn time(name: &str) -> Reads {
     let refused =
         ["x", ""].map(Value::from).into_iter().chain([7.into(), true.into(), Value::Object(Default::default())]);
@@ -409,7 +410,7 @@ pub(crate) fn code(name: String, from: Reads, knowledge: Knowledge) -> Code {
     Code { name, span: None, from, refused: Vec::new(), knowledge }
 }
 
-/// Code of which nothing is known.
+/// Code that cannot be analyzed.
 pub(crate) fn opaque(name: String, from: Reads) -> Reads {
     Reads::Code(Box::new(code(name, from, Knowledge::None)))
 }

@@ -1,7 +1,7 @@
-//! Rust type → the schema that schemars gives it, before any transform.
+//! Rust type → the schema that schemars generates for it, before any transform.
 //!
-//! This is the place that knows what a type *is*: a type of the source (then `containers` derives it as schemars'
-//! macro does), a type of another crate (then `known` asks the real implementation), or a composition of these.
+//! This is the place that distinguishes types of the source (`containers` derives them as schemars' macro does),
+//! types of other crates (`known` calls the real implementation), and compositions of these.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -25,28 +25,28 @@ use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::versions::{Release, Requirement, is_known};
 use opctl_model::{Declared, Enumeration, Underivable};
 
-/// The most values in a schema, as JSON. An API server stores at most 1.5 MB of a CRD.
+/// Maximum number of JSON values in a schema. An API server stores at most 1.5 MB of a CRD.
 const MAX_VALUES: usize = 250_000;
 
-/// The most values in the schemas of all types that a kind uses: each type has a copy of what is within it.
+/// Maximum number of values in the schemas of all types of a kind: each type has a copy of the types within it.
 const MAX_COPIED: usize = 4 * MAX_VALUES;
 
-/// The types and kinds that have been derived.
+/// Types and kinds that were derived.
 pub struct State {
     options: Options,
     pub declared: Vec<Declared>,
     pub underivable: Vec<Underivable>,
-    /// The names of the kinds that other projects have the CRDs of.
+    /// Spans of the names of kinds whose CRDs belong to other projects.
     pub foreign: Vec<Span>,
-    /// The types that are being derived, outermost first: one that occurs in itself is recursive.
+    /// Types that are being derived, outermost first: one that contains itself is recursive.
     open: Vec<String>,
-    /// Types that were derived already.
+    /// Results of types that were derived.
     done: HashMap<String, Result<Shape, Vec<Diagnostic>>>,
-    /// The enums that were derived, inner ones first.
+    /// Enums that were derived, inner ones first.
     pub enums: Vec<Enumeration>,
-    /// The values in the schemas of the types that the type at hand was found to have so far.
+    /// Number of values so far in the schemas of the types within the current type.
     inside: usize,
-    /// The values in the schemas of the types of this kind.
+    /// Number of values in the schemas of this kind's types.
     copied: usize,
 }
 
@@ -72,7 +72,7 @@ impl Schemas for State {
     }
 }
 
-/// Derives the schemas of types, and collects what it cannot derive.
+/// Derives the schemas of types, and collects the errors.
 pub struct Deriver<'e, 'a> {
     pub cx: &'e mut Context<'a>,
     pub state: &'e mut State,
@@ -85,7 +85,7 @@ impl<'a> Deriver<'_, 'a> {
 }
 
 impl Deriver<'_, '_> {
-    /// Reports the attributes of a type that its derives refuse or ignore.
+    /// Reports attributes of a type that its derives refuse or ignore.
     fn check_attributes(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<()> {
         let derives = derives::of(self.cx.modules, scope.module, &input.attrs);
         let problems = Problems::default();
@@ -95,7 +95,7 @@ impl Deriver<'_, '_> {
             attributes::check_names(input, &derives, is_macro, &problems);
         }
         let has_kube_schema = derives.has("KubeSchema");
-        // The derive `KubeSchema` makes a type that derives the other two.
+        // The derive `KubeSchema` generates a type that derives the other two.
         if derives.has("Serialize") || has_kube_schema {
             attributes::check_serde(input, Derive::Serialize, &problems);
         }
@@ -108,7 +108,7 @@ impl Deriver<'_, '_> {
         self.cx.report(problems, scope)
     }
 
-    /// Forgets what limits the work for one kind.
+    /// Resets the limits, which apply to one kind.
     pub fn begin_kind(&mut self) {
         self.state.copied = 0;
         self.state.inside = 0;
@@ -131,7 +131,7 @@ impl Deriver<'_, '_> {
         self.state.inside += MAX_VALUES - left;
         self.state.copied += MAX_VALUES - left;
         if self.state.inside > MAX_VALUES {
-            // Before that type is made of all of them.
+            // Checked before the type's schema is composed of all of them.
             let excess = format!("is in a type that has a schema of more than {MAX_VALUES} values");
             return self.cx.too_large(ty, scope, &excess);
         }
@@ -220,7 +220,7 @@ impl Deriver<'_, '_> {
         }
     }
 
-    /// A type by a text that is the same for the same type, wherever it is named.
+    /// A string that identifies a type, independent of how it is written.
     fn identity(&mut self, ty: &Type, scope: &Scope) -> Derived<String> {
         self.cx.enter(ty, scope)?;
         let identity = self.identity_of_type(ty, scope);
@@ -232,7 +232,7 @@ impl Deriver<'_, '_> {
         let list = |deriver: &mut Self, types: &[Typed]| {
             Ok(all(types.iter().map(|(ty, scope)| deriver.identity(ty, scope)))?.join(","))
         };
-        // A constant argument has the look of a type, or is none.
+        // A constant argument may also parse as a type.
         if let Ok(value) = syn::parse2::<syn::Expr>(ty.to_token_stream())
             && !matches!(value, syn::Expr::Tuple(_) | syn::Expr::Array(_) | syn::Expr::Reference(_))
             && (!matches!(value, syn::Expr::Path(_)) || self.is_constant(ty, scope))
@@ -247,8 +247,8 @@ impl Deriver<'_, '_> {
         let before = self.cx.diagnostics.len();
         let is_bare_name = |ty: &Type| matches!(ty, Type::Path(path) if path.path.segments.iter().all(|segment| segment.arguments.is_none()));
         let resolved = match self.cx.resolved(ty, scope) {
-            // A type that kube generates, or of another crate: it may be there only to tell types apart. Where its schema
-            // is needed, it is refused.
+            // A type that kube generates, or a type of another crate: it may only be a marker type. If its schema is
+            // needed, it is refused there.
             Err(Refused) if is_bare_name(ty) => {
                 self.cx.diagnostics.truncate(before);
                 return Ok(format!("{:?} {}", scope.module, ty.to_token_stream()));
@@ -273,7 +273,7 @@ impl Deriver<'_, '_> {
         Ok(format!("{module:?} {}<{}>", name(&input.ident), arguments.join(",")))
     }
 
-    /// Whether what stands where a type may stand is the name of a constant.
+    /// `true` if a type argument is the name of a constant.
     fn is_constant(&self, ty: &Type, scope: &Scope) -> bool {
         let Type::Path(TypePath { qself: None, path, .. }) = ty else { return false };
         let segments: Vec<String> = path.segments.iter().map(|segment| name(&segment.ident)).collect();
@@ -284,7 +284,7 @@ impl Deriver<'_, '_> {
                 && resolve(self.cx.modules, scope.module, &path, Namespace::Value).is_some()
     }
 
-    /// A struct or enum of the source, by whatever gives it a schema.
+    /// A struct or enum in the source, with a derived or hand-written schema.
     fn data(
         &mut self,
         module: ModuleId,
@@ -301,7 +301,7 @@ impl Deriver<'_, '_> {
         }
         let of_type = |identity: &String| identity.split('<').next().map(String::from);
         let nested = self.state.open.iter().filter(|open| of_type(open) == of_type(&identity)).count();
-        // A type that contains itself with ever larger arguments has no end, either.
+        // A type that contains itself with ever larger arguments is infinite, too.
         if self.state.open.contains(&identity) || nested > 8 {
             let label = "this field or type leads back to it";
             let message =
@@ -313,7 +313,7 @@ impl Deriver<'_, '_> {
         let before = self.cx.reasons.len();
         let shape = self.derived_data(module, input, scope);
         self.state.open.pop();
-        // A refusal within a circle is not the type's own: it may be derivable from elsewhere.
+        // A refusal within a cycle is not cached: the type may be derivable from elsewhere.
         if shape.is_ok() || self.state.open.is_empty() {
             self.state.done.insert(identity, shape.clone().map_err(|Refused| self.cx.reasons[before..].to_vec()));
         }
@@ -375,7 +375,8 @@ impl Deriver<'_, '_> {
         }
     }
 
-    /// A `JsonSchema` of another schemars gives another schema, and kube does not know it.
+    /// Refuses a type whose `JsonSchema` is that of another version of schemars: it generates another schema, and
+    /// kube does not accept it.
     fn check_schemars(&mut self, module: ModuleId, input: &DeriveInput, scope: &Scope) -> Derived<()> {
         let named =
             derives::find(self.cx.modules, module, &input.attrs, "JsonSchema").and_then(|path| {
@@ -389,7 +390,7 @@ impl Deriver<'_, '_> {
         };
         let declared = self.cx.modules.declared(&via);
         let is_foreign = self.cx.modules.is_foreign(module);
-        // What Cargo.toml says is enough, unless it leaves the version open.
+        // The version in Cargo.toml suffices, unless it leaves the release open.
         let asked = declared.version.as_deref().filter(|_| !is_foreign).and_then(Requirement::parse);
         let version = match asked.and_then(|asked| asked.version()) {
             Some(asked) => Ok(asked),
@@ -436,7 +437,7 @@ impl Deriver<'_, '_> {
     }
 }
 
-/// Returns true if JSON has at most `left` values; subtracts those that it has.
+/// `true` if JSON has at most `left` values; subtracts their number.
 fn is_at_most(left: &mut usize, value: &Value) -> bool {
     if *left == 0 {
         return false;
