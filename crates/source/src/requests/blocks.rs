@@ -16,26 +16,27 @@ use crate::resolve::modules::{ModuleId, Modules, UsePath, name};
 #[derive(Clone)]
 pub enum Expansion {
     Statements(Rc<Block>),
-    /// The macro is one of the project, and its rules or what they make are not understood.
+    /// The macro belongs to the project, and its rules or their output are not understood.
     Unclear,
 }
 
-/// The limits of nested and of all expansions: a recursive macro may never end.
+/// Limits of nested and of all expansions: a recursive macro may never end.
 pub const DEEP: usize = 64;
 const MANY: usize = 10_000;
 
-/// Collects the blocks that contain items, each with the next such block around it, and the expansions of the project's macros.
+/// Collects the blocks that contain items, each with the next enclosing one, and the expansions of the project's
+/// macros.
 pub struct Blocks<'m> {
     modules: &'m Modules,
     module: ModuleId,
     open: Vec<usize>,
-    /// The macros that the blocks around define.
+    /// Macros that the enclosing blocks define.
     rules: Vec<(String, TokenStream)>,
     depth: usize,
     count: usize,
     pub found: Vec<(usize, Vec<Item>)>,
     pub around: HashMap<usize, usize>,
-    /// By the address of the call.
+    /// Expansions by the address of the call.
     pub expansions: HashMap<usize, Expansion>,
 }
 
@@ -56,7 +57,7 @@ impl<'m> Blocks<'m> {
         Some(found)
     }
 
-    /// The items among statements, and those that macros make there.
+    /// The items among statements, including those in expansions of macros.
     fn items(&mut self, statements: &[Stmt]) -> Vec<Item> {
         let mut items = Vec::new();
         for statement in statements {
@@ -112,11 +113,12 @@ impl<'ast> Visit<'ast> for Blocks<'_> {
         }
     }
 
-    /// Its functions are visited as those of a module.
+    /// Functions in an item are visited as those of a module.
     fn visit_item(&mut self, _: &'ast Item) {}
 }
 
-/// Expands a call of a macro of the project; `near` has the macros of the blocks around it. `None`: it is another macro.
+/// Expands a call of a macro of the project; `near` has the macros of the enclosing blocks. `None` for any other
+/// macro.
 pub fn expansion(
     modules: &Modules,
     module: ModuleId,

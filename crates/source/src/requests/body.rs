@@ -1,7 +1,7 @@
 //! Infers the types of the expressions in a function body.
 //!
-//! As rustc does, but without its strictness: what is expected goes in, what is found comes out, and where they meet
-//! they are made equal. An expression of which nothing is known has a type that anything may turn out to be.
+//! Like rustc, but lenient: expected types go in, found types come out, and the two are unified. An expression of
+//! unknown type gets a variable, which may become any type.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -27,28 +27,28 @@ pub struct Body<'w, 'm> {
     pub env: Env,
     pub bounds: Bounds,
     pub file: Arc<SourceFile>,
-    /// The variables in scope, inner ones last.
+    /// Variables in scope, inner ones last.
     pub locals: Vec<(String, Type)>,
-    /// What `return` gives: of the function, and of closures and `async` blocks in it.
+    /// Types of `return` values: of the function, and of closures and `async` blocks in it.
     returns: Vec<Type>,
-    /// The types of `break` values, with the labels of their loops and blocks.
+    /// Types of `break` values, with the labels of their loops and blocks.
     breaks: Vec<(Option<String>, Type)>,
     pub facts: Vec<Fact>,
     pub calls: Vec<Call>,
     pub unseen: Vec<Unseen>,
     pub suspects: Vec<Suspect>,
-    /// HTTP requests that are sent: where, by what, and their types.
+    /// HTTP requests that are sent: the place, the function that sends it, and the request's type.
     pub sent: Vec<(Span, String, Type)>,
-    /// True if the next call is awaited.
+    /// The next call is awaited.
     pub is_awaited: bool,
-    /// The origin of the parameters of closures in the arguments of an unknown call.
+    /// Origin of the parameters of closures in the arguments of an unknown call.
     pub closures_take: Option<Origin>,
-    /// The number of macro expansions around the current expression.
+    /// Number of macro expansions around the current expression.
     pub expanded: usize,
     depth: usize,
 }
 
-/// Deeper than anyone nests expressions.
+/// Maximum depth of expressions.
 const DEEP: usize = 200;
 
 impl<'w, 'm> Body<'w, 'm> {
@@ -75,7 +75,7 @@ impl<'w, 'm> Body<'w, 'm> {
         }
     }
 
-    /// Binds what a function is called with.
+    /// Binds the parameters of a function to the types of the arguments.
     pub fn receive(&mut self, signature: &Signature, arguments: &[Type]) {
         let mut arguments = arguments.iter();
         for input in &signature.inputs {
@@ -106,7 +106,7 @@ impl<'w, 'm> Body<'w, 'm> {
         self.returns.push(ty.clone());
         let found = self.expr(value, Some(ty));
         self.coerce_at(value, &found, ty);
-        // Of a text, or several, the value says more than the type.
+        // For strings, the value is more precise than the type.
         let is_text = matches!(self.vars.known(&found), Type::Tuple(_)) || !self.vars.atoms(&found).is_empty();
         self.finish(if is_text { &found } else { ty })
     }
@@ -131,7 +131,7 @@ impl<'w, 'm> Body<'w, 'm> {
         crate::resolve::modules::span_of(&self.file, node)
     }
 
-    /// An expression whose type is to be this one.
+    /// Checks an expression that is expected to have this type.
     pub fn check(&mut self, expr: &Expr, ty: &Type) {
         let found = self.expr(expr, Some(ty));
         self.coerce_at(expr, &found, ty);
@@ -151,7 +151,7 @@ impl<'w, 'm> Body<'w, 'm> {
         }
         for id in self.world.functions_of_trait(*object) {
             let function = self.world.function_of(id);
-            // The parameters of the trait itself are not known here.
+            // Type parameters of the trait itself are not known here.
             if function.parameters().len() == 1 || function.body().is_none() {
                 let span = self.span(at);
                 self.calls.push(Call { id, types: vec![from.clone()], span });
@@ -159,7 +159,7 @@ impl<'w, 'm> Body<'w, 'm> {
         }
     }
 
-    /// Where an iterator is asked for, what can become one will do.
+    /// Unifies a value with an expected type. If an iterator is expected, any type with `into_iter` is accepted.
     pub fn coerce(&mut self, from: &Type, to: &Type) {
         let known = &self.world.known;
         let (from, to) = (self.vars.known(from), self.vars.known(to));
@@ -173,13 +173,13 @@ impl<'w, 'm> Body<'w, 'm> {
                 let items = self.items_of(&from);
                 self.vars.unify(&Type::Named(*to_decl, Rc::from([items])), &to);
             }
-            // That a text is a string is nothing new.
+            // A value that is known as a string gains nothing from the type `String`.
             (Type::Var(_), Type::Named(..)) if !self.vars.is_free(&from) => {}
             _ => self.vars.unify(&from, &to),
         }
     }
 
-    /// What a `for` goes over.
+    /// The type of the elements that a `for` iterates over.
     pub fn items_of(&mut self, ty: &Type) -> Type {
         let iterator = self.result_of(ty, "into_iter");
         match self.vars.known(&iterator) {
@@ -191,7 +191,7 @@ impl<'w, 'm> Body<'w, 'm> {
         }
     }
 
-    /// What `.await` gives.
+    /// The type of `.await`.
     pub fn awaited(&mut self, ty: &Type) -> Type {
         let known = self.vars.known(ty);
         let output = self.part_of(&known);
@@ -227,7 +227,7 @@ impl<'w, 'm> Body<'w, 'm> {
     }
 
     fn expr_unchecked(&mut self, expr: &Expr, expected: Option<&Type>) -> Type {
-        // Of what stands between a call and its `.await`, only the call itself is awaited.
+        // Of the expressions between a call and its `.await`, only the call itself is awaited.
         if !matches!(expr, Expr::Call(_) | Expr::MethodCall(_) | Expr::Paren(_) | Expr::Group(_)) {
             self.is_awaited = false;
         }
@@ -414,7 +414,7 @@ impl<'w, 'm> Body<'w, 'm> {
         }
     }
 
-    /// A long sum is deep on its left. That of texts is a text.
+    /// A long sum is nested on its left side, so it is flattened. A sum of strings is a string.
     fn binary(&mut self, mut binary: &syn::ExprBinary) -> Type {
         if let BinOp::AddAssign(_) = binary.op {
             let left = self.expr(&binary.left, None);
@@ -439,7 +439,7 @@ impl<'w, 'm> Body<'w, 'm> {
         }
     }
 
-    /// The text of several, one after the other, with holes for those that are known only at run time.
+    /// The concatenation of strings, with holes for those that are known only at run time.
     pub fn joined(&mut self, parts: &[Type]) -> Type {
         let text: String =
             parts.iter().map(|part| self.text(part).unwrap_or_else(|| HOLE.into()).to_string()).collect();
@@ -473,7 +473,7 @@ impl<'w, 'm> Body<'w, 'm> {
         result
     }
 
-    /// Statements whose variables are seen behind them.
+    /// Statements whose variables remain in scope after them.
     pub fn statements_here(&mut self, statements: &[Stmt], expected: Option<&Type>) -> Type {
         let mut result = Type::unit();
         for (index, statement) in statements.iter().enumerate() {
@@ -502,7 +502,7 @@ impl<'w, 'm> Body<'w, 'm> {
                         continue;
                     }
                     let found = self.macro_call(&call.mac, expected.filter(|_| is_last));
-                    // It may be a panic.
+                    // The macro may panic.
                     if call.semi_token.is_none() { found } else { self.vars.fresh() }
                 }
             };
@@ -578,7 +578,7 @@ impl<'w, 'm> Body<'w, 'm> {
         result
     }
 
-    /// One of the values that something has; gives whether anything is known of it.
+    /// Adds one of several possible values. Returns `true` if something is known about it.
     fn branch(&mut self, expr: &Expr, result: &Type) -> bool {
         let found = self.expr(expr, Some(result));
         let ends = matches!(expr, Expr::Return(_) | Expr::Break(_) | Expr::Continue(_));
@@ -587,7 +587,7 @@ impl<'w, 'm> Body<'w, 'm> {
         is_known
     }
 
-    /// A text that has another value, too, of which nothing is known, may be any.
+    /// If a string may also have an unknown value, it may be any string.
     fn join(&mut self, result: &Type, is_whole: bool) {
         if !is_whole && !self.vars.atoms(result).is_empty() {
             self.vars.unify(result, &Type::set([Atom::SomeNamespace]));
@@ -618,12 +618,12 @@ impl<'w, 'm> Body<'w, 'm> {
         ty
     }
 
-    /// The type of a literal of which only the path is known.
+    /// The type of a struct literal of which only the path is known.
     fn made_elsewhere(&mut self, path: &Path) -> Type {
         let is_type = |segment: &syn::PathSegment| segment.ident.to_string().starts_with(char::is_uppercase);
         let mut path = path.clone();
         if path.segments.iter().rev().nth(1).is_some_and(is_type) {
-            // It is a variant, and what comes before is its enum.
+            // The last segment is a variant, and the path before it is its enum.
             path.segments.pop();
             path.segments.pop_punct();
         }
@@ -668,7 +668,7 @@ impl<'w, 'm> Body<'w, 'm> {
                 self.expr(&guarded.guard, None);
             }
             Pat::Or(cases) => {
-                // All cases bind the same names; they are found behind each other.
+                // All cases bind the same names; later ones shadow earlier ones.
                 cases.cases.iter().for_each(|case| self.bind(case, ty));
             }
             Pat::Tuple(tuple) => {
@@ -722,7 +722,7 @@ impl<'w, 'm> Body<'w, 'm> {
         }
     }
 
-    /// Patterns in a row, with `..` perhaps among them.
+    /// Binds a list of patterns, which may contain `..`.
     fn bind_all(&mut self, patterns: Vec<&Pat>, types: &[Type]) {
         let rest = patterns.iter().position(|pattern| matches!(pattern, Pat::Rest(_)));
         for (index, pattern) in patterns.iter().enumerate() {
@@ -736,7 +736,7 @@ impl<'w, 'm> Body<'w, 'm> {
         }
     }
 
-    /// The variant of an enum that a type is known to be.
+    /// `true` if a declaration is an enum with this variant.
     pub fn has_variant(&self, decl: Decl, wanted: &str) -> bool {
         self.world.shapes(decl).iter().any(|shape| shape.variant.as_deref() == Some(wanted))
     }

@@ -1,4 +1,4 @@
-//! Paths and calls in bodies: which function is meant, with which types, and what it asks.
+//! Paths and calls in bodies: resolves the function and its type arguments, and records its requests.
 
 use std::rc::Rc;
 
@@ -15,7 +15,7 @@ use super::world::{DeclKind, Env, FnId, Named, Owner, inferred, use_path};
 use crate::resolve::modules::{ModuleId, name};
 use opctl_model::diagnostic::Span;
 
-/// Methods of `String` that change it.
+/// Methods of `String` that modify it.
 const CHANGES_TEXT: &[&str] = &[
     "clear",
     "drain",
@@ -33,10 +33,10 @@ const CHANGES_TEXT: &[&str] = &[
     "write_str",
 ];
 
-/// What a path means where a value stands.
+/// The meaning of a path in an expression.
 pub enum Meaning {
     Value(Type),
-    /// A function, the type that it belongs to, and the types behind its name.
+    /// A function, its `Self` type, and the type arguments after its name.
     Function(FnId, Option<Type>, Vec<Type>),
 }
 
@@ -90,7 +90,7 @@ impl Body<'_, '_> {
                 None => Meaning::Value(self.vars.fresh()),
             };
         }
-        // The name of a constant of `http::Method` is the method.
+        // The name of a constant of `http::Method` equals the method.
         if let Some(constant) = path.segments.last().filter(|_| path.segments.len() > 1)
             && constant.ident.to_string().chars().all(|letter| letter.is_ascii_uppercase())
             && self.is_http_method(path)
@@ -123,7 +123,7 @@ impl Body<'_, '_> {
         matches!(named, Some(Named::Decl(decl)) if decl == self.world.known.method)
     }
 
-    /// The constant of a type that a path names.
+    /// An associated constant by its path.
     fn associated_const(&mut self, path: &Path, wanted: &str) -> Option<Type> {
         let world = self.world;
         let prefix = prefix(path)?;
@@ -142,7 +142,7 @@ impl Body<'_, '_> {
         Some(value.with(&mut self.vars, &|_| None))
     }
 
-    /// The function of a type that a path names.
+    /// An associated function by its path.
     fn associated(&mut self, path: &Path, wanted: &str) -> Option<(FnId, Option<Type>)> {
         let world = self.world;
         let prefix = prefix(path)?;
@@ -160,7 +160,7 @@ impl Body<'_, '_> {
         Some((id, Some(of)))
     }
 
-    /// `Self` may be made with other phantoms than `self` has.
+    /// `Self` may be built with other phantoms than those of `self`.
     fn anew(&mut self, ty: &Type) -> Type {
         match self.vars.known(ty) {
             Type::Named(decl, types) => {
@@ -189,7 +189,7 @@ impl Body<'_, '_> {
             let ty = if itself { self.anew(&ty) } else { ty };
             match &ty {
                 Type::Named(decl, _) if is_data(*decl) => return Some((*decl, ty, None)),
-                // What is behind the name of a crate may be anything, such as a variant.
+                // A path of a crate may be anything, such as a variant.
                 Type::Named(..) if !itself => {}
                 _ => return None,
             }
@@ -225,7 +225,7 @@ impl Body<'_, '_> {
         types.collect()
     }
 
-    /// The type of a constant; of a text, which it is.
+    /// The type of a constant; for a string, its value.
     fn const_type(&mut self, module: ModuleId, name: &str, depth: usize) -> Type {
         let here = self.world.modules.module(module);
         let Some(item) = here.consts.get(name) else { return self.vars.fresh() };
@@ -281,7 +281,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Returns true if the current call is awaited, or is passed on as a future.
+    /// `true` if the current call is awaited, or is passed on as a future.
     fn is_awaited(&mut self, expected: Option<&Type>) -> bool {
         let future = self.world.known.future;
         let is_future = |ty: &Type| matches!(self.vars.known(ty), Type::Named(decl, _) if decl == future);
@@ -310,7 +310,7 @@ impl Body<'_, '_> {
                 self.call(id, Some(&of), &written, &arguments, true, expected, span)
             }
             None => {
-                // What these give is what they are called on, whatever that is.
+                // These methods return their receiver.
                 match wanted.as_str() {
                     "clone" | "to_owned" | "as_ref" | "as_mut" | "borrow" | "by_ref" => return receiver,
                     "into" | "as_str" | "try_into" if !self.vars.atoms(&receiver).is_empty() => return receiver,
@@ -337,7 +337,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// What a method without arguments gives.
+    /// The type of a call of a method without arguments.
     pub fn result_of(&mut self, ty: &Type, wanted: &str) -> Type {
         match self.world.method(&mut self.vars, ty, wanted, &self.bounds) {
             Some((id, of)) => Opening::called_on(self.world, &mut self.vars, id, &of),
@@ -362,7 +362,7 @@ impl Body<'_, '_> {
         if names_receiver {
             types.insert(0, opening.env.itself.clone().unwrap_or(Type::Unknown));
         }
-        // Texts that name the kind of the result are known only once the arguments are.
+        // Strings that determine the kind of the result must be known before it.
         let early = opening.function.names_kinds.then(|| self.arguments(arguments, &types));
         let result = opening.result(self.world, &mut self.vars);
         self.expect(&result, expected);
@@ -378,7 +378,7 @@ impl Body<'_, '_> {
         result
     }
 
-    /// A list of items, or a `Result` of one where the items are results.
+    /// A list of items, or a `Result` of one if the items are results.
     fn collect(&mut self, into: &Type, item: &Type) {
         let known = self.world.known;
         match (self.vars.known(into), self.vars.known(item)) {
@@ -395,7 +395,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Checks arguments, closures last: what they take follows from the others.
+    /// Checks arguments, closures last: the types of their parameters follow from the other arguments.
     pub fn arguments(&mut self, arguments: &[&Expr], types: &[Type]) -> Vec<Type> {
         let mut found = vec![Type::Unknown; arguments.len()];
         for closures in [false, true] {
@@ -412,7 +412,7 @@ impl Body<'_, '_> {
         found
     }
 
-    /// Notes what a call asks.
+    /// Records the requests of a call.
     fn called(&mut self, opening: &Opening, found: &[Type], span: Span) {
         let function = &opening.function;
         if !function.is_table {
@@ -501,7 +501,7 @@ impl Body<'_, '_> {
         if atoms.is_empty() { vec![Atom::SomeNamespace] } else { atoms }
     }
 
-    /// The only text that a type stands for.
+    /// The only string that a value may be.
     pub fn text(&self, ty: &Type) -> Option<Rc<str>> {
         match &self.vars.atoms(ty).into_iter().collect::<Vec<_>>()[..] {
             [Atom::Text(text)] => Some(text.clone()),
@@ -509,7 +509,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// As people call it: `Controller::owns`, `watcher`.
+    /// The name in messages: `Controller::owns`, `watcher`.
     fn title(&self, opening: &Opening) -> String {
         let function = opening.function.name();
         let of = match opening.function.owner {

@@ -1,5 +1,5 @@
-//! Kinds and paths that code names by texts: `GroupVersionKind::gvk("apps", "v1", "Deployment")`, `ApiResource { … }`,
-//! `http::Request::get("/api/v1/pods")`.
+//! Kinds and paths that code specifies as strings: `GroupVersionKind::gvk("apps", "v1", "Deployment")`,
+//! `ApiResource { … }`, `http::Request::get("/api/v1/pods")`.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -12,11 +12,12 @@ use super::types::{Atom, KindNames, Type};
 use super::world::DeclKind;
 
 impl Body<'_, '_> {
-    /// The kinds that texts name: group, kind and perhaps the plural. Where a text is known only at run time, any kind.
+    /// The kinds with these names: group, kind and optionally the plural. If a name is known only at run time, any
+    /// kind.
     pub fn kinds(&self, texts: &[Type]) -> Type {
         let texts: Option<Vec<Vec<Rc<str>>>> = texts.iter().map(|ty| self.all_texts(ty)).collect();
         let Some([groups, kinds, plurals @ ..]) = texts.as_deref() else { return Type::set([Atom::AnyKind]) };
-        // Which of several groups goes with which of several kinds is not known.
+        // With several groups and several kinds, their combinations are not known.
         if [groups, kinds].into_iter().chain(plurals).filter(|texts| texts.len() > 1).count() > 1 {
             return Type::set([Atom::AnyKind]);
         }
@@ -48,7 +49,7 @@ impl Body<'_, '_> {
         }))
     }
 
-    /// The texts that a value may be, if no other is possible.
+    /// The strings that a value may be; `None` if others are possible.
     fn all_texts(&self, ty: &Type) -> Option<Vec<Rc<str>>> {
         let atoms = self.vars.atoms(ty);
         let text = |atom: &Atom| match atom {
@@ -60,7 +61,7 @@ impl Body<'_, '_> {
         (!texts.is_empty()).then_some(texts)
     }
 
-    /// A struct literal of an `ApiResource` or a `GroupVersionKind` says its kind.
+    /// Determines the kind of a struct literal of an `ApiResource` or a `GroupVersionKind` from its fields.
     pub fn kind_of_literal(&mut self, ty: &Type, fields: &[(String, Type)]) {
         let Some((names, kind)) = self.kind_parameter(ty) else { return };
         let said = |wanted: &String| fields.iter().find(|(name, _)| name == wanted).map(|(_, ty)| ty.clone());
@@ -69,7 +70,7 @@ impl Body<'_, '_> {
         self.vars.unify(&kind, &kinds);
     }
 
-    /// A value that comes from where opctl does not look may be of any kind.
+    /// A value from code that opctl does not read may be of any kind.
     pub fn admit_any_kind(&mut self, ty: &Type) {
         if let Some((_, kind)) = self.kind_parameter(ty) {
             return self.vars.unify(&kind, &Type::set([Atom::AnyKind]));
@@ -80,7 +81,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The fields with the names of a kind, and the type parameter that represents it.
+    /// The fields with the names of a kind, and the type parameter for that kind.
     fn kind_parameter(&self, ty: &Type) -> Option<(Vec<String>, Type)> {
         let Type::Named(decl, types) = self.vars.known(ty) else { return None };
         let declaration = self.world.declaration(decl);
@@ -100,7 +101,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The path that `kube::core::Request` is made with, where it is a text.
+    /// Reads the path argument of `kube::core::Request::new`, if it is a string.
     pub fn follow_path(&mut self, path: &Type, kind: &Type, reach: &Type) {
         let atoms = self.vars.atoms(path);
         for text in raw::texts(&atoms).unwrap_or_default() {
@@ -140,13 +141,13 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The permissions for the possible methods and paths of a request; `None`: a path that every user may read.
+    /// The permissions for the possible methods and paths of a request; `None` for a path that every user may read.
     fn requested(&self, method: &Type, uri: &Type, header: &Type) -> Vec<Option<Asked>> {
         let [methods, uris, headers] = [method, uri, header].map(|ty| self.vars.atoms(ty));
         let applies = headers.iter().any(|atom| matches!(atom, Atom::Text(text) if text.contains("apply-patch")));
         let unknown = |atom: &Atom| Asked::about(Vec::new(), Type::set([atom.clone()]));
         let methods = match raw::texts(&methods) {
-            // As `http::Request` has it.
+            // The default of `http::Request`.
             Some(methods) if methods.is_empty() => vec!["GET"],
             Some(methods) => methods,
             None => return methods.iter().map(unknown).collect(),

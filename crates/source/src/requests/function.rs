@@ -25,21 +25,21 @@ pub struct Analysis {
     pub result: Option<Type>,
 }
 
-/// A call of a function of the table that makes requests.
+/// A call of a function in the table that makes requests.
 #[derive(Clone)]
 pub struct Fact {
     pub asks: Rc<Asks>,
     pub kind: Type,
     pub reach: Type,
-    /// The type that decides whether the request is made; `None`: always.
+    /// The type that decides if the request is made; `None` if it always is.
     pub when: Option<Type>,
-    /// `Some(None)`: a subresource that is known only at run time.
+    /// `Some(None)` is a subresource that is known only at run time.
     pub subresource: Option<Option<Rc<str>>>,
     pub by: String,
     pub span: Span,
 }
 
-/// A place that may make requests which are not known.
+/// A place that may make requests that opctl cannot determine.
 #[derive(Clone)]
 pub struct Unseen {
     pub span: Span,
@@ -48,21 +48,21 @@ pub struct Unseen {
 
 #[derive(Clone)]
 pub enum Why {
-    /// This method is called on a value of unknown type.
+    /// Method that is called on a value of unknown type.
     Receiver(String),
-    /// An unknown function or method gets a client.
+    /// Unknown function or method that gets a client.
     Function(String),
-    /// The path of a request is known only at run time.
+    /// A request whose path is known only at run time.
     Path(String),
-    /// The macro is not understood.
+    /// Macro that is not understood.
     Macro(String),
-    /// The crate of this number uses kube.
+    /// The crate with this index uses kube.
     Crate(usize),
     /// Syntax that opctl does not know.
     Syntax,
 }
 
-/// A call of a function with parameters.
+/// A call of a generic function.
 #[derive(Clone)]
 pub struct Call {
     pub id: FnId,
@@ -73,10 +73,10 @@ pub struct Call {
 /// The types that replace the generic parameters of a function.
 #[derive(Clone, Copy)]
 pub enum TypeArguments<'g> {
-    /// Nothing is known: they stand for themselves.
+    /// The generic parameters remain parameters.
     Themselves,
     Types(&'g [Type]),
-    /// To be inferred, but for those that are written.
+    /// Inferred, except for those that are written.
     Fresh(&'g [Type]),
 }
 
@@ -84,7 +84,7 @@ pub struct Opening {
     pub id: FnId,
     pub function: Rc<Function>,
     pub env: Env,
-    /// The types of its parameters; implicit ones (`impl Trait`, phantoms) come last.
+    /// Types of its generic parameters; implicit ones (`impl Trait`, phantoms) are last.
     pub types: Vec<Type>,
     pub bounds: Bounds,
 }
@@ -128,14 +128,14 @@ impl Opening {
             }
             Owner::None => {}
         }
-        // A bound may name a parameter that another bound tells of.
+        // A bound may use a parameter that a later bound determines.
         for _ in 0..2 {
             for (name, bound) in function.bounds() {
                 if let Some(ty) = world.structural(vars, &opening.env, bound, &mut inferred) {
                     match give {
                         TypeArguments::Themselves => drop(opening.env.names.insert(name, ty)),
                         TypeArguments::Types(_) | TypeArguments::Fresh(_) => {
-                            // `Self` of an impl is no parameter.
+                            // `Self` of an impl is not a parameter.
                             if let Some(parameter) = opening.env.names.get(&name) {
                                 vars.unify(parameter, &ty);
                             }
@@ -149,7 +149,7 @@ impl Opening {
         opening
     }
 
-    /// The return type of a method that is called on a type, with all arguments inferred.
+    /// The return type of a method on a type, with all arguments inferred.
     pub fn called_on(world: &World, vars: &mut Vars, id: FnId, of: &Type) -> Type {
         let mut opening = Self::new(world, vars, id, TypeArguments::Fresh(&[]));
         if let Some(itself) = &opening.env.itself {
@@ -159,7 +159,7 @@ impl Opening {
         opening.result(world, vars)
     }
 
-    /// A type of the signature; what it leaves out becomes a parameter.
+    /// Lowers a type of the signature; each elided part becomes a parameter.
     fn lower(&mut self, world: &World, vars: &mut Vars, ty: &Syntax, give: TypeArguments) -> Type {
         let Self { env, types, bounds, .. } = self;
         world.lower(vars, env, ty, &mut |vars, elided| {
@@ -186,7 +186,7 @@ impl Opening {
         });
         typed
             .map(|ty| match function.names_kinds && is_text(ty) {
-                // Its text is a parameter that nobody writes.
+                // Its value is an implicit parameter.
                 true => {
                     let name = format!("{PHANTOM}{}", self.types.len());
                     let ty = give.of(vars, self.types.len(), &name, usize::MAX);
@@ -198,7 +198,7 @@ impl Opening {
             .collect()
     }
 
-    /// The type of a call's value. What the signature leaves out, the body tells.
+    /// The return type of a call. Elided parts of the signature are inferred from the body.
     pub fn result(&self, world: &World, vars: &mut Vars) -> Type {
         let function = &self.function;
         let signature = function.signature();
@@ -233,7 +233,7 @@ impl Opening {
     }
 }
 
-/// `&str`, `String`, `impl Into<String>`
+/// `true` for `&str`, `String`, `impl Into<String>`.
 fn is_text(ty: &Syntax) -> bool {
     match ty {
         Syntax::Reference(ty) => is_text(&ty.elem),
@@ -258,7 +258,7 @@ impl World<'_> {
         Some(analysis)
     }
 
-    /// The analysis of a function with `types` for its parameters.
+    /// The analysis of a function with `types` as its parameters.
     pub fn instance(&self, id: FnId, types: &[Type]) -> Rc<Analysis> {
         let key = (id, types.to_vec());
         if let Some(known) = self.instances.borrow().get(&key) {
@@ -279,7 +279,7 @@ impl World<'_> {
         let arguments = opening.arguments(self, &mut vars, give);
         let function = opening.function.clone();
         let Some(block) = function.body() else { return Analysis::default() };
-        // The result before the body, since it tells what is inferred in there.
+        // The result is lowered before the body, because it determines types in there.
         let mut env = opening.env.clone();
         if let Owner::Impl(index) = function.owner {
             env.itself = Some(self.lower(&mut vars, &env, &self.impl_of(index).item.self_ty, &mut inferred));

@@ -1,4 +1,4 @@
-//! Which resources the objects of a type are.
+//! The resources of the objects of a type.
 
 use super::types::{Atom, KindNames, Type};
 use super::world::{DeclKind, World};
@@ -6,7 +6,7 @@ use crate::resolve::names::Target;
 use crate::resolve::resources::Resource;
 
 impl World<'_> {
-    /// The resources that a type may be about; `None` among them: one that is not known, or the type is no kind.
+    /// The resources that a type may represent. `None` among them is an unknown one, or a type that is not a kind.
     pub fn resources(&self, ty: &Type) -> Vec<Option<Resource>> {
         match ty {
             Type::Set(atoms) => atoms.iter().flat_map(|atom| self.resources_of(atom)).collect(),

@@ -1,5 +1,5 @@
-//! Types as they are written → [`Type`], and what follows from a type alone: its fields, its methods, the types that
-//! belong to it.
+//! Syntax of types → [`Type`], and everything that follows from a type alone: its fields, its methods, its associated
+//! types.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -17,10 +17,10 @@ use super::world::type_parameters;
 use super::world::{DeclKind, Declaration, Elide, Elided, Env, FnId, Impl, Named, Owner, Shape, World, inferred};
 use crate::resolve::modules::name;
 
-/// What the parameters of a function are known to be: their traits.
+/// Traits in the bounds of a function's parameters.
 pub type Bounds = HashMap<String, Vec<Decl>>;
 
-/// No associated type in code that people write hangs on so many others.
+/// Maximum depth of associated types that depend on each other.
 const NESTED: usize = 8;
 
 impl World<'_> {
@@ -75,7 +75,7 @@ impl World<'_> {
         }
     }
 
-    /// What a bound says of a type that is nothing but that: a function, a future, a stream.
+    /// The type that a bound determines completely: a function, a future, a stream.
     pub fn structural(&self, vars: &mut Vars, env: &Env, bound: &TypeParamBound, elide: &mut Elide) -> Option<Type> {
         let TypeParamBound::Trait(bound) = bound else { return None };
         let last = bound.path.segments.last()?;
@@ -134,7 +134,7 @@ impl World<'_> {
         }
     }
 
-    /// The types among the arguments of a segment, and whether there are any.
+    /// The type arguments of a segment, and `true` if it has an argument list.
     fn arguments(&self, vars: &mut Vars, env: &Env, segment: &PathSegment, elide: &mut Elide) -> (Vec<Type>, bool) {
         let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return (Vec::new(), false) };
         let types = arguments.args.iter().filter_map(|argument| match argument {
@@ -191,7 +191,7 @@ impl World<'_> {
         Type::Named(decl, types.into())
     }
 
-    /// A type of a declaration of which nothing more is known.
+    /// A type of a declaration with unknown arguments.
     pub fn any_of(&self, vars: &mut Vars, decl: Decl) -> Type {
         let count = self.declaration(decl).generics.len() + self.phantoms(decl);
         Type::Named(decl, (0..count).map(|_| vars.fresh()).collect())
@@ -205,19 +205,19 @@ impl World<'_> {
         Type::Named(self.known.future, Rc::from([output]))
     }
 
-    /// How many arguments a type has that nobody writes, since they follow from what its fields hold.
+    /// Number of implicit parameters of a type, which follow from the types of its fields.
     fn phantoms(&self, decl: Decl) -> usize {
         self.shapes(decl).iter().flat_map(|shape| &shape.fields).map(|field| field.phantoms.len()).sum()
     }
 
-    /// A struct, or the variants of an enum.
+    /// The shape of a struct, or those of the variants of an enum.
     pub fn shapes(&self, decl: Decl) -> Rc<Vec<Shape>> {
         let declaration = self.declaration(decl);
         let DeclKind::Data(input) = &declaration.what else { return Rc::default() };
         if let Some(shapes) = &*declaration.shapes.borrow() {
             return shapes.clone();
         }
-        // A type that holds itself has no phantoms in there.
+        // A recursive type has no phantoms in its recursive fields.
         *declaration.shapes.borrow_mut() = Some(Rc::default());
         let variants: Vec<(Option<String>, &Fields, _)> = match &input.data {
             syn::Data::Struct(data) => vec![(None, &data.fields, None)],
@@ -248,7 +248,7 @@ impl World<'_> {
         shapes
     }
 
-    /// The types of the fields of a struct or a variant, by name.
+    /// The types of the fields of a struct or variant, by name.
     pub fn fields(&self, vars: &mut Vars, decl: Decl, types: &[Type], shape: &Shape) -> Vec<(String, Type)> {
         let declaration = self.declaration(decl);
         let (written, phantoms) = types.split_at(declaration.generics.len().min(types.len()));
@@ -287,7 +287,7 @@ impl World<'_> {
         None
     }
 
-    /// What `Deref` gives.
+    /// The target of `Deref`.
     fn pointee(&self, vars: &mut Vars, ty: &Type) -> Option<Type> {
         let Type::Named(decl, _) = ty else { return None };
         let is_deref = |found: &&Impl| {
@@ -297,14 +297,14 @@ impl World<'_> {
         let found = self.impls_for(*decl).find(is_deref)?;
         let target = self.belonging(vars, found, ty, "Target")?;
         if let Some(id) = found.functions.get("deref") {
-            // Its body tells more than the name of the type.
+            // The body of `deref` is more precise than the type's name.
             let told = Opening::called_on(self, vars, *id, ty);
             vars.unify(&target, &told);
         }
         Some(vars.known(&target))
     }
 
-    /// A type that belongs to another, as in `T::Item`; if need be, once it is known.
+    /// An associated type, as in `T::Item`; if the base type is not known yet, it is resolved later.
     pub fn project(&self, vars: &mut Vars, base: &Type, wanted: &str) -> Type {
         match vars.known(base) {
             base @ Type::Var(_) => {
@@ -330,7 +330,7 @@ impl World<'_> {
         }
     }
 
-    /// Looks again at what could not be told before.
+    /// Resolves pending associated types.
     pub fn settle(&self, vars: &mut Vars) {
         for (base, wanted, ty) in std::mem::take(&mut vars.pending) {
             let found = self.project(vars, &base, &wanted);
@@ -338,7 +338,7 @@ impl World<'_> {
         }
     }
 
-    /// An associated type of an impl, for the type that it is for.
+    /// An associated type of an impl, for a type that it matches.
     fn belonging(&self, vars: &mut Vars, found: &Impl, ty: &Type, wanted: &str) -> Option<Type> {
         let belonging = found.item.items.iter().find_map(|item| match item {
             ImplItem::Type(item) if item.ident == wanted => Some(&item.ty),
@@ -347,7 +347,7 @@ impl World<'_> {
         if !self.fits(vars, &found.pattern, ty) {
             return None;
         }
-        // Of traits nothing is asked here, so `type Item = <Self as Other>::Item` may seem to be itself.
+        // Trait bounds are not considered, so `type Item = <Self as Other>::Item` may seem to refer to itself.
         if vars.nested == NESTED {
             return Some(Type::Unknown);
         }
@@ -366,7 +366,7 @@ impl World<'_> {
         self.by_head.get(&decl).into_iter().flatten().map(|index| &self.impls[*index])
     }
 
-    /// Whether an impl may be for a type.
+    /// `true` if an impl may apply to a type.
     fn fits(&self, vars: &Vars, pattern: &Type, ty: &Type) -> bool {
         let all = |these: &[Type], those: &[Type]| these.iter().zip(those).all(|(it, ty)| self.fits(vars, it, ty));
         match (pattern, &vars.known(ty)) {
@@ -377,7 +377,7 @@ impl World<'_> {
         }
     }
 
-    /// A function that belongs to a type, and the type that it then takes for its own.
+    /// An associated function of a type, and its `Self` type.
     pub fn method(&self, vars: &mut Vars, ty: &Type, wanted: &str, bounds: &Bounds) -> Option<(FnId, Type)> {
         let mut ty = vars.known(ty);
         for _ in 0..8 {
@@ -395,7 +395,7 @@ impl World<'_> {
         None
     }
 
-    /// A function of a declaration: its own, one of its traits, or of a trait that it is itself.
+    /// A function of a declaration: its own, of one of its traits, or of the trait that it is itself.
     pub fn method_of(&self, vars: &Vars, decl: Decl, ty: Option<&Type>, wanted: &str) -> Option<FnId> {
         let fitting = || self.impls_for(decl).filter(|found| ty.is_none_or(|ty| self.fits(vars, &found.pattern, ty)));
         let in_impl = |inherent: bool| {
@@ -406,7 +406,7 @@ impl World<'_> {
         in_impl(true).or_else(|| in_impl(false)).or_else(provided).or_else(|| self.required(&[decl], wanted))
     }
 
-    /// A function that traits or their supertraits have.
+    /// A function of these traits or of their supertraits.
     fn required(&self, traits: &[Decl], wanted: &str) -> Option<FnId> {
         self.with_supertraits(traits).into_iter().find_map(|decl| {
             let mut functions = self.of_traits.get(&decl).into_iter().flatten();
@@ -440,14 +440,15 @@ impl World<'_> {
 
     fn blanket_method(&self, wanted: &str) -> Option<FnId> {
         let blanket = self.blanket.iter().map(|index| &self.impls[*index]);
-        // The project's own come last, and win over what all types have.
+        // The project's impls are last, and take precedence over the table's.
         blanket.rev().find_map(|found| {
             let own = found.functions.get(wanted).copied();
             own.or_else(|| self.required(&[found.of?], wanted))
         })
     }
 
-    /// The function that a call of a trait's function reaches, when the type is known, with the types of its parameters.
+    /// The function that a call of a trait's function dispatches to if the type is known, with the types of its
+    /// parameters.
     pub fn dispatched(&self, id: FnId, types: &[Type]) -> Option<(FnId, Vec<Type>)> {
         let function = self.function_of(id);
         let Owner::Trait(of) = function.owner else { return None };
@@ -473,7 +474,7 @@ impl World<'_> {
         Some((id, outer.iter().map(|name| vars.export(&names[name])).chain(own).collect()))
     }
 
-    /// Whether a path names nothing but a trait.
+    /// `true` if a declaration is a trait.
     pub fn is_trait(&self, decl: Decl) -> bool {
         matches!(self.declaration(decl).what, DeclKind::Trait(_))
     }

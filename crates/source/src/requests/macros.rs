@@ -1,4 +1,5 @@
-//! Analyses macro calls in bodies. Macros of the project are expanded; of those of other crates, the arguments are mostly expressions.
+//! Analyses macro calls in bodies. Macros of the project are expanded; the arguments of others are mostly
+//! expressions.
 
 use std::rc::Rc;
 
@@ -113,7 +114,7 @@ impl Body<'_, '_> {
             "include" => {
                 let may_ask = match self.world.modules.included_code(self.env.module, &call.tokens) {
                     Some(text) => text.parse().is_ok_and(|tokens| self.world.may_ask(self.env.module, &tokens)),
-                    // A build script makes it.
+                    // A build script generates it.
                     None => self.locals.iter().any(|(_, ty)| self.world.carries(&self.vars, ty)),
                 };
                 if may_ask {
@@ -171,7 +172,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The value of a call, of which only its parts are known.
+    /// The type of a call, of which only the arguments are known.
     fn value_of(&mut self, call: &Macro, found: &[Type]) -> Type {
         let carries = found.iter().any(|ty| self.world.carries(&self.vars, ty));
         if carries && self.is_unknown(call) {
@@ -181,7 +182,7 @@ impl Body<'_, '_> {
         self.vars.fresh_from(if holds { Origin::Client } else { Origin::Other })
     }
 
-    /// Returns true if nothing is known about a macro of another crate.
+    /// `true` if nothing is known about a macro of another crate.
     fn is_unknown(&self, call: &Macro) -> bool {
         match resolve(self.world.modules, self.env.module, &use_path(&call.path), Namespace::Macro) {
             Some(Target::Foreign(foreign)) => !self.world.is_well_known(&foreign.path[0]),
@@ -189,7 +190,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The types of what is an expression among the tokens of a call.
+    /// The types of the expressions among the tokens of a call.
     fn loose(&mut self, tokens: &TokenStream, call: &Macro) -> Vec<Type> {
         let (values, rest) = expressions(tokens);
         let mut found: Vec<Type> = values.iter().map(|value| self.expr(value, None)).collect();
@@ -197,7 +198,7 @@ impl Body<'_, '_> {
             let inner = match sides(&part) {
                 Some(sides) => sides.into(),
                 None => {
-                    // Its names count alone, since what is in its groups is looked at by itself.
+                    // Only its names count, because the contents of its groups are analyzed separately.
                     let names: TokenStream = part.iter().map(without_contents).collect();
                     if self.world.may_ask(self.env.module, &names) || self.names_client(names) {
                         self.unclear_macro(call);
@@ -212,7 +213,7 @@ impl Body<'_, '_> {
         found
     }
 
-    /// Returns true if unparsed tokens contain a variable with a client.
+    /// `true` if unparsed tokens contain a variable with a client.
     fn names_client(&self, tokens: TokenStream) -> bool {
         tokens.into_iter().any(|tree| match &tree {
             TokenTree::Ident(ident) => {
@@ -223,7 +224,7 @@ impl Body<'_, '_> {
         })
     }
 
-    /// The text that `format!` makes, with holes where only runs tell.
+    /// The result of `format!`, with holes for values that are known only at run time.
     fn formatted(&mut self, tokens: &TokenStream) -> String {
         let (values, _) = expressions(tokens);
         let types: Vec<Type> = values.iter().map(|value| self.expr(value, None)).collect();
@@ -253,7 +254,7 @@ impl Body<'_, '_> {
 }
 
 impl World<'_> {
-    /// Returns true if unparsed tokens contain names of kube that make requests.
+    /// `true` if unparsed tokens contain names of kube that make requests.
     pub fn may_ask(&self, module: ModuleId, tokens: &TokenStream) -> bool {
         let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
         trees.iter().enumerate().any(|(at, tree)| match tree {
@@ -286,7 +287,8 @@ impl World<'_> {
     }
 }
 
-/// Splits tokens at commas and semicolons into expressions and unparsed parts. `%value` and `name = value` are logging's.
+/// Splits tokens at commas and semicolons into expressions and unparsed parts. `%value` and `name = value` are the
+/// syntax of logging macros.
 fn expressions(tokens: &TokenStream) -> (Vec<Expr>, Vec<Vec<TokenTree>>) {
     let (mut found, mut rest) = (Vec::new(), Vec::new());
     let mut part: Vec<TokenTree> = Vec::new();
@@ -305,7 +307,7 @@ fn expressions(tokens: &TokenStream) -> (Vec<Expr>, Vec<Vec<TokenTree>>) {
                     Err(_) => rest.push(part),
                 }
             }
-            // `for await` is known to streams only.
+            // Only stream macros have `for await`.
             TokenTree::Ident(word)
                 if word == "await" && matches!(part.last(), Some(TokenTree::Ident(last)) if last == "for") => {}
             _ => part.push(token),

@@ -11,21 +11,21 @@ use crate::resolve::macro_rules::expand;
 use crate::resolve::modules::{Call, ModuleId, Modules, UsePath, mentions, span_of};
 use opctl_model::diagnostic::Span;
 
-/// The call of a macro of which it is not known what it makes.
+/// The call of a macro with unknown output.
 pub struct Unclear {
     pub module: ModuleId,
     pub span: Span,
     pub name: String,
-    /// The tokens of the call, and of the rules of the macro.
+    /// Tokens of the call, and of the rules of the macro.
     pub tokens: TokenStream,
-    /// The type of the `impl` around the call.
+    /// Type of the `impl` around the call.
     pub itself: Option<Type>,
 }
 
-/// The limit of expansions in one module: a recursive macro exceeds it.
+/// Maximum number of expansions in one module: a recursive macro exceeds it.
 const MANY: usize = 10_000;
 
-/// Adds what calls among the items of a module make to the module, and gives the calls that are unclear.
+/// Adds the expansions of macro calls among a module's items to the module, and returns the calls that are unclear.
 pub fn expand_items(modules: &Modules, id: ModuleId) -> Vec<Unclear> {
     let mut unclear = Vec::new();
     let mut index = 0;
@@ -53,7 +53,7 @@ pub fn expand_items(modules: &Modules, id: ModuleId) -> Vec<Unclear> {
 
 fn items(tokens: TokenStream) -> syn::Result<Vec<Item>> {
     let mut items = syn::parse2::<syn::File>(tokens)?.items;
-    // `task_local!` takes statics without a value.
+    // `task_local!` accepts statics without a value.
     items.retain(
         |item| !matches!(item, Item::Verbatim(tokens) if mentions(tokens.clone(), "static") && !has_value(tokens)),
     );
@@ -68,17 +68,17 @@ fn has_value(tokens: &TokenStream) -> bool {
     tokens.clone().into_iter().any(is_sign)
 }
 
-/// Macros of other crates often take items: `lazy_static!`, `thread_local!`.
+/// The items in a call of a macro of another crate, such as `lazy_static!` or `thread_local!`.
 fn plain(call: &Call) -> Option<TokenStream> {
     let mut tokens: Vec<TokenTree> = Vec::new();
     for tree in call.tokens.clone() {
         let is_of = |word: &str, tree: &TokenTree| matches!(tree, TokenTree::Ident(ident) if ident == word);
-        // `static ref NAME: Type = …;` is a static, as far as its type and its value go.
+        // `static ref NAME: Type = …;` is treated as a static with this type and value.
         if !(is_of("ref", &tree) && tokens.last().is_some_and(|last| is_of("static", last))) {
             tokens.push(tree);
         }
     }
-    // The last one may lack its semicolon.
+    // The last item may lack its semicolon.
     let ends = matches!(tokens.last(), Some(TokenTree::Punct(sign)) if sign.as_char() == ';')
         || matches!(tokens.last(), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace);
     if !ends && !tokens.is_empty() {
@@ -87,7 +87,7 @@ fn plain(call: &Call) -> Option<TokenStream> {
     (!call.is_plain).then(|| tokens.into_iter().collect())
 }
 
-/// An `impl` with what macros among its items make.
+/// An `impl` with the expansions of macro calls among its items.
 pub fn whole_impl(modules: &Modules, id: ModuleId, item: &Rc<ItemImpl>, unclear: &mut Vec<Unclear>) -> Rc<ItemImpl> {
     let call = |inner: &ImplItem| match inner {
         ImplItem::Macro(call) => Some(call.mac.clone()),
@@ -99,7 +99,7 @@ pub fn whole_impl(modules: &Modules, id: ModuleId, item: &Rc<ItemImpl>, unclear:
     }
 }
 
-/// A trait with what macros among its items make.
+/// A trait with the expansions of macro calls among its items.
 pub fn whole_trait(modules: &Modules, id: ModuleId, item: &Rc<ItemTrait>, unclear: &mut Vec<Unclear>) -> Rc<ItemTrait> {
     let call = |inner: &TraitItem| match inner {
         TraitItem::Macro(call) => Some(call.mac.clone()),
@@ -111,7 +111,7 @@ pub fn whole_trait(modules: &Modules, id: ModuleId, item: &Rc<ItemTrait>, unclea
     }
 }
 
-/// The items with the expansions of the macro calls among them; `None` if there are none.
+/// The items with the expansions of the macro calls among them; `None` if there are no calls.
 fn expand_members<T: Parse + Clone>(
     modules: &Modules,
     id: ModuleId,

@@ -1,25 +1,27 @@
-//! What the code requests from the API server, inferred from its source: the types of the expressions in all bodies are inferred,
+//! The requests of the code to the API server, inferred from its source: the types of the expressions in all bodies,
 //! as far as they lead to the kinds of kube's `Api`s, controllers and watchers.
 //!
-//! Code counts whether it is called or not, but for tests. What a generic function asks counts where it is called with
-//! a kind, once for each.
+//! Code counts even if it is never called, except for tests. The requests of a generic function count where it is
+//! called with a kind, once per kind.
 //!
-//! - `signatures.rs` declares kube, futures, tokio, std and opctl-runtime, with `#[asks(…)]` for the requests that a call makes.
-//!   For `resolve` it is a crate like any other. `table` reads its attributes.
-//! - `world` has all declarations, functions and impls; `lower` turns syntax into types, and finds fields and methods. `types`
-//!   unifies types as rustc does, but without errors: an unknown type remains a variable, and nothing is inferred from it.
-//! - `body`, `calls` and `macros` infer the types of expressions; `function` analyses a function for given types of its
-//!   parameters.
-//! - A function is analysed once with its generic parameters, and once for each list of types that it is called with. A request
-//!   that does not depend on the parameters is reported where it is made, any other at the call that determines its kind.
-//! - `blocks` and `made` expand calls of the project's own `macro_rules!` before anything is inferred.
-//! - `dynamic` and `raw` read kinds and paths that code names by texts. Where code chooses among several, a request is about each
-//!   of them.
-//! - `unseen` and `report`: only code that certainly makes no request, or is not part of the project, is ignored. A request whose
-//!   kind cannot be determined is OP401, and so is a call that may make requests.
+//! - `signatures.rs` declares kube, futures, tokio, std and opctl-runtime, with `#[asks(…)]` for the requests of a
+//!   call. For `resolve` it is a crate like any other. `table` reads its attributes.
+//! - `world` has all declarations, functions and impls; `lower` turns syntax into types, and finds fields and
+//!   methods. `types` unifies types as rustc does, but without errors: an unknown type remains a variable, and
+//!   nothing is inferred from it.
+//! - `body`, `calls` and `macros` infer the types of expressions; `function` analyses a function for given types of
+//!   its parameters.
+//! - A function is analysed once with its generic parameters, and once for each list of types that it is called with.
+//!   A request that does not depend on the parameters is reported where it is made, any other at the call that
+//!   determines its kind.
+//! - `blocks` and `made` expand calls of the project's own `macro_rules!` before the inference.
+//! - `dynamic` and `raw` read kinds and paths that code specifies as strings. If code chooses among several, there is
+//!   a request for each of them.
+//! - `unseen` and `report`: only code that certainly makes no request, or is not part of the project, is ignored. A
+//!   request whose kind cannot be determined is OP401, and so is a call that may make requests.
 //!
-//! **Phantoms** are implicit type parameters: the namespace of an `Api`, or the kind of a `DynamicObject`. A type has the
-//! phantoms of its fields, a function those of its arguments; those of the result are inferred from the body.
+//! **Phantoms** are implicit type parameters: the namespace of an `Api`, or the kind of a `DynamicObject`. A type has
+//! the phantoms of its fields, a function those of its arguments; those of the result are inferred from the body.
 //!
 //! `tests/quick/inference.rs` has a case for each way in which code can pass on an `Api`.
 //! `docs/decisions/2026-11-23-own-type-inference.md` has the reasons.
@@ -54,15 +56,15 @@ use crate::resolve::resources::Resources;
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::{Reach, Request, Scope};
 
-/// What was found.
+/// The requests that were found.
 pub struct Requests {
     pub resolved: Vec<Request>,
-    /// There may be more.
+    /// There may be more requests.
     pub is_partial: bool,
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// All requests that the project's own modules make, in the order of the source. The modules are read whole.
+/// All requests of the project's own modules, in source order. The modules must be read whole.
 pub fn read(modules: &Modules, resources: &mut dyn Resources) -> Requests {
     let world = World::new(modules, resources);
     let mut search = Search {
@@ -112,16 +114,16 @@ fn position(span: &Span) -> Position {
     (span.file.path.clone(), span.range.start)
 }
 
-/// Where something is asked and from within which generic function, and what: verb, group, resource.
+/// The place of a request, the call of the generic function that contains it, and its verb, group and resource.
 type Key = (Position, Option<Position>, &'static str, String, String);
 
 struct Search<'w, 'm> {
     world: &'w World<'m>,
-    /// Each with what is known of its namespaces.
+    /// Requests with the possible values of their namespaces.
     found: BTreeMap<Key, (Request, BTreeSet<Atom>)>,
-    /// Requests about a kind that is not known, and who asks.
+    /// Requests for an unknown kind, with the function that makes them.
     unresolved: Unresolved,
-    /// Requests about a kind that a caller may determine.
+    /// Requests for a kind that a caller may determine.
     open: Unresolved,
     /// Code that may make requests that opctl cannot determine.
     unseen: BTreeMap<Position, (Span, Why)>,
@@ -134,7 +136,7 @@ fn record(unresolved: &mut Unresolved, at: &Span, fact: &Fact) {
     unresolved.insert((position(at), fact.by.clone()), at.clone());
 }
 
-/// What in a body does not depend on the parameters of its function.
+/// The parts of a body that do not depend on the parameters of its function.
 struct Known {
     facts: HashSet<Position>,
     calls: HashSet<(FnId, Position)>,
@@ -149,7 +151,8 @@ impl Known {
 }
 
 impl Search<'_, '_> {
-    /// The requests of a body. Those that depend on its parameters are made at `root`; without one, nowhere.
+    /// Adds the requests of a body. Those that depend on its parameters are attributed to `root`; without a root,
+    /// they are skipped.
     fn add(&mut self, analysis: &Analysis, known: &Known, root: Option<&Span>) {
         for fact in &analysis.facts {
             if known.facts.contains(&position(&fact.span)) {
@@ -167,7 +170,8 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The functions that traits provide for types of the project, where no call is seen: they count as all others do.
+    /// Adds the provided functions of traits for types of the project. Like other functions, they count without a
+    /// call.
     fn add_provided(&mut self) {
         let world = self.world;
         for found in world.impls.iter().filter(|found| found.item.generics.type_params().next().is_none()) {
@@ -178,7 +182,7 @@ impl Search<'_, '_> {
                 let function = world.function_of(*id);
                 let is_called =
                     || self.seen.iter().any(|(it, types, _)| it == id && types.first() == Some(&found.pattern));
-                // Of a function with parameters of its own, only a call tells what they are.
+                // Parameters of the function itself are only known from a call.
                 let is_open = function.parameters().len() > 1 || has_impl_trait(&function);
                 if function.is_table || function.body().is_none() || is_open || is_called() {
                     continue;
@@ -263,7 +267,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// `functions`: how many were read, if there is no request in any of them.
+    /// `functions` is the number of functions that were read, for a warning if none of them makes a request.
     fn finish(self, functions: Option<usize>) -> Requests {
         let outermost = |(request, _): &(Request, _)| {
             (position(request.within.as_ref().unwrap_or(&request.span)), request.by.clone())
@@ -292,7 +296,7 @@ fn has_impl_trait(function: &Function) -> bool {
     inputs.any(|tokens| mentions(tokens, "impl"))
 }
 
-/// So many instances of generic functions nobody has, unless they go on forever.
+/// Maximum number of instances of generic functions; only infinite recursion exceeds it.
 const MANY: usize = 100_000;
 
 fn reach(atoms: &BTreeSet<Atom>) -> Reach {

@@ -1,4 +1,5 @@
-//! Requests that code builds itself: the method and the path of an HTTP request → what the API server authorizes.
+//! Requests that code builds itself: the method and the path of an HTTP request → the attributes that the API server
+//! authorizes.
 //!
 //! Source: Kubernetes, staging/src/k8s.io/apiserver/pkg/endpoints/request/requestinfo.go.
 
@@ -17,21 +18,21 @@ pub struct ResourcePath {
     pub watches: bool,
 }
 
-/// A part of a text that is known only at run time.
+/// A part of a string that is known only at run time.
 pub const HOLE: &str = "{}";
 
 /// The meaning of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Meaning {
     Resource(ResourcePath),
-    /// Everybody who is authenticated may read it.
+    /// Every authenticated user may read it.
     Open,
-    /// Only runs tell.
+    /// Known only at run time.
     Unknown,
 }
 
 pub fn meaning(uri: &str) -> Meaning {
-    // A whole URL has the same path.
+    // The path is extracted from a full URL.
     let path = match uri.split_once("://") {
         Some((_, rest)) => rest.find('/').map_or("", |at| &rest[at..]),
         None => uri,
@@ -88,7 +89,7 @@ impl ResourcePath {
     }
 }
 
-/// The verbs that a request with this method needs, about a path or all objects of a kind; `applies`: it is a server-side apply.
+/// The verbs for a request with this method, on a path or on all objects of a kind; `applies` for server-side apply.
 pub fn verbs(path: Option<&ResourcePath>, method: &str, applies: bool) -> Vec<&'static str> {
     let subresource = path.and_then(|path| path.subresource.as_deref());
     let connects = matches!(subresource, Some("attach" | "exec" | "portforward"));
@@ -108,7 +109,7 @@ pub fn verbs(path: Option<&ResourcePath>, method: &str, applies: bool) -> Vec<&'
     }
 }
 
-/// The texts among atoms; nothing where any other text is possible.
+/// The strings among atoms; `None` if any other string is possible.
 pub fn texts(atoms: &BTreeSet<Atom>) -> Option<Vec<&str>> {
     let text = |atom| match atom {
         &Atom::Text(ref text) | &Atom::Pattern(ref text) => Some(&**text),

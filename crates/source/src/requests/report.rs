@@ -16,7 +16,7 @@ use opctl_model::diagnostic::{Diagnostic, Span};
 
 pub fn unresolved(unresolved: Unresolved) -> Vec<Diagnostic> {
     let mut unresolved: Vec<_> = unresolved.into_iter().collect();
-    // A call of a generic function may make several.
+    // One call of a generic function may make several requests.
     unresolved.dedup_by(|((at, _), _), ((before, _), _)| at == before);
     let warnings = unresolved.into_iter().map(|((_, by), span)| {
         let is_raw =
@@ -82,7 +82,7 @@ fn unknown_path(by: &str, span: Span) -> Diagnostic {
         .help(ALLOW)
 }
 
-/// One warning for each crate, at its first use.
+/// One warning per crate, at its first use.
 fn of_crate(name: &str, spans: &[Span]) -> Diagnostic {
     let more = match spans.len() - 1 {
         0 => String::new(),
@@ -96,7 +96,7 @@ fn of_crate(name: &str, spans: &[Span]) -> Diagnostic {
         .help("write a marker for each of its requests, and allow this: `// +opctl:allow:OP403 reason`")
 }
 
-/// A crate that could make requests makes none that opctl sees.
+/// Warns if a package that could make requests has none that opctl finds.
 pub fn nothing_found(world: &World, functions: usize) -> Option<Diagnostic> {
     let packages = world.modules.operators();
     let clients: Vec<_> = packages.iter().filter(|package| world.modules.has_client(package)).collect();
@@ -117,10 +117,10 @@ pub fn nothing_found(world: &World, functions: usize) -> Option<Diagnostic> {
     )
 }
 
-/// Names that code with a client uses.
+/// Names in code with a client.
 const CLIENTS: &[&str] = &["Api", "Client", "Controller", "Recorder", "reflector", "watcher"];
 
-/// Returns true if the code uses a client. A library of types and a program that prints CRDs do not.
+/// `true` if the code uses a client. A library of types and a program that prints CRDs do not.
 fn uses_client(world: &World) -> bool {
     let of_kube = mentions::read(world.modules, &["kube", "kube_client", "kube_runtime"]);
     let clients = mentions::read(world.modules, CLIENTS);
@@ -128,7 +128,7 @@ fn uses_client(world: &World) -> bool {
     if !clients.iter().flatten().any(|span| is_beside(&span)) {
         return false;
     }
-    // A library that hands out clients makes no requests itself.
+    // A library that returns clients makes no requests itself.
     let takes_client = |function: &Rc<Function>| {
         let signature = function.signature();
         let tokens = signature.to_token_stream();

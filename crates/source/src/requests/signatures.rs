@@ -1,42 +1,43 @@
-//! What kube and opctl-runtime, and what stands between their calls in the code of operators, take and give: declarations that
-//! the rest of this folder reads, and nobody compiles.
+//! Signatures of kube and opctl-runtime, and of the crates that operators use between their calls: declarations that
+//! the rest of this folder reads, and that are never compiled.
 //!
-//! Each module in the root is a crate, and names in it are resolved as in any other code; `std::prelude` is what
-//! stands in every module. What is not declared here is of an unknown type, and asks nothing: declare what gets a
-//! request, or a type that a request is about, from one place to another. What is understood:
+//! Each module in the root is a crate, and names in it are resolved as in any other code; `std::prelude` is imported
+//! into every module. A function or type that is not declared here is of an unknown type, and makes no requests:
+//! declare whatever passes on a request, or the type of its object. The supported syntax:
 //!
 //! - Structs with their type parameters, enums with their variants, aliases, `pub use`, inherent and trait impls with
-//!   associated types, traits, free functions. Fields count where they have a type that matters; other bodies of
-//!   structs are empty. References, lifetimes and `mut` mean nothing; `Send`, `'static` and other bounds are not
-//!   looked at.
+//!   associated types, traits, free functions. Only fields whose type matters are declared; other structs have an
+//!   empty body. References, lifetimes and `mut` mean nothing; `Send`, `'static` and other bounds are ignored.
 //! - A parameter with `= _` is a phantom: code does not write it, it is inferred wherever the type is used.
 //! - `#[transparent]` on a struct: it is its first argument (`Arc<T>` is `T`); its functions are found by its name.
-//! - Futures, streams and iterators are structs here: `impl Stream<Item = T>`, `dyn Stream<Item = T>` and bounds like
-//!   them name their parameters. `.await` takes `Future`'s apart; a `for` takes what `into_iter` gives.
-//! - `?` takes the first argument of `Result` and `Option`.
+//! - Futures, streams and iterators are structs here: `impl Stream<Item = T>`, `dyn Stream<Item = T>` and similar
+//!   bounds name their parameters. `.await` unwraps `Future`; a `for` iterates over the result of `into_iter`.
+//! - `?` returns the first argument of `Result` and `Option`.
 //! - The body of a function is empty, or a call of other functions that makes the same requests.
-//! - `#[asks("list", "watch")]` on a function: a call makes requests with these verbs. They are about the parameter `K`
+//! - `#[asks("list", "watch")]` on a function: a call makes requests with these verbs. They are for the parameter `K`
 //!   unless `of = Other` names another one, in the namespaces of the parameter `Reach` unless `reach = Other` does.
-//!   `subresource = "status"`; `group = "events.k8s.io", resource = "events"` instead of a kind; `optional` where not
-//!   every cluster or case needs it.
-//!   `subresource = name` without quotes is what the argument of that name says. `when = Way` is for a phantom parameter
-//!   of a type: the request is made if the parameter is `Yes`, and not if it is `No`; it is made where it is unclear.
-//!   `when = O::Writes` looks at the type that belongs to a parameter. `reach = some` is for requests in one namespace, whichever,
-//!   and `reach = cluster` for those about what is in none.
-//! - `#[reach(cluster)]`, `#[reach(some)]`, `#[reach(any)]`, `#[reach(namespace)]` on a function: what the parameter `Reach` is: the
-//!   whole cluster, a namespace, either of them, or what the argument of that name says.
-//! - `#[kind(group, kind)]` on a function: `Kind` is what these two of its arguments say; with a third one, that is the plural. On a
-//!   struct: its last parameter is what these of its fields say.
-//! - `#[plural(Named, plural)]` on a function: `Kind` is the kind of the parameter `Named` with the plural of an argument.
-//! - `#[kind_of(K)]` on a function: `Kind` is the kind of the parameter `K`; `#[kind_of()]`: one that only the API server knows.
-//! - `#[says(Uri = uri)]`, `#[says(Method = "GET")]` on a function: this parameter is the text of an argument, or this text.
-//! - `#[path(url)]` on a function: the argument is a path, which says `K` and `Reach` where it is a text.
+//!   `subresource = "status"`; `group = "events.k8s.io", resource = "events"` instead of a kind; `optional` if some
+//!   clusters or cases do not need it. `subresource = name` without quotes is the value of the argument with that
+//!   name. `when = Way` is for a phantom parameter of a type: the request is made if the parameter is `Yes` or
+//!   unclear, and not if it is `No`. `when = O::Writes` is an associated type of a parameter. `reach = some` is for
+//!   requests in one unknown namespace, and `reach = cluster` for cluster-scoped resources.
+//! - `#[reach(cluster)]`, `#[reach(some)]`, `#[reach(any)]`, `#[reach(namespace)]` on a function: the value of the
+//!   parameter `Reach`: the whole cluster, a namespace, either of them, or the value of the argument with that name.
+//! - `#[kind(group, kind)]` on a function: `Kind` is given by these two of its arguments; a third one is the plural.
+//!   On a struct: its last parameter is given by these of its fields.
+//! - `#[plural(Named, plural)]` on a function: `Kind` is the kind of the parameter `Named` with the plural of an
+//!   argument.
+//! - `#[kind_of(K)]` on a function: `Kind` is the kind of the parameter `K`; `#[kind_of()]`: one that only the API
+//!   server knows.
+//! - `#[says(Uri = uri)]`, `#[says(Method = "GET")]` on a function: this parameter is the string in an argument, or
+//!   this string.
+//! - `#[path(url)]` on a function: the argument is a path, which determines `K` and `Reach` if it is a string.
 //! - `#[sends(request)]` on a function: it sends an HTTP request that was built elsewhere.
-//! - `#[client]` on a struct: who has a value of it can make requests.
-//! - `#[collects(C, Item)]` on a function: what goes into a `C` is an `Item`.
-//! - `#[same_kind]` on a struct: its requests are about its first argument (`PartialObjectMeta<K>`).
+//! - `#[client]` on a struct: code with a value of it can make requests.
+//! - `#[collects(C, Item)]` on a function: the elements of a `C` are `Item`s.
+//! - `#[same_kind]` on a struct: its requests are for its first argument (`PartialObjectMeta<K>`).
 
-// The crates that `kube` is made of: code may depend on them, and a glob of `kube` leads into them.
+// The crates that `kube` re-exports: code may depend on them, and a glob of `kube` leads into them.
 mod kube_client {
     pub use kube::*;
 }
@@ -59,7 +60,7 @@ mod kube {
 
     pub type Result<T, E> = std::result::Result<T, E>;
 
-    /// What a phantom parameter of a type says.
+    /// Values of phantom parameters.
     pub struct Yes;
     pub struct No;
 
@@ -107,14 +108,14 @@ mod kube {
                 request: http::Request,
             ) -> Result<futures::Stream<Result<super::core::watch::WatchEvent<T>, Error>>, Error> {
             }
-            // It is a service of tower, too.
+            // `Client` is also a service of tower.
             #[sends(request)]
             pub async fn call(&mut self, request: http::Request) -> Result<http::Response, Error> {}
             #[sends(request)]
             pub async fn oneshot(self, request: http::Request) -> Result<http::Response, Error> {}
             pub async fn ready(&mut self) -> Result<Self, Error> {}
             pub async fn ready_oneshot(self) -> Result<Self, Error> {}
-            // Everybody who is authenticated may discover.
+            // Every authenticated user may use discovery.
             pub async fn apiserver_version(&self) -> Result<Info, Error> {}
             pub async fn list_api_groups(&self) -> Result<APIGroupList, Error> {}
             pub async fn list_api_groups_aggregated(&self) -> Result<APIGroupDiscoveryList, Error> {}
@@ -122,7 +123,7 @@ mod kube {
             pub async fn list_core_api_versions(&self) -> Result<APIVersions, Error> {}
             pub async fn list_core_api_versions_aggregated(&self) -> Result<APIGroupDiscoveryList, Error> {}
             pub async fn list_core_api_resources(&self, version: &str) -> Result<APIResourceList, Error> {}
-            // These ask a kubelet, not the API server.
+            // These are requests to a kubelet, not to the API server.
             pub async fn kubelet_node_attach(
                 &self,
                 params: &KubeletDebugParams,
@@ -198,7 +199,7 @@ mod kube {
         use super::core::dynamic::GroupVersionKind;
         use super::error::Error;
 
-        /// Everybody who is authenticated may discover, so that it asks nothing.
+        /// Every authenticated user may use discovery, so it needs no permission.
         pub struct Discovery;
         impl Discovery {
             pub fn new(client: Client) -> Self {}
@@ -387,7 +388,7 @@ mod kube {
         }
 
         pub mod params {
-            /// `Applies`: whether the server makes the object where there is none.
+            /// `Applies`: the server creates the object if it does not exist.
             pub enum Patch<P, Applies = _> {
                 #[when(Applies = No)]
                 Json(P),
@@ -413,7 +414,8 @@ mod kube {
                 fn meta_mut(&mut self) -> &mut k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {}
                 fn url_path(dt: &Self::DynamicType, namespace: Option<&str>) -> super::request::Url<Self> {}
                 fn object_ref(&self, dt: &Self::DynamicType) -> k8s_openapi::api::core::v1::ObjectReference {}
-                // Where the plugin OwnerReferencesPermissionEnforcement is on, an owner that blocks its deletion needs it.
+                // If the plugin OwnerReferencesPermissionEnforcement is enabled, an owner that blocks its deletion
+                // needs it.
                 #[asks("update", of = Self, subresource = "finalizers", optional)]
                 fn controller_owner_ref(
                     &self,
@@ -448,7 +450,8 @@ mod kube {
             impl<K> ResourceExt for K {}
         }
 
-        /// Requests that are built here are sent by `Client::request` and the like; each asks where it is built.
+        /// Requests that are built here are sent by `Client::request` and similar functions; each counts where it is
+        /// built.
         pub mod request {
             pub struct Url<K>;
             pub struct Request<K, Reach = _>;
@@ -733,7 +736,7 @@ mod kube {
             pub async fn log_stream(&self, name: &str, lp: &LogParams) -> Result<AsyncBufRead, Error> {}
             #[asks("create", subresource = "eviction")]
             pub async fn evict(&self, name: &str, ep: &EvictParams) -> Result<Status, Error> {}
-            // A websocket is asked for by GET; since 1.35 the API server wants the right to create, too.
+            // A websocket is opened with GET; since 1.35 the API server also requires `create`.
             #[asks("get", "create", subresource = "attach")]
             pub async fn attach(&self, name: &str, ap: &AttachParams) -> Result<AttachedProcess, Error> {}
             #[asks("get", "create", subresource = "exec")]
@@ -757,7 +760,7 @@ mod kube {
             }
             #[asks("get", subresource = "approval")]
             pub async fn get_approval(&self, name: &str) -> Result<K, Error> {}
-            // Whoever approves must be allowed to approve for that signer.
+            // Approving requires the permission `approve` on that signer.
             #[asks("patch", subresource = "approval")]
             #[asks("approve", group = "certificates.k8s.io", resource = "signers")]
             pub async fn patch_approval<P>(&self, name: &str, pp: &PatchParams, patch: &Patch<P>) -> Result<K, Error> {}
@@ -783,7 +786,7 @@ mod kube {
                 pub fn get_mut(&mut self) -> &mut K {}
                 pub fn and_modify(self, f: impl FnOnce(&mut K)) -> Self {}
                 pub fn into_object(self) -> K {}
-                // It creates what was inserted, and replaces what was there.
+                // It creates an inserted object, and replaces an existing one.
                 #[asks("create", "update")]
                 pub async fn commit(&mut self, pp: &PostParams) -> Result<(), CommitError> {}
             }
@@ -1111,7 +1114,7 @@ mod kube {
             pub struct Recorder;
             impl Recorder {
                 pub fn new(client: kube::Client, reporter: Reporter) -> Self {}
-                // The same event again is a patch of the first.
+                // A repeated event patches the first one.
                 #[asks("create", "patch", group = "events.k8s.io", resource = "events")]
                 pub async fn publish(
                     &self,
@@ -1147,7 +1150,7 @@ mod kube {
     }
 }
 
-/// Of the types only what leads to the object that a request is for, or to a kind.
+/// Only the types that lead to the object of a request, or to a kind.
 mod k8s_openapi {
     pub mod apimachinery {
         pub mod pkg {
@@ -1168,8 +1171,8 @@ mod k8s_openapi {
     }
 }
 
-/// What the runtime asks on behalf of the project. Requests that it makes for itself (Leases, TokenReviews, its certificates) are not
-/// here: the markers in its source grant them.
+/// The requests that the runtime makes on behalf of the project. Requests for itself (Leases, TokenReviews, its
+/// certificates) are not here: the markers in its source grant them.
 mod opctl_runtime {
     pub use self::context::Context;
     pub use self::controller::{Children, Controller, Outcome};
@@ -1218,7 +1221,7 @@ mod opctl_runtime {
             #[reach(any)]
             pub fn api<K, Reach>(&self) -> Api<K, Reach> {}
             pub fn namespace(&self) -> Option<&str> {}
-            // They come from the watch of the controller.
+            // The objects come from the watch of the controller.
             pub fn objects<K>(&self) -> Vec<Arc<K>> {}
             pub fn with_objects<K>(self, objects: kube::runtime::reflector::Store<K>) -> Self {}
             pub fn requeue(&self) -> Action {}
@@ -1287,7 +1290,7 @@ mod opctl_runtime {
                 pub fn requeue_after(self, time: Duration) -> Self {}
             }
 
-            /// `Writes`: whether a reconcile that returns it has its controller write the status.
+            /// `Writes`: the controller of a reconcile function with this result writes the status.
             pub trait IntoOutcome {
                 type Writes;
             }
@@ -1330,7 +1333,7 @@ mod opctl_runtime {
         }
     }
 
-    // What is in a chart cannot be read here: the markers that `create api --helm-chart` makes grant it.
+    // The objects of a chart cannot be read here: the markers that `create api --helm-chart` generates grant them.
     pub mod helm {
         use super::{Context, Error, Outcome};
         use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
@@ -1372,7 +1375,7 @@ mod opctl_runtime {
             pub fn attempts(self, attempts: u32) -> Self {}
             pub fn drift(self, drift: Drift) -> Self {}
             pub fn ignore(self, kind: &str, place: &str) -> Self {}
-            // What it is doing.
+            // It reports its progress in the status.
             #[asks("patch", subresource = "status", reach = some)]
             pub async fn apply<K>(&self, owner: &K, ctx: &Context) -> Result<Released, Error> {}
             pub async fn uninstall<K>(&self, owner: &K, ctx: &Context) -> Result<(), Error> {}
@@ -1387,7 +1390,7 @@ mod opctl_runtime {
         }
     }
 
-    // The same holds of roles and playbooks.
+    // The same applies to roles and playbooks.
     pub mod ansible {
         pub struct AnsibleStatus;
         pub struct Dependent;
@@ -1483,7 +1486,7 @@ mod opctl_runtime {
         pub mod conversion {
             pub struct Conversion<Hub>;
             impl<Hub> Conversion<Hub> {
-                // The webhooks' server registers its certificate in the CRD.
+                // The webhook server registers its certificate in the CRD.
                 #[asks(
                     "get",
                     "patch",
@@ -1796,7 +1799,7 @@ mod tracing {
     }
 }
 
-/// Requests that code builds itself: `Method` and `Uri` are their texts, `Header` the values of all headers.
+/// Requests that code builds itself: `Method` and `Uri` are their strings, `Header` the values of all headers.
 mod http {
     pub use self::request::Request;
 
@@ -1972,7 +1975,7 @@ mod std {
     }
 
     pub mod vec {
-        /// Slices and arrays, too.
+        /// Also slices and arrays.
         pub struct Vec<T>;
         impl<T> Vec<T> {
             pub fn new() -> Self {}
@@ -2120,7 +2123,7 @@ mod std {
         pub struct Borrow<T>;
     }
 
-    // As bounds: what can become a value of a type is one.
+    // In bounds, a value that can be converted to a type counts as that type.
     pub mod convert {
         #[transparent]
         pub struct AsRef<T>;
@@ -2210,7 +2213,7 @@ mod std {
     }
 
     pub mod clone {
-        /// What all types have.
+        /// Methods that all types have.
         pub trait Clone {
             fn clone(&self) -> Self {}
             fn default() -> Self {}

@@ -1,4 +1,4 @@
-//! The attributes in `signatures.rs`: which requests a call makes, and what it says of namespaces and kinds.
+//! The attributes in `signatures.rs`: the requests of a call, and its effects on namespaces and kinds.
 
 use std::rc::Rc;
 
@@ -7,27 +7,27 @@ use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprLit, ExprPath, Ident, Lit, Token};
 
-/// What the verbs of the API server are.
+/// Verbs of the API server.
 const VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch", "approve"];
 
-/// What stands before a function of the table.
+/// Attributes of a function in the table.
 #[derive(Default)]
 pub struct Rules {
     pub asks: Vec<Rc<Asks>>,
     pub reach: Option<Reach>,
-    /// The names of the arguments that say group, kind, and perhaps the plural.
+    /// Arguments with the group, the kind, and optionally the plural.
     pub kind: Option<Vec<String>>,
-    /// The parameter whose kind `Kind` is, with the plural of an argument.
+    /// The parameter with the same kind as `Kind`, and the argument with its plural.
     pub plural: Option<Vec<String>>,
-    /// The parameter whose kind the parameter `Kind` is; none where only the API server knows it.
+    /// The parameter with the same kind as `Kind`; `Some(None)` if only the API server knows it.
     pub kind_of: Option<Option<String>>,
-    /// Parameters that are texts, each with the text or the argument that says it.
+    /// Parameters that are strings, each with the literal or the argument.
     pub says: Vec<(String, Subresource)>,
-    /// The argument that is a path, which says `K` and `Reach`.
+    /// The argument with a path, which determines `K` and `Reach`.
     pub path: Option<String>,
-    /// The argument that is a request, which others built.
+    /// The argument with a request that was built elsewhere.
     pub sends: Option<String>,
-    /// The parameters that are a collection and what goes into it.
+    /// The parameters for a collection and its elements.
     pub collects: Option<(String, String)>,
 }
 
@@ -35,30 +35,30 @@ pub struct Rules {
 #[derive(Debug, Default)]
 pub struct Asks {
     pub verbs: Vec<&'static str>,
-    /// The parameters that tell the kind and the namespaces; for these `some` and `cluster` as well.
+    /// The parameters with the kind and the namespaces; the latter may also be `some` and `cluster`.
     pub of: Option<String>,
     pub reach: Option<String>,
     pub subresource: Option<Subresource>,
     pub group: Option<String>,
     pub resource: Option<String>,
     pub optional: bool,
-    /// Only if this parameter is `Yes`, or may be; with a type that belongs to it, if that is.
+    /// The request is made unless this parameter is `No`; with an associated type, that type decides.
     pub when: Option<(String, Option<String>)>,
 }
 
 #[derive(Clone, Debug)]
 pub enum Subresource {
     Named(String),
-    /// The argument that names it.
+    /// The argument with its name.
     Argument(String),
 }
 
 pub enum Reach {
     Cluster,
     Some,
-    /// Only runs tell: some namespace, or the whole cluster.
+    /// Known only at run time: some namespace, or the whole cluster.
     Any,
-    /// The argument that names it.
+    /// The argument with its name.
     Argument(String),
 }
 
@@ -112,7 +112,7 @@ fn says(attribute: &Attribute) -> Option<(String, Subresource)> {
     Some((text(&assign.left)?, said))
 }
 
-/// The fields that say group, kind and perhaps the plural of the last parameter of a struct: `#[kind(group, kind)]`.
+/// The fields with group, kind and optionally the plural of the last parameter of a struct: `#[kind(group, kind)]`.
 pub fn kind_fields(attributes: &[Attribute]) -> Option<Vec<String>> {
     let attribute = attributes.iter().find(|attribute| attribute.path().is_ident("kind"))?;
     let names = attribute.parse_args_with(Punctuated::<Ident, Token![,]>::parse_terminated).ok()?;
@@ -151,21 +151,21 @@ impl Asks {
     }
 }
 
-/// What `#[when(Parameter = Yes)]` before a variant says of a parameter of its enum.
+/// `#[when(Parameter = Yes)]` on a variant: the value that it sets for a parameter of its enum.
 pub fn when(attributes: &[Attribute]) -> Option<(String, String)> {
     let attribute = attributes.iter().find(|attribute| attribute.path().is_ident("when"))?;
     let Expr::Assign(assign) = attribute.parse_args().ok()? else { return None };
     Some((text(&assign.left)?, text(&assign.right)?))
 }
 
-/// `Parameter` or `Parameter::Belonging`.
+/// `Parameter` or `Parameter::Associated`.
 fn parameter(expr: &Expr) -> Option<(String, Option<String>)> {
     let Expr::Path(ExprPath { path, .. }) = expr else { return None };
     let mut segments = path.segments.iter().map(|segment| segment.ident.to_string());
     Some((segments.next()?, segments.next()))
 }
 
-/// A name or a text.
+/// An identifier or a string.
 fn text(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Path(ExprPath { path, .. }) => path.get_ident().map(ToString::to_string),

@@ -1,43 +1,43 @@
-//! Types, as far as requests depend on them, and what is not known of them yet.
+//! Types, as far as requests depend on them, and variables for unknown ones.
 //!
-//! References and pointers are seen through, so `&Arc<T>` is `T`. Nothing here is ever an error: two types that cannot
-//! be equal are left as they are, for code that does not compile is not opctl's to judge.
+//! References and pointers are transparent, so `&Arc<T>` is `T`. Unification never fails: two types that cannot be
+//! equal are left unchanged, because reporting code that does not compile is not opctl's task.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::raw::HOLE;
 
-/// A struct, enum or trait: its number in [`World`](super::world::World).
+/// A struct, enum or trait: its index in [`World`](super::world::World).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Decl(pub usize);
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Type {
-    /// Nothing is known of it, and nothing follows from it.
+    /// Nothing is known about it, and nothing follows from it.
     Unknown,
-    /// Not known yet.
+    /// A variable for a type that is not known yet.
     Var(usize),
-    /// A type parameter of the function at hand.
+    /// A type parameter of the current function.
     Param(Rc<str>),
     Named(Decl, Rc<[Type]>),
     Tuple(Rc<[Type]>),
-    /// What can be called: its arguments and its result.
+    /// A callable: its arguments and its result.
     Fn(Rc<[Type]>, Rc<Type>),
-    /// One of these texts, places or kinds.
+    /// One of these strings, namespaces or kinds.
     Set(Rc<BTreeSet<Atom>>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Atom {
     Text(Rc<str>),
-    /// A text with `{}` for the parts that are known only at run time.
+    /// A string with `{}` for the parts that are known only at run time.
     Pattern(Rc<str>),
     /// The whole cluster.
     Cluster,
     Namespace(Rc<str>),
     SomeNamespace,
-    /// What a parameter of the function at hand stands for.
+    /// The value of a parameter of the current function.
     Param(Rc<str>),
     /// The kind with these names.
     Kind(KindNames),
@@ -50,13 +50,13 @@ pub enum Atom {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KindNames {
     pub group: Rc<str>,
-    /// Empty where only the plural is known.
+    /// Empty if only the plural is known.
     pub kind: Rc<str>,
     pub plural: Option<Rc<str>>,
 }
 
 impl KindNames {
-    /// The text that a parameter of the function at hand stands for, as a part of these names.
+    /// The value of a parameter of the current function, as a part of these names.
     pub fn of_parameter(name: &str) -> Rc<str> {
         format!("\0{name}").into()
     }
@@ -65,12 +65,12 @@ impl KindNames {
         [&self.group, &self.kind].into_iter().chain(&self.plural)
     }
 
-    /// Returns true if no part depends on a parameter.
+    /// `true` if no part depends on a parameter.
     pub fn is_ground(&self) -> bool {
         self.parts().all(|part| !part.starts_with('\0'))
     }
 
-    /// These names with the texts of parameters.
+    /// These names with the values of parameters.
     fn with(&self, vars: &mut Vars, of: &impl Fn(&str) -> Option<Type>) -> Atom {
         let part = |part: &Rc<str>| match part.strip_prefix('\0') {
             Some(name) => match &vars.atoms(&of(name)?).into_iter().collect::<Vec<_>>()[..] {
@@ -94,15 +94,15 @@ impl KindNames {
 pub enum Origin {
     #[default]
     Unknown,
-    /// It does not come from a client of the API server.
+    /// Not from a client of the API server.
     Other,
-    /// It comes from a client of the API server.
+    /// From a client of the API server.
     Client,
-    /// It comes from a crate that uses kube, the one with this number in [`World`](super::world::World).
+    /// From a crate that uses kube, with this index in [`World`](super::world::World).
     Crate(usize),
 }
 
-/// The name of a parameter that nobody writes, and that stands for a set: see `= _` in `signatures.rs`.
+/// Name of an implicit parameter that represents a set: see `= _` in `signatures.rs`.
 pub const PHANTOM: &str = "~_";
 
 impl Type {
@@ -114,7 +114,7 @@ impl Type {
         Self::Tuple(Rc::from([]))
     }
 
-    /// Whether it says nothing of a parameter.
+    /// `true` if no part depends on a parameter.
     pub fn is_ground(&self) -> bool {
         match self {
             Self::Unknown | Self::Var(_) => true,
@@ -130,7 +130,7 @@ impl Type {
         }
     }
 
-    /// Whether it says nothing of a parameter that somebody wrote.
+    /// `true` if no part depends on an explicit parameter.
     pub fn is_written(&self) -> bool {
         match self {
             Self::Param(name) => name.starts_with('~'),
@@ -144,7 +144,7 @@ impl Type {
         }
     }
 
-    /// This type, with others in the place of parameters.
+    /// This type with its parameters replaced.
     pub fn with(&self, vars: &mut Vars, of: &impl Fn(&str) -> Option<Type>) -> Self {
         let mut list = |types: &[Self]| types.iter().map(|ty| ty.with(vars, of)).collect::<Rc<[_]>>();
         match self {
@@ -178,13 +178,13 @@ impl Type {
     }
 }
 
-/// The variables of one function's body.
+/// Variables of one function's body.
 #[derive(Default)]
 pub struct Vars {
     slots: Vec<Slot>,
-    /// Types that belong to others which are not known yet: the other, the name, and what stands for it.
+    /// Associated types of unknown types: the type, the name, and the variable for the associated type.
     pub pending: Vec<(Type, String, Type)>,
-    /// So many associated types are being looked up for the sake of one another.
+    /// Number of nested lookups of associated types.
     pub nested: usize,
 }
 
@@ -192,11 +192,11 @@ pub struct Vars {
 enum Slot {
     Free(Origin),
     Bound(Type),
-    /// It may be each of these, as code joins them.
+    /// Each of these is possible, because code may assign any of them.
     Set(BTreeSet<Atom>),
 }
 
-/// No type in code that people write is as deep.
+/// Maximum depth of a type.
 const DEEP: usize = 24;
 
 impl Vars {
@@ -226,7 +226,7 @@ impl Vars {
         Type::Var(self.slots.len() - 1)
     }
 
-    /// As far as it is known, on the outside.
+    /// The type, with its outermost variable resolved.
     pub fn known(&self, ty: &Type) -> Type {
         let mut ty = ty;
         while let Type::Var(var) = ty
@@ -237,7 +237,7 @@ impl Vars {
         ty.clone()
     }
 
-    /// What a variable may be.
+    /// The possible values of a variable.
     pub fn atoms(&self, ty: &Type) -> BTreeSet<Atom> {
         match self.known(ty) {
             Type::Var(var) => match &self.slots[var] {
@@ -250,7 +250,7 @@ impl Vars {
         }
     }
 
-    /// Whether nothing at all is known.
+    /// `true` if nothing is known.
     pub fn is_free(&self, ty: &Type) -> bool {
         match self.known(ty) {
             Type::Var(var) => matches!(self.slots[var], Slot::Free(_)),
@@ -259,7 +259,7 @@ impl Vars {
         }
     }
 
-    /// Makes two types equal, where they can be.
+    /// Makes two types equal, if possible.
     pub fn unify(&mut self, left: &Type, right: &Type) {
         let (left, right) = (self.known(left), self.known(right));
         match (left, right) {
@@ -300,7 +300,7 @@ impl Vars {
         match (&mut self.slots[var], &ty) {
             (Slot::Set(atoms), Type::Set(others)) => atoms.extend(others.iter().cloned()),
             (Slot::Set(atoms), Type::Param(name)) => drop(atoms.insert(Atom::Param(name.clone()))),
-            // A text remains a text where a string is expected.
+            // A known string remains one if the type `String` is expected.
             (Slot::Set(_), Type::Named(..)) => {}
             (slot @ Slot::Free(_), Type::Set(atoms)) => *slot = Slot::Set((**atoms).clone()),
             (slot @ Slot::Free(_), Type::Param(name)) if name.starts_with(PHANTOM) => {
@@ -316,7 +316,7 @@ impl Vars {
         }
     }
 
-    /// A text that code changes in place: any other text is possible.
+    /// A string that code modifies: afterwards any string is possible.
     pub fn forget_text(&mut self, ty: &Type) {
         if let Type::Var(var) = self.known(ty)
             && let Slot::Set(atoms) = &mut self.slots[var]
@@ -325,7 +325,7 @@ impl Vars {
         }
     }
 
-    /// Something of this origin may have been put into a value of an unknown type.
+    /// A value of this origin may have been stored in a value of an unknown type.
     pub fn admit(&mut self, ty: &Type, origin: Origin) {
         if let Type::Var(var) = self.known(ty)
             && let Slot::Free(before) = &mut self.slots[var]
@@ -334,7 +334,7 @@ impl Vars {
         }
     }
 
-    /// The parts of a value come from where it comes from.
+    /// The parts of a value have its origin.
     fn spread(&mut self, ty: &Type, origin: Origin, depth: usize) {
         if origin == Origin::Unknown || depth > DEEP {
             return;

@@ -1,8 +1,9 @@
-//! Reports calls of functions that neither the project nor the table of known signatures (`signatures.rs`) declares, if they
-//! may make requests.
+//! Reports calls of functions that neither the project nor the table of known signatures (`signatures.rs`) declares,
+//! if they may make requests.
 //!
-//! Two questions decide. Can the receiver or an argument make requests, because it is or holds a client? And where does a value of
-//! an unknown type come from ([`Origin`])? What certainly does not come from a client is of no interest.
+//! Two conditions decide: the receiver or an argument can make requests, because it is or holds a client; and the
+//! value of an unknown type comes from a client ([`Origin`]). Values that certainly do not come from a client are
+//! ignored.
 
 use syn::{Expr, Path};
 
@@ -43,10 +44,10 @@ const HARMLESS: &[&str] = &[
     "type_id",
 ];
 
-/// Methods that maps and caches have, too: of an unknown type they count only where they are awaited.
+/// Methods that maps and caches also have: on an unknown type they only count if they are awaited.
 const OF_MAPS: &[&str] = &["entry", "get"];
 
-/// Crates in wide use that know no client of kube: without a lock file, nothing else tells.
+/// Widely used crates that do not use kube's client. Without a lock file, there is no other evidence.
 const WITHOUT_KUBE: &str = include_str!("without_kube.txt");
 
 fn is_without_kube(krate: &str) -> bool {
@@ -58,18 +59,18 @@ fn is_without_kube(krate: &str) -> bool {
 /// The origin of a function that neither the project nor the table declares.
 #[derive(Clone, PartialEq)]
 enum Source {
-    /// Kube itself.
+    /// kube itself.
     Kube,
-    /// A crate that uses kube, by its number.
+    /// A crate that uses kube, by its index.
     User(usize),
     /// Another crate, the standard library or the language.
     Other,
-    /// A type of the project, whose function a macro or a trait of another crate makes.
+    /// A type of the project, whose function comes from a macro or a trait of another crate.
     Own,
     Unknown,
 }
 
-/// A method that was called on what is not known yet.
+/// A method that was called on a value of a type that is not known yet.
 pub struct Suspect {
     span: Span,
     receiver: Type,
@@ -78,12 +79,12 @@ pub struct Suspect {
 }
 
 impl World<'_> {
-    /// Returns true if a value of this type is a client, or a container of one that any code can take it out of.
+    /// `true` if a value of this type is a client, or a container of one that any code can take it out of.
     pub fn carries(&self, vars: &Vars, ty: &Type) -> bool {
         self.is_client_in(vars, ty, false, 0)
     }
 
-    /// Returns true if a value of this type contains a client, at any depth.
+    /// `true` if a value of this type contains a client, at any depth.
     pub fn holds(&self, vars: &Vars, ty: &Type) -> bool {
         self.is_client_in(vars, ty, true, 0)
     }
@@ -114,7 +115,7 @@ impl World<'_> {
         }
     }
 
-    /// Returns true if a struct or an enum of the project has a field that contains a client.
+    /// `true` if a struct or an enum of the project has a field that contains a client.
     fn declared_with_client(&self, decl: Decl) -> bool {
         if let Some(known) = self.holding.borrow().get(&decl) {
             return *known;
@@ -157,13 +158,13 @@ impl World<'_> {
         Source::Other
     }
 
-    /// Returns true if the macros of a crate make no requests.
+    /// `true` if the macros of a crate make no requests.
     pub fn is_well_known(&self, krate: &str) -> bool {
         let table = self.modules.module(self.table);
         table.modules.contains_key(krate) || is_without_kube(krate) || matches!(krate, "core" | "alloc")
     }
 
-    /// Returns true if a macro may make methods for a type that contains a client, as `delegate!` does.
+    /// `true` if a macro may generate methods for a type that contains a client, as `delegate!` does.
     pub fn may_delegate(&self, call: &Unclear) -> bool {
         let Some(itself) = &call.itself else { return false };
         let mut vars = Vars::default();
@@ -184,7 +185,7 @@ impl World<'_> {
 }
 
 impl Body<'_, '_> {
-    /// A value that comes out of another one of which nothing is known.
+    /// A part of a value of unknown type.
     pub fn part_of(&mut self, ty: &Type) -> Type {
         let origin = self.origin_of(ty);
         self.vars.fresh_from(origin)
@@ -207,8 +208,8 @@ impl Body<'_, '_> {
         self.unseen.push(Unseen { span, why });
     }
 
-    /// Evaluates the arguments of an unknown call; closures may get a part of `of`. Returns true if one is a client, true if
-    /// one is an HTTP request, and their strongest origin.
+    /// Evaluates the arguments of an unknown call; closures may get a part of `of`. Returns `true` if one is a
+    /// client, `true` if one is an HTTP request, and their strongest origin.
     fn unknown_arguments(&mut self, arguments: &[&Expr], of: Option<&Type>) -> (bool, bool, Origin) {
         let take = of.map(|of| self.origin_of(of));
         let before = std::mem::replace(&mut self.closures_take, take);
@@ -226,7 +227,7 @@ impl Body<'_, '_> {
         (carries, sends, origin)
     }
 
-    /// The call of a function that neither the project nor the table declares.
+    /// Analyses a call of a function that neither the project nor the table declares.
     pub fn unknown_call(&mut self, path: &Path, arguments: &[&Expr], is_awaited: bool, span: Span) -> Type {
         let source = self.source_of_function(path);
         let (carries, sends, origin) = self.unknown_arguments(arguments, None);
@@ -298,7 +299,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The call of a method that neither the project nor the table declares.
+    /// Analyses a call of a method that neither the project nor the table declares.
     pub fn unknown_method(
         &mut self,
         receiver: &Type,

@@ -1,5 +1,5 @@
-//! All declarations that code can name: of the project, and of the crates that [`signatures.rs`](TABLE) tells of. Names
-//! and types are made of syntax here; nothing is inferred.
+//! All declarations that code can name: of the project, and of the crates in [`signatures.rs`](TABLE). This module
+//! lowers names and types from syntax; it infers nothing.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -27,13 +27,13 @@ const TABLE: &str = include_str!("signatures.rs");
 
 pub struct World<'a> {
     pub modules: &'a Modules,
-    /// Tells the resources of types.
+    /// Determines the resources of types.
     pub resources: RefCell<&'a mut dyn Resources>,
     pub table: ModuleId,
     prelude: ModuleId,
     pub known: Known,
     declarations: RefCell<Vec<Rc<Declaration>>>,
-    /// What names mean, for code names the same things again and again.
+    /// Cache of resolved names, because code repeats them.
     types: RefCell<HashMap<ModuleId, HashMap<UsePath, Option<Named>>>>,
     values: Values,
     by_target: RefCell<HashMap<(Option<ModuleId>, String), Decl>>,
@@ -44,50 +44,50 @@ pub struct World<'a> {
     /// Impls for all types, e.g. `impl<T: Bound> Trait for T`.
     pub blanket: Vec<usize>,
     pub of_traits: HashMap<Decl, Vec<(String, FnId)>>,
-    /// The project's constants.
+    /// Constants of the project.
     pub constants: Vec<(ModuleId, Rc<ItemConst>)>,
-    /// The modules of blocks that hold items, by the address of the block.
+    /// Modules of blocks that contain items, by the address of the block.
     blocks: HashMap<usize, ModuleId>,
     added: HashSet<ModuleId>,
-    /// The expansions of calls of the project's macros, by the address of the call.
+    /// Expansions of calls of the project's macros, by the address of the call.
     expansions: HashMap<usize, Expansion>,
-    /// The calls of macros among items that are not understood.
+    /// Macro calls among items that are not understood.
     pub unclear: Vec<Unclear>,
-    /// The names and the numbers of arguments of the methods of kube that make requests.
+    /// Names and numbers of arguments of kube's methods that make requests.
     pub requesting: HashSet<(String, usize)>,
-    /// The types of constants, as their values tell them.
+    /// Types of constants, inferred from their values.
     pub value_types: RefCell<HashMap<(ModuleId, String), Type>>,
-    /// Structs and enums of the project, each with true if it contains a client.
+    /// Structs and enums of the project; `true` if it contains a client.
     pub holding: RefCell<HashMap<Decl, bool>>,
     /// Crates that use kube's client, and those that do not.
     pub users: RefCell<Vec<String>>,
     pub strangers: RefCell<HashSet<String>>,
-    /// What each function asks, whatever its parameters are; nothing where it is about to be found out.
+    /// Generic analysis of each function; `None` while it is being computed.
     pub analyses: RefCell<HashMap<FnId, Option<Rc<Analysis>>>>,
-    /// What each function asks with types in the place of its parameters.
+    /// Analysis of each function with types in place of its parameters.
     pub instances: RefCell<HashMap<Instance, Rc<Analysis>>>,
 }
 
 type Values = RefCell<HashMap<ModuleId, HashMap<UsePath, Option<(ModuleId, String)>>>>;
 
-/// A function, and what its parameters are.
+/// A function, and the types of its parameters.
 pub type Instance = (FnId, Vec<Type>);
 
-/// A struct, enum, union or trait, or something of which only the name is known.
+/// A struct, enum, union or trait, or an item of which only the name is known.
 pub struct Declaration {
     pub module: Option<ModuleId>,
-    /// The name, or the whole path of what is declared elsewhere.
+    /// The name; for a foreign item, the whole path.
     pub path: Vec<String>,
     pub foreign: Option<Foreign>,
     pub what: DeclKind,
-    /// The names of its type parameters, and behind them as many phantoms as its fields have.
+    /// Names of its type parameters, followed by the phantoms of its fields.
     pub generics: Vec<String>,
     pub is_transparent: bool,
-    /// A struct, or the variants of an enum, once somebody asked.
+    /// A struct, or the variants of an enum; computed on demand.
     pub shapes: RefCell<Option<Rc<Vec<Shape>>>>,
 }
 
-/// What the language itself knows.
+/// Declarations that the syntax of the language refers to.
 #[derive(Clone, Copy)]
 pub struct Known {
     pub future: Decl,
@@ -115,14 +115,14 @@ pub enum DeclKind {
 pub struct Shape {
     pub variant: Option<String>,
     pub fields: Vec<Field>,
-    /// What a value of this variant says of a parameter.
+    /// The value that this variant sets for a parameter.
     pub when: Option<(String, String)>,
 }
 
 pub struct Field {
     pub name: String,
     pub ty: Syntax,
-    /// Which of the phantoms of the whole type are its own.
+    /// Its own range in the phantoms of the whole type.
     pub phantoms: Range<usize>,
 }
 
@@ -135,7 +135,7 @@ pub struct Function {
     pub owner: Owner,
     pub is_table: bool,
     pub rules: Rules,
-    /// Kinds may be named by its arguments that are texts.
+    /// Its string arguments may be names of kinds.
     pub names_kinds: bool,
 }
 
@@ -156,33 +156,33 @@ pub struct Impl {
     pub module: ModuleId,
     pub item: Rc<ItemImpl>,
     pub of: Option<Decl>,
-    /// The type that it is for, with parameters.
+    /// The type of the impl, with parameters.
     pub pattern: Type,
     pub functions: HashMap<String, FnId>,
 }
 
-/// Where a type stands.
+/// The scope of a type expression.
 #[derive(Clone)]
 pub struct Env {
     pub module: ModuleId,
     pub names: HashMap<String, Type>,
     pub itself: Option<Type>,
-    /// How many aliases it was reached through.
+    /// Number of aliases around it.
     pub depth: usize,
 }
 
-/// What a written type leaves out.
+/// The elided part of a type.
 pub enum Elided<'a> {
     Phantom,
-    /// `_`, or an argument that is not written.
+    /// `_`, or an omitted argument.
     Argument,
-    /// `impl Trait`, where the trait is no struct of the table.
+    /// `impl Trait`, if the trait is not a struct of the table.
     ImplTrait(&'a Punctuated<TypeParamBound, Token![+]>),
 }
 
 pub type Elide<'e> = dyn FnMut(&mut Vars, Elided<'_>) -> Type + 'e;
 
-/// In the body of a function, all that is not written is inferred.
+/// In the body of a function, all elided parts are inferred.
 pub fn inferred(vars: &mut Vars, _: Elided<'_>) -> Type {
     vars.fresh()
 }
@@ -212,7 +212,7 @@ impl Function {
         }
     }
 
-    /// Its own and those around it, outer ones first.
+    /// Its own generics and those of the impl or trait around it, outer ones first.
     pub fn generics(&self) -> [Option<&Generics>; 2] {
         let outer = match &self.item {
             FnItem::Free(_) => None,
@@ -222,7 +222,7 @@ impl Function {
         [outer, Some(&self.signature().generics)]
     }
 
-    /// The names of all its type parameters; that of a trait is for all types that have it.
+    /// Names of all its type parameters; a function of a trait has `Self` as a parameter.
     pub fn parameters(&self) -> Vec<String> {
         let itself = matches!(self.owner, Owner::Trait(_)).then(|| "Self".to_string());
         itself.into_iter().chain(self.generics().into_iter().flatten().flat_map(type_parameters)).collect()
@@ -236,7 +236,7 @@ impl Function {
         name(&self.signature().ident)
     }
 
-    /// `#[test]`, `#[tokio::test]`
+    /// `true` for `#[test]`, `#[tokio::test]`.
     pub fn is_test(&self) -> bool {
         let attributes = match &self.item {
             FnItem::Free(item) => &item.attrs,
@@ -245,7 +245,7 @@ impl Function {
         attributes.iter().any(|attribute| attribute.path().segments.last().is_some_and(|last| last.ident == "test"))
     }
 
-    /// The bounds of its parameters, and of those around it.
+    /// Bounds of its parameters, and of those around it.
     pub fn bounds(&self) -> Vec<(String, &TypeParamBound)> {
         let mut all = Vec::new();
         for generics in self.generics().into_iter().flatten() {
@@ -339,7 +339,7 @@ impl<'a> World<'a> {
         for module in own {
             world.add(module, false);
         }
-        // Macros make modules, too.
+        // Macros may declare modules.
         while let Some(module) = modules.local().into_iter().find(|module| !world.added.contains(module)) {
             world.add(module, false);
         }
@@ -418,7 +418,7 @@ impl<'a> World<'a> {
         names.iter().any(|name| mentions(tokens.clone(), name))
     }
 
-    /// Returns true if a module of the table belongs to kube.
+    /// `true` if a module of the table belongs to kube.
     fn is_of_kube(&self, module: ModuleId) -> bool {
         let root = self.modules.module(self.table);
         let mut around = std::iter::successors(Some(module), |id| self.modules.module(*id).parent);
@@ -450,7 +450,7 @@ impl<'a> World<'a> {
         FnId(self.functions.len() - 1)
     }
 
-    /// Finds out what an impl is for.
+    /// Determines the trait and the type of an impl.
     fn index(&mut self, index: usize) {
         let (module, item) = (self.impls[index].module, self.impls[index].item.clone());
         let of = item.trait_.as_ref().and_then(|(of, _)| match self.find(module, of)? {
@@ -473,7 +473,7 @@ impl<'a> World<'a> {
         self.impls[index].pattern = pattern;
     }
 
-    /// The declaration that is seen through, if a path names one.
+    /// The declaration that is `#[transparent]`, if the path names one.
     pub fn transparent(&self, module: ModuleId, path: &Path) -> Option<Decl> {
         match self.find(module, path)? {
             Named::Decl(decl) => self.declaration(decl).is_transparent.then_some(decl),
@@ -481,7 +481,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Whether a parameter says `No`, as a type or as what a variant gives it.
+    /// `true` if a parameter is `No`, as a type or as the value of a variant.
     pub fn is_no(&self, ty: &Type) -> bool {
         match ty {
             Type::Named(decl, _) => *decl == self.known.no,
@@ -505,10 +505,10 @@ impl<'a> World<'a> {
         self.blocks.get(&address(block)).copied()
     }
 
-    /// The expansion of a call in a body; `None`: the macro is not one of the project.
+    /// The expansion of a call in a body; `None` if the macro does not belong to the project.
     pub fn expansion(&self, module: ModuleId, call: &Macro) -> Option<Expansion> {
         let known = self.expansions.get(&address(call)).cloned();
-        // Calls in the arguments of other macros are parsed where they are needed.
+        // Calls in the arguments of other macros are parsed on demand.
         known.or_else(|| expansion(self.modules, module, call, &[]))
     }
 
@@ -550,7 +550,7 @@ impl<'a> World<'a> {
         found
     }
 
-    /// The enum that a variant without its enum's name belongs to: `use Phase::Ready;` or `use Phase::*;`
+    /// The enum of a variant that is imported by `use Phase::Ready;` or `use Phase::*;`.
     pub fn imported_variant(&self, from: ModuleId, variant: &str) -> Option<Decl> {
         let module = self.modules.module(from);
         let named = module.uses.get(variant).into_iter().flatten().map(|used| {
@@ -648,7 +648,7 @@ fn signature_of(item: &FnItem) -> &Signature {
     }
 }
 
-/// Crates that hand on kube and k8s-openapi do so by their names: `stackable_operator::kube::Api`.
+/// Crates that re-export kube and k8s-openapi do so under their names: `stackable_operator::kube::Api`.
 fn reexported(foreign: Foreign) -> Foreign {
     let is_known =
         |segment: &String| matches!(segment.as_str(), "kube" | "kube_client" | "kube_runtime" | "k8s_openapi");
