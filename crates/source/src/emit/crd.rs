@@ -1,6 +1,6 @@
 //! [`Api`]s → CustomResourceDefinitions, by the code of schemars, kube-core and k8s-openapi itself.
 //!
-//! A kind's versions are merged into one CRD as kube's `merge_crds` does. Where kube would panic, a diagnostic says so.
+//! A kind's versions are merged into one CRD as kube's `merge_crds` does. A diagnostic replaces each panic of kube.
 
 use std::collections::BTreeMap;
 
@@ -20,20 +20,20 @@ use opctl_model::diagnostic::Diagnostic;
 use opctl_model::threads;
 use opctl_model::{Api, Scope};
 
-/// One CRD a kind, by name.
+/// The CRDs, one per kind, sorted by name.
 pub fn crds(apis: &[Api]) -> Result<Vec<CustomResourceDefinition>, Vec<Diagnostic>> {
     let (crds, problems) = crds_and_problems(apis);
     if problems.is_empty() { Ok(crds) } else { Err(problems.into_iter().map(|problem| problem.diagnostic).collect()) }
 }
 
-/// Why a kind has no CRD.
+/// The reason why a kind has no CRD.
 pub struct CrdProblem {
     pub group: String,
     pub kind: String,
     pub diagnostic: Diagnostic,
 }
 
-/// The CRDs of the kinds without a problem, by name, and the problems of all others.
+/// The CRDs of the kinds without a problem, sorted by name, and the problems of all others.
 pub fn crds_and_problems(apis: &[Api]) -> (Vec<CustomResourceDefinition>, Vec<CrdProblem>) {
     let mut kinds: BTreeMap<String, Vec<&Api>> = BTreeMap::new();
     for api in apis {
@@ -58,7 +58,7 @@ fn problem(api: &Api, diagnostic: Diagnostic) -> CrdProblem {
     CrdProblem { group: api.group.clone(), kind: api.kind.clone(), diagnostic }
 }
 
-/// A kind with two plurals would be two CRDs, and the API server accepts the names of one of them only.
+/// A kind with two plurals would be two CRDs, and the API server accepts the names of only one of them.
 fn two_plurals(apis: &[Api]) -> Vec<CrdProblem> {
     let mut first: BTreeMap<(&str, &str), &Api> = BTreeMap::new();
     let mut problems = Vec::new();
@@ -76,7 +76,7 @@ fn two_plurals(apis: &[Api]) -> Vec<CrdProblem> {
     problems
 }
 
-/// CRDs that others made, the versions of a kind merged into one by the same rule, by name.
+/// Merges generated CRDs of single versions into one CRD per kind by the same rule, sorted by name.
 pub fn merge(crds: Vec<CustomResourceDefinition>) -> Result<Vec<CustomResourceDefinition>, Vec<Diagnostic>> {
     let mut kinds: BTreeMap<String, Vec<CustomResourceDefinition>> = BTreeMap::new();
     for crd in crds {
@@ -97,8 +97,8 @@ pub fn merge(crds: Vec<CustomResourceDefinition>) -> Result<Vec<CustomResourceDe
     if problems.is_empty() { Ok(crds) } else { Err(problems) }
 }
 
-/// The versions of one kind, least mature first, as one CRD. Stored is the first version that does not say
-/// `storage = false`: so a new, more mature version never moves what is stored by itself.
+/// Merges the versions of one kind, least mature first, into one CRD. The storage version is the first one without
+/// `storage = false`, so a new, more mature version never changes the storage version by itself.
 fn merged(mut apis: Vec<&Api>, schemas: &mut Schemas) -> Result<CustomResourceDefinition, Vec<Diagnostic>> {
     if let Some(other) = apis.iter().find(|api| api.kind != apis[0].kind) {
         let message =
@@ -143,7 +143,7 @@ fn merged(mut apis: Vec<&Api>, schemas: &mut Schemas) -> Result<CustomResourceDe
     })
 }
 
-/// What `CustomResourceExt::crd()` gives for one version. Source: kube-derive, `custom_resource/mod.rs`.
+/// Equals `CustomResourceExt::crd()` for one version. Source: kube-derive, `custom_resource/mod.rs`.
 fn crd(api: &Api, schemas: &mut Schemas) -> Result<CustomResourceDefinition, Diagnostic> {
     let schema = match &api.schema {
         Some(raw) => Some(schemas.structural(raw, api.kube).map_err(|reason| explain(api, raw, &reason))?),
@@ -198,7 +198,7 @@ fn crd(api: &Api, schemas: &mut Schemas) -> Result<CustomResourceDefinition, Dia
                 selectable_fields: (!api.selectable_fields.is_empty()).then(|| selectable.collect()),
                 served: api.served,
                 storage: api.storage,
-                // kube-derive drops `scale` where there is no status.
+                // kube-derive drops `scale` if there is no status.
                 subresources: is_written(!api.status_subresource).then(|| match api.status_subresource {
                     true => CustomResourceSubresources {
                         scale: api.scale.as_ref().map(scale),

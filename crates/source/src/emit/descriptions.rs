@@ -1,10 +1,11 @@
-//! Shortens the descriptions in CRDs that would be too large otherwise.
+//! Shortens descriptions in CRDs that would otherwise be too large.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
 };
 
-/// Cuts every description of the schemas to so many characters, at the end of a sentence or else of a word; 0 removes them.
+/// Truncates every description in the schemas to `max` characters, at the end of a sentence or else of a word; 0
+/// removes them.
 pub fn shorten_descriptions(crds: &mut [CustomResourceDefinition], max: usize) {
     let versions = crds.iter_mut().flat_map(|crd| &mut crd.spec.versions);
     for schema in versions.filter_map(|version| version.schema.as_mut()?.open_api_v3_schema.as_mut()) {
@@ -14,7 +15,7 @@ pub fn shorten_descriptions(crds: &mut [CustomResourceDefinition], max: usize) {
 
 fn shorten_below(schema: &mut JSONSchemaProps, max: usize) {
     schema.description = schema.description.take().and_then(|text| shortened(text, max));
-    // These are all that a structural schema has below it.
+    // A structural schema has no other subschemas.
     let named = [&mut schema.properties, &mut schema.pattern_properties, &mut schema.definitions];
     let listed = [&mut schema.all_of, &mut schema.any_of, &mut schema.one_of];
     named.into_iter().flatten().flat_map(|schemas| schemas.values_mut()).for_each(|schema| shorten_below(schema, max));
@@ -45,7 +46,7 @@ fn shortened(text: String, max: usize) -> Option<String> {
     if let Some(end) = ends_of_sentences(&text).take_while(|at| *at <= end).last() {
         return Some(text[..end].into());
     }
-    // One character is for the `…`.
+    // One character is reserved for the `…`.
     let end = text.char_indices().nth(max - 1).map_or(0, |(at, _)| at);
     let (before, after) = text.split_at(end);
     let words =
@@ -53,7 +54,8 @@ fn shortened(text: String, max: usize) -> Option<String> {
     Some(format!("{}…", before[..words].trim_end_matches(|c: char| c.is_whitespace() || c.is_ascii_punctuation())))
 }
 
-/// After `.`, `!` or `?`, unless the next word begins small as after `e.g.`; and at the end of a paragraph.
+/// Positions after `.`, `!` or `?`, unless the next word is lower case as after `e.g.`, and at the ends of
+/// paragraphs.
 fn ends_of_sentences(text: &str) -> impl Iterator<Item = usize> {
     text.char_indices().filter_map(|(at, c)| {
         let end = at + c.len_utf8();

@@ -1,4 +1,4 @@
-//! Roles for the people who work with the operator's custom resources; the operator itself needs none of them.
+//! Roles for the users of the operator's custom resources; the operator itself needs none of them.
 
 use k8s_openapi::api::rbac::v1::PolicyRule;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
@@ -9,7 +9,7 @@ use super::rbac::{Role, SYSTEM};
 use super::{HEADER, Manifest, Options};
 use opctl_model::{threads, yaml};
 
-/// Three roles for each resource, whatever the number of its versions, in files of their own, sorted by path.
+/// Three roles per resource, independent of the number of its versions, each in its own file, sorted by path.
 pub fn roles(crds: &[CustomResourceDefinition], options: &Options) -> Vec<Manifest> {
     threads::map(crds, |crd| PEOPLE.map(|person| role(&crd.spec, person, options))).into_iter().flatten().collect()
 }
@@ -24,7 +24,7 @@ fn role(spec: &CustomResourceDefinitionSpec, (person, verbs, purpose): Person, o
         rules.push(rule(group, format!("{plural}/status"), &["get"]));
     }
     let role = Role {
-        // Where there are several namespaces, one role is bound in each of them.
+        // With several namespaces, one role is bound in each of them.
         namespace: (options.namespaced && options.namespaces.is_empty() && spec.scope == "Namespaced")
             .then(|| SYSTEM.to_owned()),
         name: format!("{plural}.{group}-{person}"),

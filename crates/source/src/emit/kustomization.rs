@@ -1,4 +1,4 @@
-//! The `kustomization.yaml` files that list what was generated, so that nobody has to.
+//! `kustomization.yaml` files that list the generated manifests.
 
 use serde_json::{Value, json};
 
@@ -10,8 +10,8 @@ pub fn kustomization(folder: &str, files: &[Manifest]) -> Manifest {
     file(folder, json!({ "resources": listed(folder, files) }))
 }
 
-/// The kustomization of the CRDs. Where some are converted by a service, kustomize is told that its name stands there: of
-/// webhook configurations it knows.
+/// The kustomization of the CRDs. If a service converts some of them, it configures the name references in CRDs:
+/// kustomize only knows those in webhook configurations.
 pub fn crds(files: &[Manifest], by_service: bool) -> Vec<Manifest> {
     if !by_service {
         return vec![kustomization("crd", files)];
@@ -36,7 +36,7 @@ fn file(folder: &str, mut value: Value) -> Manifest {
     Manifest { path: format!("{folder}/kustomization.yaml"), text: yaml::documents(HEADER, &[value]) }
 }
 
-/// As they are seen from the folder.
+/// Paths relative to the folder.
 fn listed<'a>(folder: &str, files: &'a [Manifest]) -> Vec<&'a str> {
     let inside = |file: &'a Manifest| file.path.strip_prefix(folder).and_then(|path| path.strip_prefix('/'));
     files.iter().map(|file| inside(file).expect("the caller lists files of this folder")).collect()

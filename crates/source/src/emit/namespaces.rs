@@ -1,10 +1,10 @@
-//! Keeps the Roles of other namespaces where their markers put them, whatever `namespace:` in `config/default` says.
+//! Keeps the Roles of other namespaces where their markers put them, independent of `namespace:` in `config/default`.
 //!
-//! kustomize moves everything into that namespace, and fails where two Roles of one name meet there. So `config/default`
-//! lists two folders that are generated here. `before` is a component, and runs before anything is moved: it writes the
-//! namespace into the names of such Roles and their bindings, `manager-role/zoo/`. `after` is a transformer, and runs
-//! last: it puts the parts of the names where they belong, and does what kustomize does for bindings that stay with their
-//! service account: it follows this one's name and namespace.
+//! kustomize moves everything into that namespace, and fails if two Roles of one name meet there. So `config/default`
+//! lists two folders that are generated here. `before` is a component, and runs before anything is moved: it writes
+//! the namespace into the names of such Roles and their bindings, `manager-role/zoo/`. `after` is a transformer, and
+//! runs last: it moves the parts of these names to the fields where they belong, and sets the name and namespace of
+//! the service account in the bindings, as kustomize does for bindings in the operator's namespace.
 
 use serde_json::{Value, json};
 
@@ -12,10 +12,10 @@ use super::rbac::{Role, SERVICE_ACCOUNT, SYSTEM};
 use super::{HEADER, Manifest, kustomization};
 use opctl_model::yaml;
 
-/// Where objects are put back, if there are any.
+/// The replacements that move objects back, if there are any.
 pub const MOVED_BACK: &str = "rbac/namespaces/after/replacements.yaml";
 
-/// Both folders. Without such Roles they change nothing.
+/// The manifests of both folders. Without Roles in other namespaces they change nothing.
 pub fn manifests(roles: &[Role]) -> Vec<Manifest> {
     let objects: Vec<Moved> = roles.iter().flat_map(Moved::of).collect();
     let mut manifests = vec![before(&objects)];
@@ -25,7 +25,7 @@ pub fn manifests(roles: &[Role]) -> Vec<Manifest> {
     manifests
 }
 
-/// An object in a namespace that is not the operator's.
+/// An object in a namespace other than the operator's.
 struct Moved<'a> {
     kind: &'static str,
     name: String,
@@ -41,7 +41,7 @@ impl<'a> Moved<'a> {
         role.map(|(kind, name)| Self { kind, name, namespace }).into()
     }
 
-    /// kustomize finds objects by what they were called at first, too.
+    /// kustomize also selects objects by their original names.
     fn selector(&self) -> Value {
         let Self { kind, name, namespace } = self;
         json!({"group": "rbac.authorization.k8s.io", "kind": kind, "name": name, "namespace": namespace})
@@ -50,7 +50,7 @@ impl<'a> Moved<'a> {
 
 fn before(objects: &[Moved]) -> Manifest {
     let patches = objects.iter().map(|object| {
-        // No name can have a `/`, and the last one keeps a suffix away from the namespace.
+        // `/` is not valid in a name, so it separates; the last one separates a suffix from the namespace.
         let name = format!("{}/{}/", object.name, object.namespace);
         let patch = json!([{"op": "replace", "path": "/metadata/name", "value": name}]);
         json!({"target": object.selector(), "patch": patch.to_string()})

@@ -53,7 +53,7 @@ pub fn explain(api: &Api, raw: &Value, reason: &str) -> Diagnostic {
     }
 }
 
-/// Whether a schema has the variants of an enum in it.
+/// `true` if a schema contains the variants of an enum.
 fn holds(schema: &Value, found: &Enumeration) -> bool {
     match schema {
         Value::Object(map) => {
@@ -69,7 +69,7 @@ fn variants(schema: &Value) -> Option<&Vec<Value>> {
     schema.get("oneOf").or_else(|| schema.get("anyOf"))?.as_array()
 }
 
-/// The deepest part that kube cannot do by itself, as a path of fields, and why.
+/// The deepest subschema at which kube panics on its own, as a path of fields, and the text of the panic.
 fn deepest(schema: &Value, kube: Kube, way: String) -> Option<(String, String)> {
     let reason = structural(schema, kube).err()?;
     let fields = schema["properties"].as_object().into_iter().flatten();
@@ -80,18 +80,18 @@ fn deepest(schema: &Value, kube: Kube, way: String) -> Option<(String, String)> 
     Some(inner.find_map(|(way, inner)| deepest(inner, kube, way)).unwrap_or((way, reason)))
 }
 
-/// The property of which kube says that two variants differ in it.
+/// The property that differs between two variants, according to kube's panic.
 fn conflict(reason: &str) -> Option<&str> {
     reason.trim().strip_prefix("Property \"")?.split('"').next()
 }
 
-/// The name of the first variant, as the tag has it.
+/// The name of the first variant, as in the tag.
 fn first_variant(found: &Enumeration) -> Option<&str> {
     let tag = found.tag.as_ref()?;
     variants(&found.schema)?.iter().find_map(|variant| variant["properties"][tag]["const"].as_str())
 }
 
-/// Whether no variant has more than its tag.
+/// `true` if no variant has fields besides its tag.
 fn are_empty(found: &Enumeration) -> bool {
     let mut variants = variants(&found.schema).into_iter().flatten();
     variants.all(|variant| variant["properties"].as_object().is_some_and(|fields| fields.len() == 1))
@@ -105,7 +105,7 @@ fn without_fields(found: &Enumeration) -> Vec<&str> {
     names.collect()
 }
 
-/// kube's reason, less its own types.
+/// kube's reason without the names of its own types.
 fn in_the_users_terms(reason: &str) -> String {
     let reason = reason.trim();
     if let Some(property) = conflict(reason) {

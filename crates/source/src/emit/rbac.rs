@@ -1,7 +1,7 @@
 //! RBAC markers → the roles of the operator and the bindings to its service account.
 //!
-//! A role grants exactly the union of what its markers grant. Its form is controller-gen's: the same rules are merged,
-//! in the same order, byte for byte, except where controller-gen drops permissions.
+//! A role grants exactly the union of the permissions of its markers. Its form is controller-gen's: the same rules
+//! are merged, in the same order, byte for byte, except where controller-gen drops permissions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,15 +16,15 @@ use opctl_model::diagnostic::Diagnostic;
 use opctl_model::project::builtin;
 use opctl_model::yaml;
 
-/// The namespace of the operator until kustomize gives it its name.
+/// Placeholder for the operator's namespace, which kustomize replaces.
 pub const SYSTEM: &str = "system";
 
 const MANAGER_ROLE: &str = "manager-role";
 const MANAGER_BINDING: &str = "manager-rolebinding";
-/// The service account of the operator, until kustomize puts the project's name before it.
+/// Name of the operator's service account, before kustomize adds the project's name as a prefix.
 pub const SERVICE_ACCOUNT: &str = "controller-manager";
 
-/// `rbac/role.yaml`, `rbac/role_binding.yaml` and what keeps them in their namespaces.
+/// `rbac/role.yaml`, `rbac/role_binding.yaml` and the kustomizations that keep them in their namespaces.
 pub fn manifests(
     rules: &[RbacRule],
     crds: &[CustomResourceDefinition],
@@ -42,7 +42,7 @@ pub fn manifests(
     Ok(manifests)
 }
 
-/// The service account that bindings name, for a crate that has none. It becomes the user's.
+/// The service account in the bindings, for a crate that has none. The user may edit this file.
 pub fn service_account() -> String {
     let account = json!({
         "apiVersion": "v1",
@@ -52,13 +52,13 @@ pub fn service_account() -> String {
     yaml::documents("# Who the operator is in the cluster; what it may do is in role.yaml.", &[account])
 }
 
-/// In order of namespace and name; never empty, so that the binding always has something to bind.
+/// Roles sorted by namespace and name; never empty, so that the binding always has a role.
 fn roles(
     rules: &[RbacRule],
     crds: &[CustomResourceDefinition],
     options: &Options,
 ) -> Result<Vec<Role>, Vec<Diagnostic>> {
-    // Where a marker grants that names no namespace.
+    // The namespaces for markers without `namespace=`; `None` is a ClusterRole.
     let homes: Vec<Option<String>> = match &options.namespaces[..] {
         _ if !options.namespaced => vec![None],
         [] => vec![Some(SYSTEM.to_owned())],
@@ -100,7 +100,8 @@ fn roles(
     Ok(roles.into_iter().map(|((namespace, name), rules)| Role { namespace, name, rules: merge(rules) }).collect())
 }
 
-/// Whether a resource is one of Kubernetes itself that Roles say nothing of. A Namespace is in itself.
+/// `true` for a cluster-scoped resource of Kubernetes itself, which Roles cannot grant. A Namespace counts as in
+/// itself.
 fn is_in_no_namespace(rule: &RbacRule, resource: &str) -> bool {
     let plural = resource.split('/').next().unwrap_or(resource);
     let mut kinds = builtin::in_groups(&rule.groups).unwrap_or_default();
@@ -108,7 +109,7 @@ fn is_in_no_namespace(rule: &RbacRule, resource: &str) -> bool {
     !kinds.is_empty() && kinds.iter().all(|kind| !kind.namespaced && kind.kind != "Namespace")
 }
 
-/// A Role with a namespace, a ClusterRole without.
+/// A Role if it has a namespace, else a ClusterRole.
 pub struct Role {
     pub namespace: Option<String>,
     pub name: String,
@@ -161,7 +162,7 @@ fn value(object: &impl serde::Serialize) -> Value {
 
 type Names = BTreeSet<String>;
 
-/// What a rule is about; it grants the product of its lists, and no names mean every name.
+/// The resources or URLs of a rule. It grants the product of its lists; no names mean every name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Target {
     groups: Names,
@@ -173,7 +174,8 @@ struct Target {
 type Rule = (Target, Names);
 
 impl Target {
-    /// What only a ClusterRole can grant, and the rest. `*` is the rest: it means what is in the namespace.
+    /// Splits off the part that only a ClusterRole can grant. `*` belongs to the rest: it means all namespaced
+    /// resources.
     fn parted(self, crds: &[CustomResourceDefinition]) -> (Option<Self>, Option<Self>) {
         if !self.urls.is_empty() {
             return (Some(self), None);
@@ -193,7 +195,7 @@ impl Target {
         (of(everywhere), of(inside))
     }
 
-    /// Rules are in the order of these strings.
+    /// Rules are sorted by these strings.
     fn sort_key(&self) -> String {
         let join = |words: &Names| words.iter().map(String::as_str).collect::<Vec<_>>().join("&");
         [&self.groups, &self.resources, &self.names, &self.urls].map(join).join(" + ")
@@ -233,9 +235,10 @@ fn split(rule: &RbacRule) -> Vec<Rule> {
 
 /// Merges without loss: first verbs of the same target, then targets that differ in one list only.
 ///
-/// Source: controller-tools, pkg/rbac/parser.go. After a merge of targets it keeps one of several rules that have become
-/// the same target, and with it only that one's verbs; here such rules get the verbs of all. Then there is no form of
-/// controller-gen's to follow, and all is merged once more, since these verbs may be those of other targets.
+/// Source: controller-tools, pkg/rbac/parser.go. If rules have the same target after their targets were merged, it
+/// keeps one of them and loses the verbs of the others; here such a rule gets the verbs of all. There is no form of
+/// controller-gen to follow in this case, and all rules are merged once more, since the combined verbs may equal
+/// those of other targets.
 fn merge(rules: Vec<Rule>) -> Vec<PolicyRule> {
     let mut merged = by_target(rules);
     let mut met = true;

@@ -1,9 +1,9 @@
-//! A raw schema → the structural schema of a CRD: what `crd()` does to it, by the code of schemars, kube-core and
+//! A raw schema → the structural schema of a CRD: the transforms of `crd()`, by the code of schemars, kube-core and
 //! k8s-openapi itself.
 //!
-//! kube's rewriter reads and writes everything below a schema anew at each level. So the fields of an inner object are
-//! done by themselves wherever nothing around them can look at them, and only once where several objects are equal: a
-//! Pod template takes a quarter of the time.
+//! kube's rewriter parses and serializes everything below a schema again at each level. So the fields of an inner
+//! object are transformed separately if nothing around them can inspect them, and only once if several objects are
+//! equal: a Pod template takes a quarter of the time.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -20,20 +20,20 @@ use serde_json::{Map, Value, json};
 use super::transforms;
 use opctl_model::versions::Kube;
 
-/// Runs the transforms of schemars and kube, and reads the result as the API server's type, as kube-derive does. An error
-/// is the text of the panic that `crd()` would end in.
+/// Runs the transforms of schemars and kube, and parses the result as the API server's type, as kube-derive does. An
+/// error is the text of the panic of `crd()`.
 pub fn structural(raw: &Value, kube: Kube) -> Result<JSONSchemaProps, String> {
     Schemas::default().structural(raw, kube)
 }
 
-/// The schemas of several kinds, which have parts in common, such as the conditions of a status.
+/// Schemas of several kinds, which have parts in common, such as the conditions of a status.
 #[derive(Default)]
 pub struct Schemas(BTreeMap<Kube, Parts>);
 
 impl Schemas {
     /// The same as [`structural`].
     pub fn structural(&mut self, raw: &Value, kube: Kube) -> Result<JSONSchemaProps, String> {
-        // The parts are kept only if no panic has left them half done.
+        // The parts are only kept if no panic left them incomplete.
         let mut parts = self.0.remove(&kube).unwrap_or_else(|| Parts::new(kube));
         let schema: Result<JSONSchemaProps, String> = catching_panics(|| {
             let mut root = raw.clone();
@@ -63,18 +63,18 @@ fn typed(schema: Schema) -> Result<JSONSchemaProps, String> {
 
 type Properties = BTreeMap<String, JSONSchemaProps>;
 
-/// The fields of inner objects, which are done but for the parts in them.
+/// The fields of inner objects, transformed except for the parts within them.
 struct Parts {
     generator: SchemaGenerator,
     done: Vec<Properties>,
-    /// Raw `properties` and `required` → which part they are; `None`: they stay where they are.
+    /// Raw `properties` and `required` → number of the part; `None` if they remain in the schema.
     numbers: HashMap<(Map<String, Value>, Value), Option<usize>>,
 }
 
-/// Stands, with a number, in place of an object's fields.
+/// Prefix of the placeholder, with a number, that replaces an object's fields.
 const PART: &str = "\u{0}part ";
 
-/// The keywords of schemas that the transforms do not look through. Enums, `flatten` and references have others.
+/// Keywords of schemas that the transforms do not look through. Enums, `flatten` and references have others.
 const OPAQUE: &[&str] = &[
     "additionalProperties",
     "default",
@@ -102,13 +102,14 @@ impl Parts {
         Self { generator: generator(kube), done: Vec::new(), numbers: HashMap::new() }
     }
 
-    /// Takes the parts out of the objects inside a schema. Gives the schema's keywords, if nothing looks through them.
+    /// Takes the parts out of the objects inside a schema. Returns the schema's keywords if nothing looks through
+    /// them.
     fn take_from_inside<'a>(&mut self, schema: &'a mut Value) -> Result<Option<&'a mut Map<String, Value>>, String> {
         let is_opaque = |key: &String| OPAQUE.contains(&key.as_str()) || key.starts_with("x-kubernetes-");
         let Some(keywords) = schema.as_object_mut().filter(|keywords| keywords.keys().all(is_opaque)) else {
             return Ok(None);
         };
-        // Nothing is taken out of `additionalProperties`: schemars knows whether it is inside of one.
+        // Nothing is taken out of `additionalProperties`, because schemars' transforms depend on being inside of one.
         if let Some(items) = keywords.get_mut("items") {
             self.take_from(items)?;
         }
@@ -139,8 +140,8 @@ impl Parts {
     }
 
     fn do_part(&mut self, properties: &Map<String, Value>, required: &Value) -> Result<Option<usize>, String> {
-        // Where the rewriter cannot read something, it leaves that and all around it alone, and does not even sort
-        // `required`. What is around must see this for itself.
+        // If the rewriter cannot read something, it leaves that and everything around it unchanged, and does not
+        // even sort `required`. The surrounding schema must contain it for the same result.
         let mut names = required.as_array().cloned().unwrap_or_default();
         names.extend(["\u{10ffff}".into(), "".into()]);
         let mut schema = Schema::from(Map::from_iter([
@@ -173,7 +174,7 @@ impl Parts {
 }
 
 thread_local! {
-    /// The raw root schema that [`Root`] stands for.
+    /// The raw schema that [`Root`] returns.
     static ROOT: RefCell<Value> = const { RefCell::new(Value::Null) };
     static PANIC_IS_AN_ANSWER: Cell<bool> = const { Cell::new(false) };
 }
@@ -191,7 +192,7 @@ impl JsonSchema for Root {
     }
 }
 
-/// kube's rewriter says no by panicking; here a panic is an answer, and is not printed.
+/// kube's rewriter reports errors by panicking. The panic is caught and not printed.
 fn catching_panics<R>(ask: impl FnOnce() -> R) -> Result<R, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -219,7 +220,7 @@ mod tests {
     use super::*;
     use opctl_model::versions::KUBE;
 
-    /// As kube-derive does it: all at once.
+    /// The whole schema in one pass, as kube-derive does.
     fn whole(raw: &Value, kube: Kube) -> Result<JSONSchemaProps, String> {
         catching_panics(|| {
             ROOT.set(raw.clone());
@@ -231,7 +232,7 @@ mod tests {
         prop::sample::select(vec!["a", "b", "c", "d"]).prop_map(String::from)
     }
 
-    /// Schemas as derives make them, with all that the transforms change, and with some that they cannot read.
+    /// Schemas as derives generate them, with everything that the transforms change, and some that they cannot read.
     fn schemas() -> impl Strategy<Value = Value> {
         let scalar = prop::sample::select(vec![
             json!({"type": "string"}),

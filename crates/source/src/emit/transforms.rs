@@ -1,5 +1,5 @@
-//! What each release of kube does to a schema, in its order, by kube-core's own transforms. kube 3.0 is made of those of
-//! kube 2 and of what is here.
+//! The schema transforms of each release of kube, in its order, by kube-core's own code. Those of kube 3.0 are a
+//! combination of kube 2's and the ones below.
 
 use kube_core::schema::{OptionalEnum, OptionalIntOrString, StructuralSchemaRewriter};
 use schemars::Schema;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use opctl_model::versions::{Joins, Kube};
 
-/// Adds the transforms of a release behind schemars' own.
+/// Adds the transforms of a release after schemars' own.
 pub fn add(settings: SchemaSettings, kube: Kube) -> SchemaSettings {
     let settings = match kube.has_late_rewriter() {
         true => settings.with_transform(StructuralSchemaRewriter),
@@ -27,7 +27,7 @@ pub fn add(settings: SchemaSettings, kube: Kube) -> SchemaSettings {
     }
 }
 
-/// What kube 3.0.1 added to the rewriter.
+/// The transform that kube 3.0.1 added to the rewriter.
 #[derive(Clone, Debug)]
 struct Open;
 

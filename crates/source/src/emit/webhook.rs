@@ -1,6 +1,6 @@
-//! Webhooks → their configurations, conversions → their place in CRDs, and in both whom the API server trusts.
+//! Webhooks → their configurations, conversions → `spec.conversion` of CRDs, and the certificate authority in both.
 //!
-//! The configurations are controller-gen's, byte for byte; it leaves the rest to kustomize.
+//! The configurations are controller-gen's, byte for byte; the rest is left to kustomize there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,8 +15,9 @@ use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::yaml;
 use opctl_model::{Admission, Authority, AuthorityFrom, Operator, Webhook};
 
-/// `webhook/manifests.yaml` and what kustomize needs beside it, if there is a webhook. The kustomization is there for a conversion
-/// alone, too, which stands in CRDs: what lists the folder need not know which webhooks there are.
+/// `webhook/manifests.yaml` and its kustomizations, if there is a webhook. The kustomization is also generated if
+/// there is only a conversion, which is in the CRDs: a file that lists the folder is then independent of the
+/// webhooks.
 pub fn webhooks(operator: &Operator) -> Result<Vec<Manifest>, Vec<Diagnostic>> {
     let problems = [twice(operator), idle(operator)].concat();
     if !problems.is_empty() {
@@ -42,7 +43,7 @@ pub fn webhooks(operator: &Operator) -> Result<Vec<Manifest>, Vec<Diagnostic>> {
     Ok(manifests)
 }
 
-/// Puts conversions into the CRDs of their kinds.
+/// Sets the conversions in the CRDs of their kinds.
 pub fn convert(crds: &mut [CustomResourceDefinition], operator: &Operator) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     let mut places: BTreeMap<(&str, &str), &Span> = BTreeMap::new();
@@ -80,13 +81,13 @@ pub fn convert(crds: &mut [CustomResourceDefinition], operator: &Operator) -> Ve
     problems
 }
 
-/// Whether a Service is called to convert objects of the kind.
+/// `true` if a Service converts the objects of the kind.
 pub fn converts_by_service(crd: &CustomResourceDefinition) -> bool {
     let webhook = crd.spec.conversion.as_ref().and_then(|conversion| conversion.webhook.as_ref());
     webhook.and_then(|webhook| webhook.client_config.as_ref()).is_some_and(|client| client.service.is_some())
 }
 
-/// All webhooks of a kind, by name.
+/// The configuration with all webhooks of one type, sorted by name.
 fn configuration(admission: Admission, operator: &Operator) -> Option<Value> {
     let mut webhooks: Vec<Value> =
         of_kind(admission, operator).map(|webhook| webhook.definition.value.clone()).collect();
@@ -129,7 +130,7 @@ fn configuration_name(admission: Admission, operator: &Operator) -> &str {
     })
 }
 
-/// Webhooks of one name in a configuration, and names of one configuration. The API server takes no two of the former.
+/// Reports duplicate names: of webhooks in a configuration, which the API server refuses, and of configurations.
 fn twice(operator: &Operator) -> Vec<Diagnostic> {
     let name = |webhook: &Webhook| webhook.definition.value["name"].as_str().unwrap_or_default().to_owned();
     let webhooks = operator.webhooks.iter().map(|webhook| {
@@ -160,7 +161,7 @@ fn word(admission: Admission) -> &'static str {
     }
 }
 
-/// Markers that are about webhooks that are not there.
+/// Reports markers for webhooks that do not exist.
 fn idle(operator: &Operator) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     for configuration in &operator.webhook_configurations {
@@ -188,7 +189,7 @@ fn idle(operator: &Operator) -> Vec<Diagnostic> {
     problems
 }
 
-/// How cert-manager is told what to copy.
+/// The annotation that makes cert-manager inject the CA.
 fn annotation(authority: &Authority) -> Option<(&'static str, String)> {
     match &authority.from {
         AuthorityFrom::Certificate(namespace, name) => Some((FROM_CERTIFICATE, format!("{namespace}/{name}"))),
@@ -201,7 +202,7 @@ fn annotation(authority: &Authority) -> Option<(&'static str, String)> {
 
 const FROM_CERTIFICATE: &str = "cert-manager.io/inject-ca-from";
 
-/// What a patch says, counts.
+/// Sets the CA, unless a patch has set it.
 fn trust(client: &mut Value, authority: &Authority) {
     if let AuthorityFrom::File { pem, .. } = &authority.from
         && client["caBundle"].is_null()
@@ -210,8 +211,8 @@ fn trust(client: &mut Value, authority: &Authority) {
     }
 }
 
-/// Kustomize gives the Certificate its last name and namespace, and knows nothing of an annotation that says both. This
-/// folder does: as one of `transformers` it looks when all names are given.
+/// Replaces the name and namespace of the Certificate in the annotation. kustomize renames the Certificate but knows
+/// nothing of an annotation with both parts. This folder is one of the `transformers`, so it runs after all renames.
 fn certificate_names(certificate: &str, operator: &Operator) -> [Manifest; 2] {
     let annotated = operator.webhooks.iter().map(|webhook| kind(webhook.admission));
     let annotated: BTreeSet<&str> =
