@@ -1,8 +1,8 @@
-//! Compares what the markers grant with what the code requests. Pure: an [`Operator`] in, an answer to each request and
-//! diagnostics out.
+//! Compares the permissions that markers grant with the requests of the code. Pure: an [`Operator`] in, a decision
+//! for each request and diagnostics out.
 //!
-//! A request is granted when the API server would grant it to a client that has the roles which follow from the markers,
-//! and no others. What is known only at run time (which namespace, which object) is never reported.
+//! A request is granted if the API server would grant it to a client that has exactly the roles of the markers.
+//! Anything that is known only at run time (the namespace, the object) is never reported.
 
 pub mod diagnostics;
 mod report;
@@ -20,17 +20,17 @@ pub use unused::unused;
 use opctl_model::diagnostic::Span;
 use opctl_model::{Operator, RbacRule, Reach, Request};
 
-/// Where the operator runs, and where its rights hold.
+/// The operator's namespace, and the namespaces of its roles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Home {
     /// The operator's own namespace, if its name is known.
     pub namespace: Option<String>,
-    /// What markers without `namespace=` grant is granted there by a Role, instead of everywhere by a ClusterRole, unless it
-    /// is in no namespace.
+    /// Markers without `namespace=` grant by a Role in these namespaces instead of by a ClusterRole, except for
+    /// cluster-scoped resources.
     pub namespaced: bool,
-    /// The namespaces that it is granted in, where that is not the operator's own.
+    /// The namespaces of these Roles; empty means the operator's own.
     pub namespaces: Vec<String>,
-    /// The operator's own kinds that are in no namespace, by group and plural.
+    /// The operator's own cluster-scoped kinds, by group and plural.
     pub cluster_kinds: BTreeSet<(String, String)>,
     pub grantor: Grantor,
 }
@@ -55,12 +55,12 @@ impl Grantor {
     }
 }
 
-/// Whether the markers grant one request.
+/// The decision about one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// The markers that grant it, by their numbers.
+    /// Indices of the markers that grant it.
     Granted(Vec<usize>),
-    /// Markers grant it in a namespace only, or only for objects of certain names, and that is not all it asks for.
+    /// Indices of markers that grant only a part: one namespace of several, or only objects with certain names.
     TooNarrow(Vec<usize>),
     Missing,
 }
@@ -106,17 +106,17 @@ fn decision(rules: &[RbacRule], request: &Request, home: &Home) -> Decision {
     }
 }
 
-/// Permissions on one resource that no marker grants, where they are asked for first.
+/// Missing permissions on one resource, reported at their first requests.
 #[derive(Clone, Debug)]
 pub struct Missing<'a> {
-    /// In source order, those of other functions among them; never empty.
+    /// In source order, including those of other functions; never empty.
     pub requests: Vec<&'a Request>,
-    /// The namespace that a marker for them names.
+    /// The `namespace=` of a marker for them.
     pub namespace: Option<&'a str>,
 }
 
-/// What is missing, each permission once: at the first function that asks for it. `around` returns the range of the function
-/// around a place, including the comments and attributes above it.
+/// The missing permissions, each once: at the first function that requests it. `around` returns the range of the
+/// function around a position, including the comments and attributes above it.
 pub fn missing<'a>(operator: &'a Operator, home: &Home, around: impl Fn(&Span) -> Range<usize>) -> Vec<Missing<'a>> {
     let is_missing = |(request, decision): &(&Request, Decision)| {
         *decision == Decision::Missing && !request.optional && !rule::is_out_of_reach(request, home)
@@ -130,7 +130,7 @@ pub fn missing<'a>(operator: &'a Operator, home: &Home, around: impl Fn(&Span) -
     let mut owners = BTreeMap::new();
     let mut missing: Vec<(_, Missing)> = Vec::new();
     for request in requests {
-        // What is granted everywhere is granted in each namespace, unless there are but Roles.
+        // A permission in all namespaces includes each namespace, unless the operator only has Roles.
         let is_covered = !home.namespaced && everywhere.contains(&permission(request));
         let namespace = rule::namespace_for(request, home).filter(|_| !is_covered);
         let function = (&request.span.file.path, around(&request.span).start);
@@ -144,13 +144,14 @@ pub fn missing<'a>(operator: &'a Operator, home: &Home, around: impl Fn(&Span) -
     missing.into_iter().map(|(_, missing)| missing).collect()
 }
 
-/// Rules for what the code requests and no marker grants. The role of an adopted crate, which need not have markers, is made with them.
+/// Rules for the requests that no marker grants. They become the role of an adopted crate, which need not have
+/// markers.
 pub fn rules_for_requests(operator: &Operator, home: &Home) -> Vec<RbacRule> {
     missing(operator, home, |span| span.range.clone()).iter().map(Missing::granting).collect()
 }
 
 impl<'a> Missing<'a> {
-    /// The rule that grants it.
+    /// The rule that grants these requests.
     fn granting(&self) -> RbacRule {
         let Request { group, resource, span, .. } = self.first();
         RbacRule {
@@ -166,12 +167,12 @@ impl<'a> Missing<'a> {
         }
     }
 
-    /// It is in the function that the marker is for.
+    /// The first request, in the function for which the marker is.
     pub fn first(&self) -> &'a Request {
         self.requests[0]
     }
 
-    /// Sorted, each once.
+    /// Sorted and without duplicates.
     pub fn verbs(&self) -> Vec<&'static str> {
         let mut verbs: Vec<_> = self.requests.iter().map(|request| request.verb).collect();
         verbs.sort_unstable();
@@ -191,7 +192,8 @@ impl<'a> Missing<'a> {
         self.marker_with(&self.verbs())
     }
 
-    /// What a marker of these becomes that is about the same resource and nothing else, if there is one.
+    /// One of these markers, extended to grant the missing verbs. It must be about the same resource and nothing
+    /// else.
     pub fn extended(&self, rules: &'a [RbacRule], around: &Range<usize>) -> Option<(&'a Span, String)> {
         let request = self.first();
         let is_alike = |rule: &&RbacRule| {

@@ -1,4 +1,4 @@
-//! Diagnostics about permissions that are missing, too narrow, or wider than anyone can oversee.
+//! Diagnostics about permissions that are missing, too narrow, or unlimited.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,11 +8,11 @@ use crate::grants::diagnostics::{OP415, OP416, OP418};
 use opctl_model::diagnostic::{Diagnostic, Severity};
 use opctl_model::{Operator, RbacRule, Reach, Request};
 
-/// The maximum number of further requests in a message.
+/// Maximum number of further requests in a message.
 const MAX_OTHERS: usize = 3;
 
 impl Missing<'_> {
-    /// As an error at the first request; `around` is the function that asks.
+    /// An error at the first request; `around` is the function that contains it.
     pub fn to_diagnostic(&self, rules: &[RbacRule], around: &Range<usize>, grantor: Grantor) -> Diagnostic {
         let first = self.first();
         let verbs = listed(self.verbs());
@@ -41,7 +41,8 @@ impl Missing<'_> {
     }
 }
 
-/// Requests that markers grant in part of where they go, or that no Role of a namespaced operator can grant.
+/// Reports requests that markers grant only in a part of their namespaces or objects, and those that no Role of a
+/// namespaced operator can grant.
 pub fn too_narrow(operator: &Operator, home: &Home) -> Vec<Diagnostic> {
     let mut found: BTreeMap<_, Narrow> = BTreeMap::new();
     for (request, decision) in operator.requests.iter().zip(decisions(operator, home)) {
@@ -61,7 +62,7 @@ pub fn too_narrow(operator: &Operator, home: &Home) -> Vec<Diagnostic> {
 }
 
 struct Narrow<'a> {
-    /// The first of those at one place on one resource.
+    /// The first request at one place on one resource.
     request: &'a Request,
     verbs: Vec<&'static str>,
     cause: NarrowCause,
@@ -69,9 +70,9 @@ struct Narrow<'a> {
 
 #[derive(Clone, Copy)]
 enum NarrowCause {
-    /// The operator is namespaced, and this is in all namespaces.
+    /// The operator is namespaced, and the request is for all namespaces.
     OnlyRoles,
-    /// The rule of this number grants a part.
+    /// The rule with this index grants a part.
     Rule(usize),
 }
 
@@ -131,7 +132,7 @@ impl Narrow<'_> {
     }
 }
 
-/// `*` in a marker grants what nobody has thought of.
+/// Warns of `*` in markers: it also grants permissions that nobody considered.
 pub fn wildcards(operator: &Operator, grantor: Grantor) -> Vec<Diagnostic> {
     let rules = operator.rbac.iter().filter(|rule| rule.urls.is_empty() && !rule.is_of_runtime);
     let warnings = rules.flat_map(|rule| {
@@ -147,7 +148,7 @@ pub fn wildcards(operator: &Operator, grantor: Grantor) -> Vec<Diagnostic> {
     warnings.collect()
 }
 
-/// What the code asks for, of all that the wildcard in this argument grants.
+/// The requests of the code that the wildcard in this argument grants.
 fn asked(operator: &Operator, rule: &RbacRule, argument: &str, grantor: Grantor) -> String {
     let granted = operator.requests.iter().filter(|it| rule::matches(rule, &it.group, &it.resource, it.verb));
     let mut words: Vec<&str> = granted
@@ -182,7 +183,7 @@ fn assignment(argument: &str, value: &str, grantor: Grantor) -> String {
     }
 }
 
-/// As kubectl writes it: `deployments.apps/status`.
+/// The notation of kubectl: `deployments.apps/status`.
 pub fn resource(Request { group, resource, .. }: &Request) -> String {
     kubectl_name(group, resource)
 }

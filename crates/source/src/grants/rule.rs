@@ -1,4 +1,4 @@
-//! Whether one marker grants one request, as the API server's RBAC authorizer evaluates the role that it becomes.
+//! Decides if one marker grants one request, as the API server's RBAC authorizer evaluates the role of that marker.
 //!
 //! Source: Kubernetes, pkg/apis/rbac/v1/evaluation_helpers.go and plugin/pkg/auth/authorizer/rbac/rbac.go.
 
@@ -6,11 +6,11 @@ use super::{Grantor, Home};
 use opctl_model::project::builtin;
 use opctl_model::{RbacRule, Reach, Request};
 
-/// How much of a request a marker grants.
+/// The extent to which a marker grants a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     None,
-    /// In one namespace of several, or for objects of certain names where all are meant.
+    /// In one namespace of several, or for objects with certain names if the request is for all.
     Part,
     Whole,
 }
@@ -25,7 +25,8 @@ pub fn covers(rule: &RbacRule, request: &Request, home: &Home) -> Extent {
     }
 }
 
-/// Whether the request is about one object, which names of a rule can match; whether it is that one is known only at run time.
+/// `true` if the request has an object's name, which `resourceNames` can match; the name itself is known only at run
+/// time.
 fn has_name(request: &Request) -> bool {
     match request.verb {
         "deletecollection" | "list" | "watch" => false,
@@ -35,7 +36,7 @@ fn has_name(request: &Request) -> bool {
     }
 }
 
-/// Whether a rule grants a verb on a resource, wherever and whatever its names.
+/// `true` if a rule grants a verb on a resource, without regard to namespaces and names.
 pub fn matches(rule: &RbacRule, group: &str, resource: &str, verb: &str) -> bool {
     let any = |list: &[String], is: &dyn Fn(&str) -> bool| list.iter().any(|word| word == "*" || is(word));
     any(&rule.verbs, &|word| word == verb)
@@ -43,28 +44,28 @@ pub fn matches(rule: &RbacRule, group: &str, resource: &str, verb: &str) -> bool
         && any(&rule.resources, &|word| matches_resource(word, resource))
 }
 
-/// `*/status` is that subresource of everything; there is no `pods/*`.
+/// `*/status` is that subresource of every resource; `pods/*` does not exist.
 fn matches_resource(word: &str, resource: &str) -> bool {
     let subresource = resource.split_once('/').map(|(_, subresource)| subresource);
     word == resource || subresource.is_some_and(|subresource| word.strip_prefix("*/") == Some(subresource))
 }
 
-/// The core group as the API server calls it.
+/// The name of the core group in the API: `""`.
 pub fn api_group(group: &str) -> &str {
     if group == "core" { "" } else { group }
 }
 
-/// The operator's own namespace, as markers say it.
+/// The operator's own namespace in markers.
 pub const SYSTEM: &str = "system";
 
-/// Whether the role that the marker becomes holds where the request goes.
+/// The extent to which the role of the marker covers the namespaces of the request.
 fn reaches(rule: &RbacRule, request: &Request, home: &Home) -> Extent {
-    // A ClusterRole.
+    // A ClusterRole covers all namespaces.
     if rule.namespace.is_none() && (!home.namespaced || home.grantor == Grantor::Roles) {
         return Extent::Whole;
     }
     if rule.namespace.is_none() && is_in_no_namespace(request, home) {
-        // `*` becomes a Role.
+        // `*` becomes a Role, which does not grant cluster-scoped resources.
         let named = rule.groups.iter().any(|word| api_group(word) == request.group);
         return if named && rule.resources.contains(&request.resource) { Extent::Whole } else { Extent::None };
     }
@@ -84,7 +85,7 @@ fn reaches(rule: &RbacRule, request: &Request, home: &Home) -> Extent {
     }
 }
 
-/// The namespace that a marker for this request names.
+/// The `namespace=` of a marker for this request.
 pub fn namespace_for<'a>(request: &'a Request, home: &Home) -> Option<&'a str> {
     match &request.reach {
         Reach::Namespace(name) if home.namespaces.contains(name) => None,
@@ -94,13 +95,13 @@ pub fn namespace_for<'a>(request: &'a Request, home: &Home) -> Option<&'a str> {
     }
 }
 
-/// Whether no marker of such an operator can grant it: what is asked for in all namespaces, where there are but Roles.
+/// `true` if no marker of a namespaced operator can grant the request, because it is for all namespaces.
 pub fn is_out_of_reach(request: &Request, home: &Home) -> bool {
     let has_only_roles = home.namespaced && home.grantor == Grantor::Markers;
     has_only_roles && request.reach == Reach::Cluster && !is_in_no_namespace(request, home)
 }
 
-/// Whether its marker becomes a ClusterRole in any project.
+/// `true` if a marker for the request always becomes a ClusterRole, because the resource is cluster-scoped.
 fn is_in_no_namespace(Request { group, resource, .. }: &Request, home: &Home) -> bool {
     let plural = resource.split('/').next().unwrap_or(resource);
     let is = |(own_group, own_plural): &(String, String)| own_group == group && own_plural == plural;

@@ -1,8 +1,8 @@
 //! Reports permissions that markers grant and no code requests.
 //!
-//! A marker grants the product of its lists, and is checked cell by cell. What cannot be seen in code is never called
-//! unused: verbs that only Kubernetes' own authorisation asks about, what admission plugins ask for in the name of the
-//! operator, and what an operator must hold itself to be able to grant it to others.
+//! A marker grants the product of its lists, and is checked cell by cell. Permissions that no code shows are never
+//! reported as unused: verbs that only Kubernetes' own authorization checks, requests of admission plugins on behalf
+//! of the operator, and permissions that an operator must have to grant them to others.
 
 use std::collections::BTreeMap;
 
@@ -12,28 +12,28 @@ use crate::grants::diagnostics::OP417;
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::{Operator, RbacRule, Request};
 
-/// Those that requests have.
+/// Verbs of requests.
 pub const SEEN: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
-/// What hands permissions on: the API server lets nobody grant what they do not have.
+/// Resources that grant permissions: the API server only allows users to grant permissions that they have.
 const GRANTING: [&str; 2] = ["clusterroles", "roles"];
 const BINDING: [&str; 2] = ["clusterrolebindings", "rolebindings"];
 
 const KEEPS: &str = "`opctl check --fix` takes no permission away";
 
-/// The permissions that no request needs. `None`: this cannot be determined.
+/// The permissions that no request needs; `None` if this cannot be determined.
 pub fn unused(operator: &Operator, home: &Home) -> Option<Vec<Diagnostic>> {
     let grants_on = |request: &Request| {
         request.group == "rbac.authorization.k8s.io"
             && [GRANTING, BINDING].concat().contains(&request.resource.as_str())
             && matches!(request.verb, "create" | "patch" | "update")
     };
-    // A marker may be for a request that is not known: without it, the operator would fail in production.
+    // A marker may be for an unknown request: without it, the operator would fail in production.
     if operator.makes_more_requests || operator.requests.iter().any(grants_on) {
         return None;
     }
     let own = operator.rbac.iter().filter(|rule| !rule.is_of_runtime);
-    // A role that is bound in several namespaces has the same rule for each.
+    // A role that is bound in several namespaces has the same rule for each of them.
     let is_first = |rule: &&RbacRule| {
         operator.rbac.iter().find(|other| other.span == rule.span).is_some_and(|first| std::ptr::eq(first, *rule))
     };
@@ -41,13 +41,13 @@ pub fn unused(operator: &Operator, home: &Home) -> Option<Vec<Diagnostic>> {
     Some(own.flat_map(|rule| Table::new(rule, operator, home).into_diagnostics()).collect())
 }
 
-/// One permission of a marker: the numbers of its group, resource and verb.
+/// One permission of a marker: the indices of its group, resource and verb.
 type Cell = (usize, usize, usize);
 
 struct Table<'a> {
     rule: &'a RbacRule,
     grantor: Grantor,
-    /// Whether it is used, as far as this can be seen.
+    /// `true` for cells that a request uses, or whose use cannot be determined.
     cells: BTreeMap<Cell, bool>,
 }
 
@@ -69,7 +69,7 @@ impl<'a> Table<'a> {
         Self { rule, grantor: home.grantor, cells }
     }
 
-    /// The largest parts first: the whole, groups, resources, verbs, then what is left.
+    /// Reports the largest parts first: the whole marker, groups, resources, verbs, then the remaining cells.
     fn into_diagnostics(mut self) -> Vec<Diagnostic> {
         let RbacRule { groups, resources, verbs, .. } = self.rule;
         if !self.cells.is_empty() && self.cells.values().all(|used| !used) {
@@ -84,7 +84,7 @@ impl<'a> Table<'a> {
         warnings.extend(self.take_unused("groups", groups, |cell| cell.0));
         warnings.extend(self.take_unused("resources", resources, |cell| cell.1));
         warnings.extend(self.take_unused("verbs", verbs, |cell| cell.2));
-        // Of several groups, most have but some of the resources: `jobs` are none of `apps`.
+        // With several groups, most have only some of the resources: `apps` has no `jobs`.
         let is_real = |(g, r, _): &Cell| {
             groups.len() == 1
                 || self.cells.iter().any(|((group, resource, _), used)| (group, resource) == (g, r) && *used)
@@ -102,7 +102,7 @@ impl<'a> Table<'a> {
         warnings
     }
 
-    /// Reports the values of an argument of which nothing is used, and removes them.
+    /// Reports the unused values of an argument, and removes their cells.
     fn take_unused(&mut self, argument: &str, words: &[String], axis: fn(&Cell) -> usize) -> Vec<Diagnostic> {
         let is_unused = |at: &usize| {
             let mut cells = self.cells.iter().filter(|(cell, _)| axis(cell) == *at).peekable();
@@ -143,7 +143,7 @@ fn one(rule: &RbacRule, group: &str, resource: &str, verb: &str) -> RbacRule {
     RbacRule { groups, resources, verbs, ..rule.clone() }
 }
 
-/// A wildcard is a matter of its own.
+/// Wildcards are reported separately.
 fn is_unseen(group: &str, resource: &str, verb: &str) -> bool {
     group == "*" || resource.starts_with('*') || !SEEN.contains(&verb) || resource.ends_with("/finalizers")
 }

@@ -19,7 +19,7 @@ pub fn span(rule: &RbacRule, argument: &str, value: &str) -> Span {
     }
 }
 
-/// Where the values of an argument start.
+/// The offset at which the values of an argument start.
 fn list(marker: &str, argument: &str) -> Option<usize> {
     let key = if argument == "groups" { "apiGroups:" } else { &format!("{argument}:") };
     let in_rule = || Some(marker.find(key)? + key.len());
