@@ -1,4 +1,5 @@
-//! Finds the types in the table of Kubernetes' types, which takes longer than most commands.
+//! Indexes the table of Kubernetes' types at build time: finding the blocks at run time takes longer than most
+//! commands.
 
 use std::path::PathBuf;
 use std::{env, fs, io};
@@ -12,7 +13,7 @@ fn main() -> io::Result<()> {
     fs::write(out.join("kubernetes.rs"), format!("{:?}", starts(&fs::read_to_string(TYPES)?)))
 }
 
-/// The positions of the blocks that follow an empty line.
+/// Byte offsets of the blocks: each follows an empty line.
 fn starts(table: &str) -> Vec<usize> {
     const BETWEEN: &str = "\n\n";
     table.match_indices(BETWEEN).map(|(at, _)| at + BETWEEN.len()).collect()

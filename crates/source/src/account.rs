@@ -1,7 +1,7 @@
-//! Accounts for the kinds of the packages: each `#[kube(…)]` with a kind in their files becomes a version of a CRD, is
-//! refused with a diagnostic, left out by a `cfg`, or belongs to another project.
+//! Accounts for the kinds of the packages: each `#[kube(…)]` with a kind in their files becomes a version of a CRD,
+//! is refused with a diagnostic, is left out by a `cfg`, or belongs to another project.
 //!
-//! Only tokens are looked at, so what the reader of items has passed over is found as well; that is an error.
+//! Only tokens are read, so kinds that the item parser missed are found as well; a missed kind is an error.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -16,17 +16,17 @@ use opctl_model::diagnostic::{Diagnostic, Severity, SourceFile, Span};
 use opctl_model::lexer::{Lexer, Token};
 use opctl_model::project::{ReadError, Tree, join};
 
-/// How many versions of kinds are in the source; `found` is the sum of the others.
+/// Numbers of versions of kinds in the source; `found` is the sum of the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Account {
     pub found: usize,
-    /// They are in `Operator::apis`.
+    /// Versions in `Operator::apis`.
     pub written: usize,
-    /// A diagnostic says why.
+    /// Versions that a diagnostic refuses.
     pub refused: usize,
-    /// A `cfg` leaves them out.
+    /// Versions that a `cfg` leaves out.
     pub left_out: usize,
-    /// They belong to other projects.
+    /// Versions that belong to other projects.
     pub elsewhere: usize,
 }
 
@@ -50,8 +50,8 @@ impl Account {
 }
 
 impl Source {
-    /// Counts the kinds of all files, and gives what is to be said of those that are in no other diagnostic. `left_out` are
-    /// items, `foreign` the names of the types of other projects' kinds.
+    /// Counts the kinds of all files, and returns diagnostics for those that no other diagnostic covers. `left_out`
+    /// are the spans of items, `foreign` those of the names of other projects' types.
     pub(super) fn account(
         &mut self,
         packages: &[Package],
@@ -68,7 +68,7 @@ impl Source {
                 problems.extend(fate.is_none().then(|| passed_over(file, kind.at)));
             }
         }
-        // Those that cannot be read are reported with the markers.
+        // Unreadable files are reported with the markers.
         for file in self.unread(packages.iter().filter(|package| !package.is_proc_macro), &files).0 {
             let kinds = skim::kinds_in(&file.text);
             let is_left_out = modules.leaves_out(&file.path);
@@ -80,7 +80,7 @@ impl Source {
         problems
     }
 
-    /// `None`: it is neither derived nor reported nor left out.
+    /// `None` if the kind is neither derived nor reported nor left out.
     fn fate(
         &self,
         file: &Arc<SourceFile>,
@@ -106,7 +106,7 @@ impl Source {
             let around = around(&file.text, kind);
             self.diagnostics.iter().any(|problem| match &problem.span {
                 Some((span, _)) if span.file.path == file.path => {
-                    // Nothing is read of a file with one of these.
+                    // These errors mean that nothing in the file was read.
                     matches!(problem.code, OP001 | OP006)
                         || around.iter().any(|around| around.contains(&span.range.start))
                 }
@@ -116,7 +116,7 @@ impl Source {
         (stopped.any(is_name) || is_reported()).then_some(Fate::Refused)
     }
 
-    /// The files in `src` that no module leads to; `files` are those that were read. One that cannot be read is a warning.
+    /// The files in `src` that no module declares; `files` are those that were read. An unreadable file is a warning.
     pub(super) fn unread<'a>(
         &self,
         packages: impl Iterator<Item = &'a Package>,
@@ -136,10 +136,10 @@ impl Source {
     }
 }
 
-/// What a diagnostic about a kind may point at: the attributes and the name of its type, and the beginnings of the items
-/// around it.
+/// The ranges in which a diagnostic about a kind may start: the attributes and the name of its type, and the
+/// beginnings of the enclosing items.
 fn around(text: &str, kind: &KindAttribute) -> Vec<Range<usize>> {
-    // Of each open bracket, the place where its item begins, and its own.
+    // For each open bracket, the range from the start of its item to the bracket.
     let mut open: Vec<Range<usize>> = Vec::new();
     let mut start = None;
     for (token, range) in Lexer::new(text).code().take_while(|(_, range)| range.start < kind.at.start) {
@@ -149,7 +149,7 @@ fn around(text: &str, kind: &KindAttribute) -> Vec<Range<usize>> {
                 open.push(item..range.end);
                 start = None;
             }
-            // An item goes on after its attributes and arguments.
+            // An item continues after its attributes and arguments.
             Token::Sign(b')' | b']') => start = open.pop().map(|open| open.start),
             Token::Sign(b'}') => {
                 open.pop();
@@ -160,7 +160,7 @@ fn around(text: &str, kind: &KindAttribute) -> Vec<Range<usize>> {
         }
     }
     let end = kind.name.unwrap_or(kind.at.end);
-    // The last brackets are those of its attribute, which may be within `cfg_attr`.
+    // The innermost brackets are those of the attribute itself, which may be within `cfg_attr`.
     if let Some(attribute) = open.iter_mut().rev().find(|open| text[open.start..].starts_with('#')) {
         attribute.end = attribute.end.max(end + 1);
     }
@@ -174,7 +174,7 @@ fn passed_over(file: &Arc<SourceFile>, range: Range<usize>) -> Diagnostic {
         .help("move it to a module, or print the CRDs from the compiled types")
 }
 
-/// A file that no module leads to: a macro may declare the module.
+/// Reports a kind in a file that no module declares; a macro may declare the module.
 fn unread_kind(file: &Arc<SourceFile>, range: Range<usize>, modules: &Modules) -> Diagnostic {
     let span = Span { file: file.clone(), range };
     let stem = file.path.trim_end_matches("/mod.rs").trim_end_matches(".rs").rsplit('/').next().unwrap_or_default();
@@ -196,11 +196,11 @@ fn unread_kind(file: &Arc<SourceFile>, range: Range<usize>, modules: &Modules) -
     }
 }
 
-/// The procedural macros of the project that make custom resources.
+/// Reports the project's procedural macros that generate custom resources.
 pub fn made_kinds(tree: &Tree, modules: &Modules) -> Vec<Diagnostic> {
     let dependencies = modules.local_packages().iter().flat_map(|package| package.dependencies.values());
     let folders = dependencies.filter_map(|dependency| dependency.folder.as_ref());
-    // A package with modules that were read has no procedural macros.
+    // A package whose modules were read is not a procedural macro crate.
     let is_new = |folder: &&String| !modules.local_packages().iter().any(|package| package.folder == **folder);
     let folders: BTreeSet<&String> = folders.filter(is_new).collect();
     let packages = folders.into_iter().filter_map(|folder| Package::at(tree, folder).ok());

@@ -1,7 +1,7 @@
-//! Calls of `crd()` in the code of a project: the kinds whose CRDs its authors print, install or test.
+//! Finds calls of `crd()` in the code of a project: the kinds whose CRDs its authors print, install or test.
 //!
-//! Only tokens are read, of all code that cargo could compile: tests, examples and build scripts, too. A call through a generic
-//! function or a macro counts for the types that these are called with.
+//! Only tokens are read, of all code that cargo could compile, including tests, examples and build scripts. A call
+//! through a generic function or a macro counts for the types that these are called with.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -13,24 +13,24 @@ use crate::resolve::runtime::{Tokens, sign, word};
 use opctl_model::diagnostic::{SourceFile, Span};
 use opctl_model::lexer::{Token, behind_group, code};
 
-/// One file of the project.
+/// A source file of the project.
 pub struct Code {
     pub file: Arc<SourceFile>,
-    /// Not part of what is shipped.
+    /// The code is not shipped: a test or an example.
     pub is_test: bool,
 }
 
-/// The type of a kind, as kube's derive generates it.
+/// Root type of a kind, as kube's derive generates it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RootType {
     pub name: String,
-    /// The path of its file.
+    /// Path of the file that declares it.
     pub file: String,
 }
 
-/// A call for one kind.
+/// A call of `crd()` for one kind.
 pub struct Call {
-    /// `None`: a kind of another crate.
+    /// `None` for a kind of another crate.
     pub root: Option<RootType>,
     pub span: Span,
     pub is_test: bool,
@@ -39,12 +39,13 @@ pub struct Call {
 #[derive(Default)]
 pub struct Calls {
     pub calls: Vec<Call>,
-    /// There are calls for types that could not be determined.
+    /// Some calls are for types that could not be determined.
     pub has_unknown: bool,
 }
 
 impl Calls {
-    /// Finds the calls in these files; `roots` are the kinds of the project, whose macros make others if `makes_kinds` is set.
+    /// Finds the calls in these files. `roots` are the kinds of the project; if `makes_kinds` is set, macros generate
+    /// others.
     pub fn find(files: &[Code], roots: &BTreeSet<RootType>, modules: &Modules, makes_kinds: bool) -> Self {
         let files: Vec<_> = files.iter().map(|code| Scanned::new(code, modules)).collect();
         let mut search = Search { roots, modules, makes_kinds, other_names: BTreeMap::new(), found: Self::default() };
@@ -65,19 +66,19 @@ impl Calls {
     }
 }
 
-/// A function or macro that calls `crd()` for the types that it is called with.
+/// A function or macro that calls `crd()` for its type arguments.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Generic {
     name: String,
-    /// It is a method of a trait, and calls `Self::crd()`.
+    /// A method of a trait that calls `Self::crd()`.
     is_of_self: bool,
 }
 
-/// What is before `::crd`.
+/// The subject of a call: the part before `::crd`.
 enum Subject<'a> {
-    /// The path of a type.
+    /// Path of a type.
     Path(Vec<&'a str>),
-    /// `Self`, `$kind`, or the trait: the type is elsewhere.
+    /// `Self`, `$kind`, or the trait: the type is determined elsewhere.
     Unknown { is_self: bool },
 }
 
@@ -104,8 +105,8 @@ impl<'a> Scanned<'a> {
         at >= 3 && self.is_sign(at - 1, b':') && self.is_sign(at - 2, b':')
     }
 
-    /// The places of `crd` in calls, or where it is passed on as a function, and what is before it. `X::crd().name_any()` and the
-    /// like are left out: they use the CRD's names only.
+    /// The positions of `crd` in calls, or where it is passed as a function, with the subject of each. Calls such as
+    /// `X::crd().name_any()` are left out, because they only use the CRD's names.
     fn calls_of_crd(&self) -> impl Iterator<Item = (usize, Subject<'a>)> {
         let named = (0..self.tokens.len()).filter(|at| self.word(*at) == Some("crd") && self.is_path_before(*at));
         let is_module = |at: usize| self.is_sign(at + 1, b':') && self.is_sign(at + 2, b':');
@@ -117,7 +118,7 @@ impl<'a> Scanned<'a> {
         named.filter(move |at| !is_module(*at) && !uses_names(*at)).map(|at| (at, self.subject(at - 3)))
     }
 
-    /// What ends at a token.
+    /// The subject that ends at the token `last`.
     fn subject(&self, last: usize) -> Subject<'a> {
         if self.is_sign(last, b'>') {
             let start = self.opening(last);
@@ -145,9 +146,9 @@ impl<'a> Scanned<'a> {
         }
     }
 
-    /// The type of the `impl` around a place; `None` in a trait.
+    /// The type of the `impl` around a position; `None` in a trait.
     fn implementing(&self, at: usize) -> Option<&'a str> {
-        // Not that of `-> impl Iterator`.
+        // Excludes the `impl` of `-> impl Iterator`.
         let begins_item = |at: usize| {
             at == 0
                 || matches!(sign(&self.tokens, at - 1), Some(b'{' | b'}' | b';' | b']'))
@@ -166,7 +167,7 @@ impl<'a> Scanned<'a> {
         self.word(end - 1)
     }
 
-    /// The `<` that a `>` closes.
+    /// The `<` that matches a `>`.
     fn opening(&self, close: usize) -> usize {
         let mut depth = 0;
         for at in (0..=close).rev() {
@@ -182,7 +183,7 @@ impl<'a> Scanned<'a> {
         close
     }
 
-    /// The `>` that closes a `<`.
+    /// The `>` that matches a `<`.
     fn closing(&self, open: usize) -> usize {
         let mut depth = 0;
         for at in open..self.tokens.len() {
@@ -198,7 +199,7 @@ impl<'a> Scanned<'a> {
         open
     }
 
-    /// A name that generics declare: `<T: …>`, `<T>`, `where T: …`.
+    /// `true` for a generic parameter: `<T: …>`, `<T>`, `where T: …`.
     fn is_parameter(&self, name: &str) -> bool {
         (1..self.tokens.len()).any(|at| {
             let before = self.is_sign(at - 1, b'<') || self.is_sign(at - 1, b',') || self.word(at - 1) == Some("where");
@@ -207,7 +208,7 @@ impl<'a> Scanned<'a> {
         }) || self.code.file.text.contains(&format!("<{name}>("))
     }
 
-    /// The function or macro around a place.
+    /// The name of the function or macro around a position.
     fn definition(&self, at: usize) -> Option<&'a str> {
         (0..at).rev().find_map(|at| match self.word(at) {
             Some("fn") => self.word(at + 1),
@@ -227,7 +228,7 @@ struct Search<'a> {
     roots: &'a BTreeSet<RootType>,
     modules: &'a Modules,
     makes_kinds: bool,
-    /// What `… as Name` and `type Name = …` stand for.
+    /// Types by their aliases: `… as Name` and `type Name = …`.
     other_names: BTreeMap<&'a str, BTreeSet<&'a str>>,
     found: Calls,
 }
@@ -249,7 +250,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Records the direct calls in a file, and gives what calls `crd()` for other types.
+    /// Records the direct calls in a file, and returns the definitions that call `crd()` for their type arguments.
     fn calls(&mut self, file: &Scanned<'a>) -> Vec<Generic> {
         let mut generic = Vec::new();
         for (at, subject) in file.calls_of_crd() {
@@ -258,7 +259,7 @@ impl<'a> Search<'a> {
                 Subject::Path(path) => {
                     let roots = self.roots_of(&path, file);
                     let is_parameter = roots.is_empty() && path.len() == 1 && file.is_parameter(path[0]);
-                    // Modules have functions of that name, too.
+                    // Modules also have functions of that name, so the path must end in a type.
                     let is_type = path.last().is_some_and(|name| name.starts_with(char::is_uppercase));
                     if roots.is_empty() && !is_parameter && is_type && self.may_be_made(&path, file) {
                         self.found.has_unknown = true;
@@ -282,7 +283,8 @@ impl<'a> Search<'a> {
         self.found.calls.extend(roots.into_iter().map(|root| file.call(at, Some(root))));
     }
 
-    /// Records the calls of generic functions and macros, and gives what calls them for other types again.
+    /// Records the calls of generic functions and macros, and returns the definitions that pass their own type
+    /// arguments on.
     fn calls_of(&mut self, file: &Scanned<'a>, generic: &BTreeSet<Generic>) -> Vec<Generic> {
         let mut further = Vec::new();
         for Generic { name, is_of_self } in generic.iter().filter(|it| file.code.file.text.contains(it.name.as_str())) {
@@ -296,7 +298,7 @@ impl<'a> Search<'a> {
                     _ if file.is_sign(at + 1, b'(') => at + 1..behind_group(&file.tokens, at + 1),
                     _ => at..at,
                 };
-                // `X::print()` of a trait, `Printer::<X>::print()`.
+                // `X::print()` of a trait, or `Printer::<X>::print()`.
                 let subject = match file.is_path_before(at) {
                     true if file.is_sign(at - 3, b'>') => file.opening(at - 3)..at - 3,
                     true if *is_of_self => at - 3..at - 2,
@@ -318,7 +320,7 @@ impl<'a> Search<'a> {
         further
     }
 
-    /// The kinds that a path may name.
+    /// The kinds that a path may refer to.
     fn roots_of(&self, path: &[&str], file: &Scanned<'a>) -> Vec<RootType> {
         let Some(last) = path.last() else { return Vec::new() };
         let others = self.other_names.get(last);
@@ -340,7 +342,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// A macro of the project may make the type of a path, which no attribute declares: so it may be a kind of any group.
+    /// `true` if a macro of the project may generate the type of this path, which no attribute declares. Such a type
+    /// may be a kind of any group.
     fn may_be_made(&self, path: &[&str], file: &Scanned<'a>) -> bool {
         match self.resolved(path, &file.code.file) {
             Some(Target::Item(..) | Target::Foreign(_)) => false,
@@ -349,7 +352,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What a path names in a module of the project. Names are resolved only where the path alone does not tell.
+    /// The item that a path refers to in a module of the project. Names are only resolved if the path alone is
+    /// ambiguous.
     fn resolved(&self, path: &[&str], file: &Arc<SourceFile>) -> Option<Target> {
         self.modules.read_mentioning("crd");
         let path = UsePath { global: false, segments: path.iter().map(ToString::to_string).collect() };

@@ -1,4 +1,4 @@
-//! Where the source names fields, types and methods, for questions that need no more than that.
+//! Finds the places where the source names fields, types and methods, for checks that need no types.
 
 use std::ops::Range;
 
@@ -7,8 +7,8 @@ use crate::resolve::runtime;
 use opctl_model::diagnostic::Span;
 use opctl_model::lexer::{self, Token};
 
-/// The places of each name, in reading order: as an identifier, or as a string that is just this name. A name that begins with `.`
-/// is a method that is called. Tests and the runtime are left out.
+/// The spans of each name, in reading order: as an identifier, or as a string that equals the name. A name that
+/// begins with `.` is a method call. Tests and the runtime are skipped.
 pub fn read(modules: &Modules, names: &[&str]) -> Vec<Vec<Span>> {
     let mut found = vec![Vec::new(); names.len()];
     for file in modules.files() {

@@ -1,4 +1,5 @@
-//! The metrics that a project registers, with `ctx.metrics.register("name", "help")` or `register_with`, and their types.
+//! Reads the metrics that a project registers, with `ctx.metrics.register("name", "help")` or `register_with`, and
+//! their types.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::resolve::modules::{Modules, span_of};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
 use opctl_model::{Metric, MetricForm};
 
-/// In the order of their names; and a warning for each that cannot be read.
+/// The metrics, sorted by name, and a warning for each that cannot be read.
 pub fn read(modules: &Modules) -> (Vec<Metric>, Vec<Diagnostic>) {
     let parsed: Vec<(Arc<SourceFile>, syn::File)> = modules
         .files()
@@ -34,7 +35,7 @@ pub fn read(modules: &Modules) -> (Vec<Metric>, Vec<Diagnostic>) {
     (metrics.into_values().collect(), warnings)
 }
 
-/// The types of fields, by struct and field.
+/// Types of fields, by struct and field.
 #[derive(Default)]
 struct Structs(BTreeMap<(String, String), Type>);
 
@@ -53,14 +54,14 @@ struct Search<'a> {
     modules: &'a Modules,
     file: &'a Arc<SourceFile>,
     structs: &'a Structs,
-    /// What `Self` is.
+    /// The type that `Self` refers to.
     this: Option<String>,
     metrics: &'a mut BTreeMap<String, Metric>,
     warnings: &'a mut Vec<Diagnostic>,
 }
 
 impl Search<'_> {
-    /// An expression that has to be of a type.
+    /// Visits an expression whose type is known from its context.
     fn expect(&mut self, expr: &Expr, r#type: Option<&Type>) {
         match expr {
             Expr::MethodCall(call) if is_registration(call) => self.add(call, r#type),
@@ -154,7 +155,7 @@ impl<'ast> Visit<'ast> for Search<'_> {
     }
 }
 
-/// `….metrics.register(name, help)`, `metrics.register_with(name, help, metric)`.
+/// `true` for `….metrics.register(name, help)` and `metrics.register_with(name, help, metric)`.
 fn is_registration(call: &ExprMethodCall) -> bool {
     let receiver = match &*call.receiver {
         Expr::Field(field) => matches!(&field.member, Member::Named(name) if name == "metrics"),
@@ -169,13 +170,14 @@ fn is_registration(call: &ExprMethodCall) -> bool {
         }
 }
 
-/// `Histogram::new(…)`, `Family::<Labels, Histogram>::new_with_constructor(…)`.
+/// The form of a metric from its constructor: `Histogram::new(…)`,
+/// `Family::<Labels, Histogram>::new_with_constructor(…)`.
 fn constructed(metric: &Expr) -> Option<MetricForm> {
     let Expr::Call(call) = metric else { return None };
     let Expr::Path(path) = &*call.func else { return None };
     let mut r#type = path.path.clone();
     r#type.segments.pop()?;
-    // Behind the last one, no `::` may follow.
+    // Removes the trailing `::`, which the parser would refuse.
     r#type.segments.pop_punct();
     form(&Type::Path(syn::TypePath { qself: None, path: r#type, attrs: Vec::new() }))
 }
@@ -190,7 +192,7 @@ fn literal(expr: &Expr) -> Option<String> {
     }
 }
 
-/// `Counter`, `Family<Labels, Counter>`.
+/// The form of a metric from its type: `Counter`, `Family<Labels, Counter>`.
 fn form(r#type: &Type) -> Option<MetricForm> {
     let Type::Path(path) = r#type else { return None };
     let segment = path.path.segments.last()?;

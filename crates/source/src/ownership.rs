@@ -1,14 +1,14 @@
-//! Separates the crate's own kinds from types for kinds of other projects, whose CRDs are not generated: a partial schema would
-//! replace the complete one in the cluster.
+//! Separates the crate's own kinds from types for kinds of other projects, whose CRDs are not generated: a partial
+//! schema would replace the complete one in the cluster.
 //!
-//! A marker decides, then PROJECT, then evidence in the code: calls of `crd()`, and the groups. Evidence for another project is
-//! a warning (OP030). Kinds without evidence are the crate's own, unless the crate has kinds of several domains: those, and
-//! kinds with contradictory evidence, are errors (OP049).
+//! A marker decides first, then PROJECT, then evidence in the code: calls of `crd()`, and the groups. Evidence for
+//! another project is a warning (OP030). Kinds without evidence are the crate's own, unless the crate has kinds of
+//! several domains: those, and kinds with contradictory evidence, are errors (OP049).
 //!
-//! Evidence is only collected if there is a reason to doubt, because `crd_calls` reads the tokens of all files, of tests and
-//! examples, too. The code that calls `crd()` is better evidence than the requests: controllers also watch and change kinds of
-//! other projects. A kind for which the evidence does not decide is refused like one with an error, so an existing CRD is neither
-//! rewritten nor removed.
+//! Evidence is only collected if the ownership is in doubt, because `crd_calls` reads the tokens of all files,
+//! including tests and examples. The code that calls `crd()` is better evidence than the requests: controllers also
+//! watch and change kinds of other projects. A kind for which the evidence does not decide is refused like one with
+//! an error, so an existing CRD is neither rewritten nor removed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,15 +28,15 @@ use opctl_model::{Api, External, Underivable};
 /// Group and kind.
 type Kind = (String, String);
 
-/// What the source declares of a kind, in all versions.
+/// The declarations of a kind in the source, in all versions.
 #[derive(Default)]
 struct Declared {
-    /// The names of its types.
+    /// Spans of the names of its types.
     spans: Vec<Span>,
-    /// The folders of their packages.
+    /// Folders of the packages that declare it.
     packages: BTreeSet<String>,
     has_status: bool,
-    /// Approved for a group of Kubernetes.
+    /// It is annotated as approved for a group of Kubernetes.
     is_approved: bool,
     /// No version could be derived.
     is_underivable: bool,
@@ -44,11 +44,11 @@ struct Declared {
 
 enum Verdict {
     Own,
-    /// A marker or PROJECT says so.
+    /// A marker or PROJECT declares it external.
     External,
-    /// With the evidence.
+    /// The evidence that it is external.
     ProbablyExternal(String),
-    /// With the contradiction, or what is missing.
+    /// The contradiction in the evidence, or what is missing.
     Unclear(String),
 }
 
@@ -81,7 +81,7 @@ impl Source {
                 Verdict::Unclear(why) => {
                     let error = unclear(&group, &kind, declared, why);
                     if declared.is_underivable {
-                        // The compiler may know the schema, but not whose kind it is.
+                        // The compiler may determine the schema, but not the owner of the kind.
                         let id = (group.clone(), kind.clone());
                         let stopped = underivable.iter_mut().filter(|it| it.kind.as_ref() == Some(&id));
                         let stopped: Vec<&mut Underivable> = stopped.collect();
@@ -155,22 +155,22 @@ fn declared(apis: &[Api], underivable: &[Underivable], modules: &Modules) -> BTr
     kinds
 }
 
-/// Evidence that a domain is the crate's own, compared with other domains.
+/// Weight of a domain in the crate, compared with other domains.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Weight {
-    /// It has a kind that is known to be.
+    /// A kind of this domain is known to be the crate's own.
     is_own: bool,
     kinds: usize,
     with_status: usize,
 }
 
-/// What verdicts are based on.
+/// Input of the decision for all kinds.
 struct Decision<'a> {
     source: &'a Source,
     packages: &'a [Package],
     modules: &'a Modules,
     kinds: &'a BTreeMap<Kind, Declared>,
-    /// Macros make kinds that the source does not name.
+    /// Macros generate kinds that the source does not name.
     makes_kinds: bool,
 }
 
@@ -205,7 +205,7 @@ impl Decision<'_> {
         verdicts
     }
 
-    /// What the user says.
+    /// The verdict of a marker or of PROJECT.
     fn stated(&self, kind: &Kind, declared: &Declared, project: Option<&ProjectFile>) -> Option<Verdict> {
         let markers = self.source.operator.ownerships.iter();
         let mut markers = markers.filter(|marker| declared.spans.iter().any(|span| marker.covers.contains(span)));
@@ -229,8 +229,8 @@ impl Decision<'_> {
         declared.is_approved.then_some(Verdict::Own)
     }
 
-    /// Kinds without any evidence are the crate's own, unless it has kinds of several domains. Those that the user decided about do not
-    /// count, so that a marker for one kind changes nothing for the others.
+    /// Kinds without evidence are the crate's own, unless it has kinds of several domains. Kinds that the user
+    /// decided about do not count, so that a marker for one kind changes nothing for the others.
     fn compare_domains(&self, stated: &BTreeSet<Kind>, verdicts: &mut BTreeMap<Kind, Verdict>) {
         for kinds in self.packages.iter().map(|package| self.kinds_of(package)) {
             let is_own = |kind: &Kind| matches!(verdicts.get(kind), Some(Verdict::Own));
@@ -283,8 +283,9 @@ impl Decision<'_> {
         self.kinds.iter().filter(|(_, declared)| is_here(declared)).map(|(kind, _)| kind).collect()
     }
 
-    /// All code of the packages: that of the build, and what no module leads to, tests, examples and build scripts; and the
-    /// other packages of the workspace. `false`: a file could not be read, so the evidence is incomplete.
+    /// All code of the packages: the modules of the build, files that no module declares, tests, examples and build
+    /// scripts; and the other packages of the workspace. The flag is `false` if a file could not be read: then the
+    /// evidence is incomplete.
     fn code(&self) -> (Vec<Code>, bool) {
         let files = self.modules.files();
         let mut all: Vec<Code> = files.iter().map(|file| Code { file: file.clone(), is_test: false }).collect();
@@ -298,7 +299,7 @@ impl Decision<'_> {
             let folders = [("tests", true), ("benches", true), ("examples", false)];
             is_whole &= self.add_code(&package.folder, &folders, &mut all).is_ok();
         }
-        // A crate of the workspace may print the CRDs of this one.
+        // Another crate of the workspace may print the CRDs of this one.
         let beside = self.packages.first().map(|first| Package::members_beside(&self.source.tree, &first.folder));
         for package in beside.into_iter().flatten() {
             let is_known = self.modules.local_packages().iter().any(|known| known.folder == package.folder);
@@ -309,7 +310,7 @@ impl Decision<'_> {
         (all, is_whole)
     }
 
-    /// The files in these folders of a package, and its build script.
+    /// Adds the files in these folders of a package, and its build script.
     fn add_code(&self, package: &str, folders: &[(&str, bool)], all: &mut Vec<Code>) -> Result<(), ReadError> {
         let tree = &self.source.tree;
         let mut paths = vec![(join(package, "build.rs"), false)];
@@ -323,12 +324,12 @@ impl Decision<'_> {
     }
 }
 
-/// The calls of `crd()`, by the groups of their kinds.
+/// Calls of `crd()`, by the groups of their kinds.
 struct Evidence {
     domain: Option<String>,
-    /// The first call in code that is shipped, and the first in a test.
+    /// The first call in shipped code, and the first in a test.
     calls: BTreeMap<String, [Option<Span>; 2]>,
-    /// The first call of all, whatever its kind, and its group if the project declares it.
+    /// The first call for any kind, and its group if the project declares that kind.
     first: [Option<(Span, Option<String>)>; 2],
     /// All calls are known.
     is_complete: bool,
@@ -362,13 +363,13 @@ impl Evidence {
         }
     }
 
-    /// `None`: there is no evidence.
+    /// `None` if there is no evidence.
     fn verdict(&self, group: &str, declared: &Declared) -> Option<Verdict> {
         let widespread = project_of(group);
         let none = [None, None];
         let [shipped, test] = self.calls.get(group).unwrap_or(&none);
         if let Some(call) = shipped {
-            // The crate may be that project's, unless it has kinds of its own beside.
+            // The crate may be part of that widespread project, unless it also has kinds of its own.
             let is_mixed =
                 self.calls.iter().any(|(other, [shipped, _])| shipped.is_some() && domain(other) != domain(group));
             return Some(match widespread.filter(|_| is_mixed) {
@@ -416,7 +417,7 @@ impl Evidence {
     }
 }
 
-/// Returns true if the path suggests a program that prints CRDs.
+/// `true` if the path suggests a program that prints CRDs.
 fn is_generator(path: &str) -> bool {
     let mut parts = path.trim_end_matches(".rs").split('/');
     parts.any(|part| {
@@ -424,7 +425,7 @@ fn is_generator(path: &str) -> bool {
     })
 }
 
-/// The type that kube's derive generates of the one with this name.
+/// The root type that kube's derive generates for the type with this name.
 fn root_type(span: &Span, modules: &Modules) -> Option<RootType> {
     let bound = &span.file.text[span.range.clone()];
     let here = modules.local().into_iter().map(|id| modules.module(id));
@@ -433,7 +434,7 @@ fn root_type(span: &Span, modules: &Modules) -> Option<RootType> {
     Some(RootType { name, file: span.file.path.clone() })
 }
 
-/// As the comment of kopium at the top of the file says.
+/// `true` if kopium generated the type, according to the comment at the top of the file.
 fn is_of_kopium(declared: &Declared) -> bool {
     let is_generated = |span: &Span| {
         let comments = span.file.text.lines().take_while(|line| line.starts_with("//") || line.trim().is_empty());
@@ -442,8 +443,8 @@ fn is_of_kopium(declared: &Declared) -> bool {
     declared.spans.iter().any(is_generated)
 }
 
-/// The domain that somebody registered: `example.com` of `cache.example.com`, `example.co.uk` of `cache.example.co.uk`. Below some,
-/// each project has its own.
+/// The registrable domain of a group: `example.com` for `cache.example.com`, `example.co.uk` for
+/// `cache.example.co.uk`. Below some domains, each project has its own subdomain.
 fn domain(group: &str) -> &str {
     let is_shared = |labels: &str| {
         let country = labels.split_once('.').filter(|(_, country)| country.len() == 2);
@@ -456,7 +457,7 @@ fn domain(group: &str) -> &str {
     if is_shared(two) { labels(3) } else { two }
 }
 
-/// The `#[kube(…)]` of the first type of a kind.
+/// The span of the `#[kube(…)]` on the first type of a kind.
 fn attribute(declared: &Declared) -> Span {
     let span = declared.spans[0].clone();
     let kinds = skim::kinds_in(&span.file.text);
@@ -483,7 +484,7 @@ fn unclear(group: &str, kind: &str, declared: &Declared, why: String) -> Diagnos
         .help(format!("if it is another project's, {IF_EXTERNAL}: opctl generates no CRD then"))
 }
 
-/// The error about a kind of another project whose CRD was generated before.
+/// Error about a kind of another project whose CRD was generated by an earlier run.
 pub fn generated_before(external: &External, path: &str) -> Diagnostic {
     let External { group, kind, warning, .. } = external;
     let message = format!("`{path}` was generated for `{kind}` of `{group}`, which belongs to another project");

@@ -1,4 +1,4 @@
-//! The entry points: what is read of a package, and in which combinations.
+//! The entry points: each reads a part of a package, for one purpose.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -19,25 +19,25 @@ use opctl_model::project::{Tree, is_unreadable, join};
 use opctl_model::threads;
 use opctl_model::{Authority, AuthorityFrom, Metric, Operator, Underivable};
 
-/// What was read.
+/// Result of reading a package.
 #[derive(Default)]
 pub struct Source {
-    /// Whole only if no diagnostic is an error.
+    /// Complete only if no diagnostic is an error.
     pub operator: Operator,
     pub diagnostics: Vec<Diagnostic>,
-    /// How many markers were read, and how many files have one.
+    /// Number of markers, and of files that contain one.
     pub markers: (usize, usize),
-    /// How many kinds were found, and what became of them.
+    /// Number of kinds found, by outcome.
     pub account: Account,
-    /// Where it was read. Syntax trees are large, so they are not kept.
+    /// The sources. Syntax trees are large, so they are not kept.
     pub(crate) tree: Tree,
     pub(crate) folder: String,
 }
 
-/// What is read, and what is left out.
+/// Options for reading a package.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Keep the descriptions that types of Kubernetes itself bring along.
+    /// Keep the descriptions in the schemas of Kubernetes' own types.
     pub foreign_descriptions: bool,
 }
 
@@ -47,7 +47,7 @@ impl Default for Options {
     }
 }
 
-/// Reads the package in `folder` (where its Cargo.toml is; `""` is the root), whole.
+/// Reads the complete package in `folder`, which contains Cargo.toml; `""` is the root.
 pub fn read(tree: &Tree, folder: &str) -> Source {
     read_with(tree, folder, &Options::default())
 }
@@ -58,7 +58,7 @@ pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     source
 }
 
-/// What is read with the features of the tree.
+/// Reads one build: the package with the features of the tree.
 fn read_build(tree: &Tree, folder: &str, options: &Options) -> (Vec<Package>, Source) {
     let (packages, modules, mut source) = read_modules(tree, folder);
     let mut part = derive_all(&source.tree, &source.folder, &modules, options);
@@ -96,7 +96,7 @@ fn read_build(tree: &Tree, folder: &str, options: &Options) -> (Vec<Package>, So
     (packages, source)
 }
 
-/// Reads only the permissions: what a package's markers say, whatever its types are.
+/// Reads only the permissions that a package's markers grant, without its types.
 pub fn read_markers(tree: &Tree, folder: &str) -> Source {
     let (packages, modules, mut source) = read_modules(tree, folder);
     source.diagnostics.retain(|diagnostic| !diagnostic.needs_compiler());
@@ -104,10 +104,10 @@ pub fn read_markers(tree: &Tree, folder: &str) -> Source {
     source
 }
 
-/// Reads everything that manifests are made from, and what the code asks of the API server.
+/// Reads everything for the manifests, and the requests of the code to the API server.
 pub fn read_requests(tree: &Tree, folder: &str) -> Source {
     let requests = || {
-        // What is wrong with the packages is told already.
+        // Problems with the packages are reported already.
         let packages = operators(tree, folder).unwrap_or_default();
         let modules = Modules::read_as(tree, &packages, Reading::Whole);
         let (mut cx, mut state) = (Context::new(&modules), State::new(&Options::default()));
@@ -135,8 +135,8 @@ pub fn read_metrics(tree: &Tree, folder: &str) -> Result<(Vec<Metric>, Vec<Diagn
     Ok(metrics::read(&whole(tree, folder)?))
 }
 
-/// The places where the source of the package names each of these: as an identifier, or as a string that is just the name; a name that
-/// begins with `.` is a method that is called. Tests and the runtime are left out.
+/// The places where the source of the package names each of these: as an identifier, or as a string that equals the
+/// name. A name that begins with `.` is a method call. Tests and the runtime are skipped.
 ///
 /// # Errors
 ///
@@ -145,7 +145,7 @@ pub fn read_mentions(tree: &Tree, folder: &str, names: &[&str]) -> Result<Vec<Ve
     Ok(mentions::read(&whole(tree, folder)?, names))
 }
 
-/// All modules of the package, which need not be Rust, but must be readable.
+/// All modules of the package. Files must be readable, but need not parse as Rust.
 fn whole(tree: &Tree, folder: &str) -> Result<Modules, Diagnostic> {
     let modules = Modules::read_as(tree, &operators(tree, folder)?, Reading::Whole);
     match modules.take_diagnostics().into_iter().find(is_unreadable) {
@@ -154,13 +154,13 @@ fn whole(tree: &Tree, folder: &str) -> Result<Modules, Diagnostic> {
     }
 }
 
-/// Whether the source of the package can name this crate.
+/// `true` if the source of the package can name this crate.
 pub fn can_name(tree: &Tree, folder: &str, krate: &str) -> bool {
     operators(tree, folder)
         .is_ok_and(|packages| packages.iter().any(|package| package.dependencies.contains_key(krate)))
 }
 
-/// The packages and their modules, and a source with nothing but what is wrong with them.
+/// The packages, their modules, and a source that only has the problems of these.
 fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Modules, Source) {
     let mut source = Source { tree: tree.clone(), folder: folder.into(), ..Source::default() };
     let packages = operators(tree, folder).unwrap_or_else(|diagnostic| {
@@ -174,7 +174,7 @@ fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Modules, Source) {
 }
 
 impl Source {
-    /// Where a `cfg` leaves out every kind, a warning with the features that add some.
+    /// A warning with the features that enable kinds, if a `cfg` leaves out every kind.
     fn adding_features(&self, packages: &[Package], options: &Options) -> Option<Diagnostic> {
         let Account { written: 0, refused: 0, left_out: 1.., .. } = self.account else { return None };
         let declared = packages.iter().flat_map(|package| {
@@ -189,7 +189,7 @@ impl Source {
             let count = with.account.written + with.account.refused;
             (count > 0).then_some((count, feature))
         });
-        // Of those that add most, the one that enables the least else.
+        // Of the features that add most kinds, suggest the one that enables the fewest others.
         let enables = |feature: &str| {
             packages.iter().map(|package| package.closure([feature.to_owned()]).len()).max().unwrap_or_default()
         };
@@ -225,7 +225,7 @@ impl Source {
         self.diagnostics.extend(unread.iter().filter_map(markers::warn_of_unread));
     }
 
-    /// There is one authority. Its file is read here.
+    /// Sets the certificate authority and reads its file. A second marker is an error.
     fn trust(&mut self, mut authority: Authority) {
         let refuse = |message: String, help: &str| OP131.error(message).at(authority.span.clone(), "").help(help);
         if let Some(other) = &self.operator.authority {
@@ -245,7 +245,7 @@ impl Source {
     }
 }
 
-/// PEM that may be published, or why it is not.
+/// The certificates in PEM, or the reason why the file must not be published.
 fn certificates(tree: &Tree, path: &str) -> Result<String, String> {
     match tree.read(path) {
         Ok(Some(text)) if text.contains("PRIVATE KEY") => Err("has a private key, which would be published".into()),
