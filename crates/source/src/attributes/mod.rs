@@ -248,7 +248,7 @@ pub fn value(meta: Meta) -> syn::Result<Expr> {
     Ok(meta.require_name_value()?.value.clone())
 }
 
-/// `name`, `name = true` or `name = "true"`.
+/// The value of a flag: `name`, `name = true` or `name = "true"`.
 pub fn flag(meta: &Meta) -> Option<bool> {
     match meta {
         Meta::Path(_) => Some(true),

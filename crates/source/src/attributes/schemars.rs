@@ -26,7 +26,7 @@ impl<'a> Reader<'a> {
         Self { kind, items: super::items(attributes, kind, problems), problems }
     }
 
-    /// Passes each attribute to a function that returns whether it reads an attribute of this name.
+    /// Passes each attribute to a function that returns `true` if it reads an attribute of this name.
     fn read(&mut self, mut reads: impl FnMut(&str, &Item, &Self) -> bool) {
         let mut items = std::mem::take(&mut self.items);
         items.retain(|item| !reads(&item.name(), item, self));
@@ -50,7 +50,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `name`, without a value.
+    /// Checks that an attribute is `name`, without a value.
     fn word(&self, item: &Item) -> bool {
         let is_word = matches!(item.meta, Meta::Path(_));
         if !is_word {
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
         is_word && !item.unsets
     }
 
-    /// `name = expression`
+    /// The expression of `name = expression`.
     fn expr(&self, item: &Item) -> Option<Expr> {
         if let (Meta::NameValue(pair), false) = (&item.meta, item.unsets) {
             return Some(pair.value.clone());
@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// `name = "text"`
+    /// The string of `name = "text"`.
     fn text(&self, item: &Item) -> Option<LitStr> {
         if let (Meta::NameValue(pair), false) = (&item.meta, item.unsets)
             && let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = &pair.value
@@ -81,7 +81,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// `name = "code"`
+    /// The parsed code of `name = "code"`.
     fn code<T: Parse>(&self, item: &Item) -> Option<T> {
         self.parse(&self.text(item)?)
     }
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
         parsed
     }
 
-    /// `name = expression`, which may be in quotes.
+    /// The expression of `name = expression`, which may be quoted.
     fn quoted_expr(&self, item: &Item) -> Option<Expr> {
         match self.expr(item)? {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => self.parse(&text),
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `name(…)`
+    /// The parsed arguments of `name(…)`.
     fn list<P: Parser>(&self, item: &Item, parser: P) -> Option<P::Output> {
         let (Meta::List(list), false) = (&item.meta, item.unsets) else {
             let name = item.name();
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reports attributes that nobody read; schemars passes some of them on to serde's parser.
+    /// Reports attributes that were not read; schemars passes some of them on to serde's parser.
     fn finish(&self, place: Place, help: impl Fn(&str) -> Option<String>) {
         for item in &self.items {
             let (path, name) = (item.meta.path(), item.name());
@@ -443,7 +443,7 @@ impl Bounds {
     }
 }
 
-/// `regex(pattern = …)` of schemars, `regex(path = …)` of validator.
+/// The pattern of `regex(pattern = …)` of schemars, `regex(path = …)` of validator.
 fn regex(item: &Item, reader: &Reader<'_>) -> Option<Expr> {
     let (key, other) = if reader.is_schemars() { ("pattern", "path") } else { ("path", "pattern") };
     let nested = reader.list(item, Punctuated::<Item, Token![,]>::parse_terminated)?;
@@ -465,7 +465,7 @@ fn regex(item: &Item, reader: &Reader<'_>) -> Option<Expr> {
     required(pattern, item, key, reader)
 }
 
-/// `contains(pattern = …)`, or only the text.
+/// The string of `contains(pattern = …)` or `contains(…)`.
 fn contains(item: &Item, reader: &Reader<'_>) -> Option<Expr> {
     enum Contains {
         Arguments(Punctuated<Item, Token![,]>),

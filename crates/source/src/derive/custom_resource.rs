@@ -622,7 +622,7 @@ impl Deriver<'_, '_> {
     }
 }
 
-/// `name = path`, which may be in quotes.
+/// The path of `name = path`, which may be quoted.
 fn path(meta: Meta) -> syn::Result<Path> {
     match value(meta)? {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => text.parse(),
@@ -635,7 +635,7 @@ pub fn path_text(path: &Path) -> String {
     path.segments.iter().map(|segment| segment.ident.to_string()).collect::<Vec<_>>().join("::")
 }
 
-/// `json_path` → `jsonPath`, `type_` → `type`.
+/// The key of an argument in the CRD: `json_path` → `jsonPath`, `type_` → `type`.
 fn crd_key(key: &str) -> String {
     use heck::ToLowerCamelCase;
     key.to_lower_camel_case()

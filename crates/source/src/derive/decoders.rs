@@ -511,7 +511,7 @@ impl<'a> Visit<'a> for Failures {
     }
 }
 
-/// The literals in code.
+/// The literals in tokens.
 fn literals(tokens: TokenStream) -> Vec<Json> {
     let mut found = Vec::new();
     for token in tokens {

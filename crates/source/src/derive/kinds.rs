@@ -311,7 +311,7 @@ mod tests {
     /// kube's rule is right for every kind of Kubernetes, so both ways to a resource have the same result.
     #[test]
     fn kube_guesses_the_plurals_of_kubernetes() {
-        // Two kinds of an alpha version, which no later version has.
+        // This alpha version has two kinds that no later version has.
         let kinds = kubernetes::kinds().filter(|kind| (kind.group, kind.version) != ("resource.k8s.io", "v1alpha2"));
         for kind in kinds {
             let guessed = resource_guessed(kind.group, kind.version, kind.name);

@@ -112,7 +112,7 @@ impl Deriver<'_, '_> {
         let Some(meta) = metas.into_iter().find(|meta| meta.path().is_ident("merge_strategy")) else { return Ok(None) };
         let expr = value(meta);
         let mut expr = self.cx.parsed(scope, expr)?;
-        // The derive also reads it from a string.
+        // The derive also parses it from a string.
         if let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = &expr {
             let parsed = text.parse();
             expr = self.cx.parsed(scope, parsed)?;

@@ -130,7 +130,8 @@ fn configuration_name(admission: Admission, operator: &Operator) -> &str {
     })
 }
 
-/// Reports duplicate names: of webhooks in a configuration, which the API server refuses, and of configurations.
+/// Reports two webhooks with one name, which the API server refuses in a configuration, and two names for one
+/// configuration.
 fn twice(operator: &Operator) -> Vec<Diagnostic> {
     let name = |webhook: &Webhook| webhook.definition.value["name"].as_str().unwrap_or_default().to_owned();
     let webhooks = operator.webhooks.iter().map(|webhook| {

@@ -224,7 +224,7 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    /// `local.field = value;`
+    /// Evaluates `local.field = value;`.
     fn assign(&mut self, assign: &ExprAssign, scope: &mut Scope) -> Derived<()> {
         let place = field(&assign.left);
         let (local, keys) = self.cx.or_not_evident(place, &assign.left, scope)?;
@@ -240,7 +240,7 @@ impl Evaluator<'_, '_> {
         Ok(())
     }
 
-    /// `schema.insert(key, value);`, `schema.ensure_object().insert(key, value);`
+    /// Evaluates `schema.insert(key, value);` and `schema.ensure_object().insert(key, value);`.
     fn insert(&mut self, call: &ExprMethodCall, scope: &mut Scope) -> Derived<()> {
         let schema = match without_parens(&call.receiver) {
             Expr::MethodCall(inner) if inner.method == "ensure_object" => &inner.receiver,
@@ -331,7 +331,7 @@ impl Evaluator<'_, '_> {
             (Some(exit), _) => return Err(exit),
             // A use may determine its type.
             (None, Value::Unknown(_)) if !mutable => {
-                // A literal has no effect, whatever its type.
+                // A literal has no effect, independent of its type.
                 let evaluated = Rc::new(Cell::new(matches!(&*init.expr, Expr::Lit(_))));
                 scope.bind(ident, Local::Waiting(init.expr.clone(), scope.clone(), Rc::clone(&evaluated)));
                 waiting.push((local, evaluated));

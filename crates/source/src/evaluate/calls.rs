@@ -580,7 +580,7 @@ impl Evaluator<'_, '_> {
                 Some(Value::Result(Some(Box::new(Value::Json(json)))))
             }
             (value, "clone", []) => self.cx.clones(&value).then_some(value),
-            // On a type parameter, only methods of traits can be called, whatever its argument.
+            // On a type parameter, only methods of traits can be called, independent of its argument.
             (Value::Data(data), method, arguments) if !scope.has_parameters() || is_self(&call.receiver) => {
                 return match self.cx.method(&data, method) {
                     Some(function) => self.apply(&function, arguments, Some(Value::Data(data)), expr, scope),
@@ -966,7 +966,7 @@ fn is_sequence(kind: &str) -> bool {
     !matches!(kind, "tuple" | "iterator")
 }
 
-/// `Default::default`.
+/// `true` for `Default::default`.
 fn is_default(path: &ExprPath) -> bool {
     let mut segments = path.path.segments.iter().rev().skip(1);
     segments.next().is_some_and(|of| of.ident == "Default")

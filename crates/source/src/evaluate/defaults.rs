@@ -187,7 +187,7 @@ impl Context<'_> {
         scope.generics.get("Self").cloned().unwrap_or_else(|| (syn::parse_quote!(#ident), scope.clone()))
     }
 
-    /// `Option::is_none`, `Vec::is_empty`, `std::ops::Not::not` and the like.
+    /// `Option::is_none`, `Vec::is_empty`, `std::ops::Not::not` and similar functions.
     fn skips_by_std(&mut self, function: &ExprPath, value: &Value, scope: &Scope) -> Derived<Option<bool>> {
         let path = self.foreign(function, scope);
         let path: Vec<&str> = path.iter().map(String::as_str).collect();

@@ -44,7 +44,7 @@ impl Evaluator<'_, '_> {
     }
 }
 
-/// Splits at the commas of this level.
+/// Splits at the commas outside of nested groups.
 fn split(tokens: TokenStream) -> Vec<TokenStream> {
     let mut parts = vec![TokenStream::new()];
     for tree in tokens {

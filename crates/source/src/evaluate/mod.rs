@@ -57,7 +57,6 @@ pub trait Schemas {
     fn schema_of(&mut self, cx: &mut Context<'_>, ty: &Type, scope: &Scope) -> Derived<Json>;
 }
 
-/// Evaluates expressions.
 pub struct Evaluator<'e, 'a> {
     pub cx: &'e mut Context<'a>,
     pub schemas: &'e mut dyn Schemas,

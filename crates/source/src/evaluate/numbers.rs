@@ -375,7 +375,7 @@ fn saturated(number: f64, to: &'static str) -> Option<Value> {
     Some(Value::Integer((number as i128).clamp(*range.start(), *range.end()), to))
 }
 
-/// `number as to`: the bits that fit.
+/// `number as to`, for an integer: the bits that fit.
 pub fn truncated(number: i128, to: &'static str) -> Option<Value> {
     let number = match to {
         "i8" => (number as i8).into(),

@@ -132,7 +132,7 @@ impl Narrow<'_> {
     }
 }
 
-/// Warns of `*` in markers: it also grants permissions that nobody considered.
+/// Warns of `*` in markers: it also grants permissions that the author did not consider.
 pub fn wildcards(operator: &Operator, grantor: Grantor) -> Vec<Diagnostic> {
     let rules = operator.rbac.iter().filter(|rule| rule.urls.is_empty() && !rule.is_of_runtime);
     let warnings = rules.flat_map(|rule| {

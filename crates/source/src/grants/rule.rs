@@ -30,7 +30,7 @@ pub fn covers(rule: &RbacRule, request: &Request, home: &Home) -> Extent {
 fn has_name(request: &Request) -> bool {
     match request.verb {
         "deletecollection" | "list" | "watch" => false,
-        // `POST …/pods/NAME/eviction`, and what server-side apply creates (apiserver, pkg/endpoints/handlers/patch.go).
+        // `POST …/pods/NAME/eviction`, and creation by server-side apply (apiserver, pkg/endpoints/handlers/patch.go).
         "create" => request.resource.contains('/') || request.by.contains("patch"),
         _ => true,
     }
@@ -79,7 +79,7 @@ fn reaches(rule: &RbacRule, request: &Request, home: &Home) -> Extent {
         Reach::Namespace(wanted) if holds_in(wanted) => Extent::Whole,
         Reach::Namespace(_) => Extent::None,
         Reach::SomeNamespace => Extent::Whole,
-        // An operator that has only Roles gets its namespace from the environment.
+        // A namespaced operator gets its namespace from the environment.
         Reach::Unknown if home.namespaced => Extent::Whole,
         Reach::Unknown => Extent::Part,
     }

@@ -51,7 +51,7 @@ impl Shape {
     }
 }
 
-/// The shape of a type from the shapes of its type parameters.
+/// Generates the shape of a type from the shapes of its type parameters.
 pub type Known = fn() -> Shape;
 
 thread_local! {

@@ -11,7 +11,7 @@ pub struct Argument<'a> {
     pub name: &'a str,
     pub name_range: Range<usize>,
     pub value: Value,
-    /// From the name to the end of the value.
+    /// Range from the name to the end of the value.
     pub range: Range<usize>,
 }
 

@@ -255,7 +255,7 @@ fn meant(prefix: &str, name: &str) -> String {
     }
 }
 
-/// `// kubebuilder:rbac:…`
+/// Detects a missing `+`: `// kubebuilder:rbac:…`.
 fn without_plus(line: &Line, kind: CommentKind) -> Recognised {
     let (prefix, rest) = split_word(&line.text);
     let Some(name) = rest.strip_prefix(':').filter(|_| kind == CommentKind::Plain) else {

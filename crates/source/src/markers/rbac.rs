@@ -1,7 +1,7 @@
 //! The marker `+kubebuilder:rbac:…` → an [`RbacRule`] that the API server accepts and that can match a request.
 //!
-//! The rules checked here are those of Kubernetes: pkg/apis/rbac/validation (what is refused) and
-//! component-helpers/auth/rbac/validation (what would never match).
+//! The rules checked here are those of Kubernetes: pkg/apis/rbac/validation (invalid rules) and
+//! component-helpers/auth/rbac/validation (rules that never match).
 
 use super::arguments::{Arguments, Value, problem};
 use super::kubernetes::{meant_group, meant_resource};

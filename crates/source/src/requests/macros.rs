@@ -327,7 +327,7 @@ fn without_contents(tree: &TokenTree) -> TokenTree {
     }
 }
 
-/// Both sides of `key => value` or `key: value`.
+/// The two sides of `key => value` or `key: value`.
 fn sides(part: &[TokenTree]) -> Option<[TokenStream; 2]> {
     let is_sign =
         |at: usize, sign: char| matches!(part.get(at), Some(TokenTree::Punct(punct)) if punct.as_char() == sign);

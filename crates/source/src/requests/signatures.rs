@@ -8,7 +8,7 @@
 //! - Structs with their type parameters, enums with their variants, aliases, `pub use`, inherent and trait impls with
 //!   associated types, traits, free functions. Only fields whose type matters are declared; other structs have an
 //!   empty body. References, lifetimes and `mut` mean nothing; `Send`, `'static` and other bounds are ignored.
-//! - A parameter with `= _` is a phantom: code does not write it, it is inferred wherever the type is used.
+//! - A parameter with `= _` is a phantom: code does not write it, it is inferred at each use of the type.
 //! - `#[transparent]` on a struct: it is its first argument (`Arc<T>` is `T`); its functions are found by its name.
 //! - Futures, streams and iterators are structs here: `impl Stream<Item = T>`, `dyn Stream<Item = T>` and similar
 //!   bounds name their parameters. `.await` unwraps `Future`; a `for` iterates over the result of `into_iter`.

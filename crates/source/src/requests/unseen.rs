@@ -334,7 +334,7 @@ impl Body<'_, '_> {
             Source::Own if is_awaited && origin == Origin::Client => {
                 self.report(span.clone(), Why::Function(method.into()));
             }
-            // If the receiver has a client already, this is a setter that stores one.
+            // A receiver that already has a client is excluded: there the method is a setter that stores one.
             Source::Own if carries && origin < Origin::Client => {
                 self.report(span.clone(), Why::Function(method.into()));
             }

@@ -41,7 +41,7 @@ impl From<kubernetes::Kind> for Resource {
 
 /// The kinds of the project and of the crates that it uses. Their names may be constants, which need an evaluator.
 pub trait Resources {
-    /// The resource of a type; `None` if it is no kind, or its names are not evident.
+    /// The resource of a type; `None` if it is not a kind, or its names cannot be evaluated.
     fn resource_of(&mut self, target: &Target) -> Option<Resource>;
 
     /// The resource with these names. The plural comes from the API server at run time, as with

@@ -408,7 +408,7 @@ impl Uses {
 struct Search {
     /// First segments of paths of the runtime: the crate's name, and the names under which its modules are imported.
     roots: Vec<String>,
-    /// A glob imports names, so any word may be one of the runtime's.
+    /// A glob imports names, so any identifier may be one of the runtime's.
     has_glob: bool,
     names: BTreeMap<String, BTreeSet<String>>,
 }
