@@ -28,7 +28,7 @@
 //!   equality of their elements is not that of numbers or strings, or is random, more than one element is refused.
 //! - **Attributes** in a body are refused: `#[cfg]` may be on any expression.
 //!
-//! Evaluation is pure, so evaluating twice has no effect. Only the output of a `fmt` is collected; it is run once,
+//! Evaluation is pure, so evaluating twice is harmless. Only the output of a `fmt` is collected; it is run once,
 //! and in order.
 
 pub mod blocks;

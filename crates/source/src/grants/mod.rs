@@ -25,7 +25,7 @@ use opctl_model::{Operator, RbacRule, Reach, Request};
 pub struct Home {
     /// The operator's own namespace, if its name is known.
     pub namespace: Option<String>,
-    /// Markers without `namespace=` grant by a Role in these namespaces instead of by a ClusterRole, except for
+    /// Markers without `namespace=` grant by a Role in `namespaces` instead of by a ClusterRole, except for
     /// cluster-scoped resources.
     pub namespaced: bool,
     /// The namespaces of these Roles; empty means the operator's own.

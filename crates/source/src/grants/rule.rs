@@ -50,7 +50,7 @@ fn matches_resource(word: &str, resource: &str) -> bool {
     word == resource || subresource.is_some_and(|subresource| word.strip_prefix("*/") == Some(subresource))
 }
 
-/// The name of the core group in the API: `""`.
+/// The name of a group in the API: `""` for `core`.
 pub fn api_group(group: &str) -> &str {
     if group == "core" { "" } else { group }
 }

@@ -1345,7 +1345,7 @@ impl Reader<'_> {
                 if !is_decided {
                     return self.undecided(&Item::Impl(item));
                 }
-                // A type that is not written as a path.
+                // A type that is not written as a plain path.
                 if matches!(
                     *item.self_ty,
                     Type::Paren(_) | Type::Macro(_) | Type::Path(TypePath { qself: Some(_), .. })
@@ -1469,7 +1469,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Included code is not in the source: a build script may have generated it.
+    /// Warns of included code, which is not in the source: a build script may have generated it.
     fn warn_of_include(&self, span: &Span) {
         let package = &self.krate.package;
         let script = self.modules.text(&self.krate, &join(&package.folder, "build.rs")).unwrap_or_default();
