@@ -1,5 +1,5 @@
-//! Scaffolded code in an adopted crate, which has its own main function: `opctl init` did not create the modules and lists that the code is
-//! added to.
+//! Scaffolded code in an adopted crate. The crate has its own `main`, and `opctl init` did not create the modules and
+//! lists that the code is added to.
 
 use crate::error::{UserError, UserErrors};
 use crate::scaffold::{self, Project, Runtime, api_of_resource};
@@ -10,11 +10,11 @@ use opctl_model::project::{Manifest, Resource, Tree};
 /// The modules at the root of a project that have scaffolded code.
 const MODULES: [&str; 4] = ["api", "controller", "external", "webhook"];
 
-/// Parts of `config` that an adopted crate need not have. What is added to them in a scaffolded project is left out if they are missing.
+/// Optional parts of `config` in an adopted crate. Changes to a missing part are dropped.
 const OPTIONAL: [&str; 2] = ["config/certmanager/", "config/network-policy/"];
 
-/// Completes a plan that adds code to an adopted crate: declares the modules, and creates the files that list them. For other projects, the
-/// plan stays as it is.
+/// Completes a plan that adds code to an adopted crate: declares the modules, and creates the files that list them.
+/// Plans for other projects do not change.
 pub fn complete(plan: &mut Plan, project: &Project, tree: &Tree) {
     adapt(plan, project, tree);
     for module in MODULES {
@@ -24,7 +24,8 @@ pub fn complete(plan: &mut Plan, project: &Project, tree: &Tree) {
     }
 }
 
-/// Leaves out of a plan what an adopted crate does not have, and has files start as they do there.
+/// Removes changes to missing parts of an adopted crate from a plan, and sets the initial texts of edited files that
+/// may be missing.
 pub fn adapt(plan: &mut Plan, project: &Project, tree: &Tree) {
     if project.adopted.is_none() {
         return;
@@ -44,11 +45,12 @@ pub fn adapt(plan: &mut Plan, project: &Project, tree: &Tree) {
     }
 }
 
-/// Refuses a plan that adds code to an adopted crate.
+/// Refuses a plan that cannot add code to an adopted crate.
 ///
 /// # Errors
 ///
-/// If a file of the crate is in the way, or controllers are added and the crate does not depend on the runtime.
+/// If a file of the crate has the path of a new file, or the plan adds controllers and the crate does not depend on the
+/// runtime.
 pub fn refuse(plan: &Plan, project: &Project, tree: &Tree) -> anyhow::Result<()> {
     if project.adopted.is_none() {
         return Ok(());
@@ -74,17 +76,17 @@ pub fn refuse(plan: &Plan, project: &Project, tree: &Tree) -> anyhow::Result<()>
     Ok(refusals.settle()?)
 }
 
-/// The root of the crate that scaffolded code is added to.
+/// The root file of the crate, which declares the modules of scaffolded code.
 fn root(tree: &Tree) -> &'static str {
     if tree.has("src/lib.rs") { "src/lib.rs" } else { "src/main.rs" }
 }
 
-/// The file of a module, which lists the modules below it.
+/// The file of a module, which lists its submodules.
 fn list(module: &str) -> String {
     format!("src/{module}/mod.rs")
 }
 
-/// The edits of files as [`adapt`] has them.
+/// The edits, adapted with [`adapt`].
 pub fn edits(edits: impl Iterator<Item = (String, Edit)>, project: &Project, tree: &Tree) -> Vec<(String, Edit)> {
     let mut plan = Plan::default();
     edits.for_each(|(path, edit)| plan.edit(path, edit));
@@ -104,7 +106,7 @@ pub fn types_file(resource: &Resource, tree: &Tree) -> (String, Vec<String>) {
     }
     let path: Vec<&str> = resource.path.split("::").collect();
     let modules = &path[1..path.len() - 1];
-    // An inline module is in the file of the module around it.
+    // An inline module is in the file of its parent module.
     let files = (1..=modules.len()).rev().flat_map(|depth| {
         let folder = modules[..depth].join("/");
         [format!("src/{folder}.rs"), format!("src/{folder}/mod.rs")]

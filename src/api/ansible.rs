@@ -1,6 +1,7 @@
-//! Operators for Ansible: makes the type, the permissions and the sample of a kind of a role or playbook, which may be new.
+//! Operators for Ansible: derives the type, the permissions and the sample of a kind from a role or playbook, which may
+//! be new.
 //!
-//! Nothing is run: all of it is read from the files. So [`stale`] does it again whenever something is checked.
+//! Everything is read from files; no program runs. So [`stale`] can repeat the derivation in every check.
 
 use std::collections::BTreeMap;
 
@@ -19,20 +20,20 @@ use opctl_model::names::Kind;
 use opctl_model::project::{Options, ProjectFile, ReadError, Resource, Tree};
 use opctl_source::emit;
 
-/// Texts by their paths from the project's folder.
+/// Texts by path, relative to the project's folder.
 pub type Files = BTreeMap<String, String>;
 
 /// Everything that a role or playbook adds to a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operator {
     pub scaffold: scaffold::Ansible,
-    /// Instead of the one that is scaffolded: names and texts.
+    /// Replace the scaffolded sample: file names and texts.
     pub samples: Vec<(String, String)>,
     /// New files of roles and playbooks.
     pub files: Files,
     /// The text of `permissions.rs`.
     pub permissions: String,
-    /// The project runs nothing else with Ansible.
+    /// The project runs no other role or playbook.
     pub is_first: bool,
 }
 
@@ -44,7 +45,7 @@ pub fn source_of(resource: &Resource) -> Option<Source> {
 }
 
 impl Operator {
-    /// The operator of a kind in PROJECT, as far as it is known without the files.
+    /// The operator of a kind in PROJECT, with the parts that are known without its files.
     pub fn known(source: &Source, resource: &Resource, is_first: bool) -> Self {
         let (role, playbook) = match source.clone() {
             Source::Role(name) => (Some(name), None),
@@ -61,7 +62,7 @@ impl Operator {
     }
 }
 
-/// Refuses arguments that do not fit a role or playbook.
+/// Refuses arguments that cannot be combined with a role or playbook.
 pub fn check(args: &Args) -> Result<(), UserErrors> {
     let Some(flag) = args.ansible.flag() else { return Ok(()) };
     let mut refusals = UserErrors::default();
@@ -85,8 +86,8 @@ pub fn check(args: &Args) -> Result<(), UserErrors> {
     refusals.settle()
 }
 
-/// Reads the role or playbook, or creates it, and derives everything from it. The options of the resource say which one it is. `tree` is
-/// that of the project.
+/// Reads or creates the role or playbook, and derives the operator from it. Sets the options of the resource to the
+/// role or playbook. `tree` is the tree of the project.
 pub fn operator(
     args: &AnsibleArgs,
     resource: &mut Resource,
@@ -138,18 +139,18 @@ fn options(source: &Source) -> Options {
     }
 }
 
-/// The kind of a watch of operator-sdk.
+/// A kind imported from a watch of operator-sdk.
 pub struct Imported {
-    /// The role or playbook of the watch, then that of its finalizer.
+    /// The role or playbook of the watch, then the one of its finalizer.
     pub sources: Vec<Source>,
     pub watch: scaffold::Watch,
     pub existing: Existing,
     pub samples: Vec<(String, String)>,
-    /// Keys of the spec reach Ansible in snake case.
+    /// The keys of the spec are converted to snake case for Ansible.
     pub is_snake_case: bool,
 }
 
-/// The operator of a watch of operator-sdk, and the rules that its tasks need. All files are in `files`.
+/// The operator of a watch of operator-sdk, and the permissions that its tasks need. `files` contains all files.
 pub fn import(
     imported: Imported,
     files: &Files,
@@ -171,7 +172,7 @@ pub fn import(
     let content = Content::new(sources, files.clone());
     let (parameters, rules) = operator.derive(&content, resource, file, found);
     let parameters = if is_snake_case { parameters } else { ansible::as_variables(parameters) };
-    // A variable that only has a default is internal to a role whose users know the CRD.
+    // Users of an existing CRD know its fields. Without argument specs, other variables of the role are internal.
     let (existing, parameters) = match existing.spec {
         Some(crd) if !content.has_argument_specs() => {
             (Existing { spec: Some(described(crd, &parameters)), ..existing }, Object::default())
@@ -192,7 +193,7 @@ impl Operator {
         }
     }
 
-    /// The type, the sample and the permissions.
+    /// Derives the type, the sample and the permissions.
     fn derive(
         &mut self,
         content: &Content,
@@ -214,7 +215,7 @@ impl Operator {
     }
 }
 
-/// The name of a role; empty: that of the kind.
+/// The name of a role. If `name` is empty, the name of the kind.
 fn role_name(name: &str, kind: &Kind) -> Result<String, UserError> {
     let name = if ["", "true"].contains(&name) { kind.module() } else { name.trim_end_matches('/').into() };
     let name = name.strip_prefix("roles/").map(str::to_owned).unwrap_or(name);
@@ -230,7 +231,7 @@ fn role_name(name: &str, kind: &Kind) -> Result<String, UserError> {
     }
 }
 
-/// The path of a playbook in the project; empty: it has the name of the kind.
+/// The path of a playbook in the project. If `path` is empty, the playbook has the name of the kind.
 fn playbook_path(path: &str, kind: &Kind) -> Result<String, UserError> {
     if ["", "true"].contains(&path) {
         return Ok(format!("playbooks/{}.yml", kind.module()));
@@ -248,7 +249,7 @@ fn playbook_path(path: &str, kind: &Kind) -> Result<String, UserError> {
     }
 }
 
-/// The kinds that are known without a cluster, with those of the project and a new one.
+/// The kinds that are known without a cluster: built-in kinds, those of the project, and the new one.
 fn known_with(file: &ProjectFile, new: &Resource) -> Known {
     chart::known(file, &[(new.full_group(), new.kind.to_string(), new.plural().to_string())])
 }
@@ -278,7 +279,7 @@ fn text(source: &Source, markers: &str) -> String {
     )
 }
 
-/// The permissions that do not match their roles and playbooks.
+/// A diagnostic for each permissions file that does not match its role or playbook.
 pub fn stale(tree: &Tree, project: &ProjectFile) -> Vec<Stale> {
     let kinds = project.resources.iter().filter_map(|resource| Some((resource, source_of(resource)?)));
     let stale = kinds.flat_map(|(resource, source)| {
@@ -288,7 +289,8 @@ pub fn stale(tree: &Tree, project: &ProjectFile) -> Vec<Stale> {
     stale.collect()
 }
 
-/// The roles and playbooks that a controller runs, for its finalizer as well: `.role("…")` and `.playbook("…")` in its text.
+/// The roles and playbooks that a controller runs, including those of its finalizer: `.role("…")` and `.playbook("…")`
+/// in its source.
 fn sources(main: &Source, controller: &str) -> Vec<Source> {
     let mut sources = vec![main.clone()];
     for (method, source) in [("role(\"", Source::Role as fn(String) -> Source), ("playbook(\"", Source::Playbook)] {
@@ -302,7 +304,7 @@ fn sources(main: &Source, controller: &str) -> Vec<Source> {
     sources
 }
 
-/// The text of a kind's controller.
+/// The source of a kind's controller.
 fn controller(tree: &Tree, resource: &Resource) -> Result<String, ReadError> {
     let permissions = scaffold::generated_permissions(&api_of_resource(resource));
     let path = format!("{}.rs", permissions.trim_end_matches("/permissions.rs"));

@@ -1,10 +1,10 @@
-//! The arguments of `opctl create api`, and those that made an entry of PROJECT.
+//! The arguments of `opctl create api`: those of a new kind, and those with which an entry of PROJECT was created.
 
 use std::path::PathBuf;
 
 use opctl_model::project::{Controller, Options, Resource};
 
-/// Arguments of `create api`, not checked yet.
+/// Arguments of `create api`, not validated yet.
 #[derive(Clone, Debug, Default)]
 pub struct Args {
     pub group: Option<String>,
@@ -25,24 +25,25 @@ pub struct Args {
     pub external_crd_version: Option<String>,
     /// The Rust type of an external kind.
     pub external_type: Option<String>,
-    /// The part that PROJECT keeps as it is.
+    /// The part that is stored in PROJECT unchanged.
     pub options: Options,
 }
 
 /// A Helm chart that becomes a kind.
 #[derive(Clone, Debug, Default)]
 pub struct ChartArgs {
-    /// A folder, an archive, `REPO/CHART`, a name in `repo`, a URL or `oci://…`; empty: helm's starter chart.
+    /// A folder, an archive, `REPO/CHART`, a name in `repo`, a URL or `oci://…`. An empty string selects helm's starter
+    /// chart.
     pub chart: Option<String>,
     pub repo: Option<String>,
     pub version: Option<String>,
-    /// A file with values that the chart requires.
+    /// A file with the values that the chart requires.
     pub values: Option<PathBuf>,
-    /// `KIND.GROUP=PLURAL`
+    /// Plurals of kinds, as `KIND.GROUP=PLURAL`.
     pub kinds: Vec<String>,
 }
 
-/// A role or playbook that becomes a kind; empty: it has the name of the kind.
+/// A role or playbook that becomes a kind. An empty string selects the name of the kind.
 #[derive(Clone, Debug, Default)]
 pub struct AnsibleArgs {
     pub role: Option<String>,
@@ -50,7 +51,7 @@ pub struct AnsibleArgs {
 }
 
 impl AnsibleArgs {
-    /// The flag that was given, if any.
+    /// The given flag, if any.
     pub fn flag(&self) -> Option<&'static str> {
         let playbook = self.playbook.as_ref().map(|_| "--ansible-playbook");
         playbook.or(self.role.as_ref().map(|_| "--ansible-role"))
@@ -58,10 +59,10 @@ impl AnsibleArgs {
 }
 
 impl Args {
-    /// The arguments that made an entry of PROJECT.
+    /// The arguments with which an entry of PROJECT was created.
     pub fn of(resource: &Resource) -> Self {
         let mut options = resource.options.clone();
-        // The option stays in PROJECT when somebody removes the controller by hand.
+        // The option stays in PROJECT if a user deletes the controller by hand.
         options.finalizer &= resource.controller;
         Self {
             group: Some(resource.group.to_string()),
@@ -76,9 +77,9 @@ impl Args {
         }
     }
 
-    /// The arguments that made a named controller of an entry.
+    /// The arguments with which a named controller of an entry was created.
     pub fn of_controller(resource: &Resource, controller: &Controller) -> Self {
-        // With an image, the type is given once more, because it describes the image, too.
+        // The controller of an image needs the arguments of the type as well, because the type describes the image.
         let runs_image = controller.options.image;
         let main = Self::of(resource);
         Self {
@@ -92,7 +93,7 @@ impl Args {
         }
     }
 
-    /// Nothing says what kind of controller this is.
+    /// `true` if the arguments give names only, so nothing determines the type of controller.
     pub fn is_about_names_only(&self) -> bool {
         let Options { short_names, categories, .. } = self.options.clone();
         let others = [
@@ -106,7 +107,7 @@ impl Args {
         !others.contains(&true)
     }
 
-    /// The first flag about the controller's name and what it watches, if any was given.
+    /// The first given flag for the controller's name or the kinds that it watches.
     pub fn wiring_flag(&self) -> Option<&'static str> {
         let flags = [
             ("--controller-name", self.controller_name.is_some()),
@@ -116,7 +117,7 @@ impl Args {
         flags.iter().find(|(_, is_given)| *is_given).map(|(flag, _)| *flag)
     }
 
-    /// The first flag that describes a new type, if any was given.
+    /// The first given flag that describes a new type.
     pub fn type_flag(&self) -> Option<&'static str> {
         let flags = [
             ("--plural", self.plural.is_some()),

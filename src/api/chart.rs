@@ -1,12 +1,15 @@
-//! Operators for Helm charts: fetches and renders a chart, and derives the type, the permissions and the sample of its kind.
+//! Operators for Helm charts: fetches and renders a chart, and derives the type, the permissions and the sample of its
+//! kind.
 //!
-//! All of it happens before anything is written. [`stale`] derives the permissions again for a chart in a project that has changed.
+//! All of this happens before any file is written. [`stale`] derives the permissions again if a chart in a project has
+//! changed.
 //!
-//! The permissions are markers in a generated file, `permissions.rs`, which `opctl manifests` reads without helm. The file has a checksum of the
-//! chart, and `opctl check` renders the chart again only if it differs.
+//! The permissions are markers in a generated file, `permissions.rs`, which `opctl manifests` reads without helm. The
+//! file contains a checksum of the chart, and `opctl check` renders the chart again only if the checksum differs.
 //!
-//! For a newer version of a chart, the version that the project has is fetched, too. The files that would be created with each are compared,
-//! and the differences are edits of the user's files (`Edit::Lines`), so no state is needed to tell edits from updates.
+//! To update a chart, the version in the project is fetched as well. The files that both versions would create are
+//! compared, and the differences become edits of the user's files (`Edit::Lines`), so no stored state is needed to
+//! distinguish the user's edits from updates.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -36,9 +39,9 @@ use opctl_source::emit;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operator {
     pub scaffold: scaffold::Chart,
-    /// Beside the one that is scaffolded, or in its place: names and texts.
+    /// In addition to the scaffolded sample, or instead of it: file names and texts.
     pub samples: Vec<(String, String)>,
-    /// Below the folder of the chart.
+    /// Paths are relative to the folder of the chart.
     pub files: Files,
     /// The text of `permissions.rs`.
     pub permissions: String,
@@ -47,7 +50,7 @@ pub struct Operator {
 }
 
 impl Operator {
-    /// The operator of a kind in PROJECT, as far as it is known without the chart.
+    /// The operator of a kind in PROJECT, with the parts that are known without the chart.
     pub fn known(folder: &str, resource: &Resource, is_first: bool) -> Self {
         let adopted = resource.options.helm_imported.then(scaffold::Adopted::default);
         let (folder, spec) = (folder.to_owned(), scaffold::Spec::default());
@@ -66,9 +69,9 @@ pub struct Fetched {
     workspace: Workspace,
     chart: Chart,
     files: Files,
-    /// The name of its folder in `helm-charts`.
+    /// The name of the chart's folder in `helm-charts`.
     folder: String,
-    /// The user's.
+    /// The values from the user's file.
     values: Value,
     kinds: Vec<(String, String, String)>,
     imported: Option<Imported>,
@@ -83,13 +86,13 @@ pub struct Imported {
 }
 
 impl Imported {
-    /// For a kind that was imported before: only its type depends on that.
+    /// For a kind that was imported by an earlier command. Only its type depends on this.
     fn again() -> Self {
         Self { adopted: Some(scaffold::Adopted::default()), ..Self::default() }
     }
 }
 
-/// Refuses arguments that have no effect without a chart, or do not fit one.
+/// Refuses arguments that have no effect without a chart, or cannot be combined with one.
 pub fn check(args: &Args) -> Result<(), UserErrors> {
     let mut refusals = UserErrors::default();
     let chart = &args.chart;
@@ -136,7 +139,7 @@ pub fn check(args: &Args) -> Result<(), UserErrors> {
     refusals.settle()
 }
 
-/// Fetches the chart, if there is one, and fills in the names that follow from it.
+/// Fetches the chart, if one is given, and sets the arguments that follow from it.
 pub fn fetch(args: &mut Args, report: Report) -> anyhow::Result<Option<Fetched>> {
     check(args)?;
     let Some(reference) = args.chart.chart.clone() else { return Ok(None) };
@@ -178,7 +181,7 @@ pub fn import(
 }
 
 impl Fetched {
-    /// Renders the chart, and derives everything from it. The options of the resource say which chart it is.
+    /// Renders the chart and derives the operator from it. Sets the options of the resource to the chart.
     pub fn operator(
         mut self,
         args: &ChartArgs,
@@ -227,7 +230,7 @@ impl Fetched {
         Ok(operator)
     }
 
-    /// The part that follows from the files alone.
+    /// Derives the part that needs only the files, without rendering the chart.
     fn described(self, resource: &Resource) -> Result<Operator, UserError> {
         let (schema, _) = chart::schema(&self.chart)?;
         let sample = spec::sample(&schema, &merged(spec::required(&schema), &self.values), chart::WORDS);
@@ -247,14 +250,14 @@ impl Fetched {
     }
 }
 
-/// The spec of a kind, as templates know it.
+/// The spec of a kind, as data for the templates.
 pub fn spec_of(kind: &Kind, schema: &Object, sample: String, words: Words) -> scaffold::Spec {
     let spec::Types { attributes, fields, others, has_map, has_value } = spec::types(kind.as_str(), schema, words);
     scaffold::Spec { attributes, fields, others, has_map, has_value, sample, ..scaffold::Spec::default() }
 }
 
-/// The chart of a request in the version that the project has, if that is another one of a repository or a registry: the same request as
-/// it was then, without permissions.
+/// The chart of a request in the version that the project has, if that version differs and comes from a repository or
+/// registry: the request that created it, without permissions.
 pub fn earlier(
     args: &Args,
     new: &Request,
@@ -305,7 +308,7 @@ pub fn path_of(folder: &str) -> String {
     format!("helm-charts/{folder}")
 }
 
-/// The place of the chart that `--helm-chart` names.
+/// The source of the chart for the value of `--helm-chart`.
 fn source(reference: &str, args: &Args) -> Result<Source, UserError> {
     let ChartArgs { repo, version, .. } = &args.chart;
     if reference.is_empty() {
@@ -344,7 +347,7 @@ fn refuse_other_helm() -> Result<(), UserError> {
     Err(UserError::new(message).help(help))
 }
 
-/// `Widget.example.com=widgets`
+/// Parses `Widget.example.com=widgets`.
 fn kind(text: &str) -> Result<(String, String, String), UserError> {
     let parts = text.split_once('=').and_then(|(name, plural)| Some((name.split_once('.')?, plural)));
     let Some(((kind, group), plural)) = parts else {
@@ -367,7 +370,7 @@ fn user_values(path: &Path) -> Result<Value, UserError> {
     }
 }
 
-/// The second value over the first.
+/// Merges two values; `above` has precedence.
 fn merged(below: Value, above: &Value) -> Value {
     match (below, above) {
         (Value::Object(mut below), Value::Object(above)) => {
@@ -381,16 +384,18 @@ fn merged(below: Value, above: &Value) -> Value {
     }
 }
 
-/// The kinds that are known without a cluster, with those of the project.
+/// The kinds that are known without a cluster: built-in kinds, those of the project, and `more`.
 pub fn known(project: &ProjectFile, more: &[(String, String, String)]) -> Known {
     let own = project.resources.iter().map(|it| (it.full_group(), it.kind.to_string(), it.plural().to_string()));
     Known::with(own.chain(more.iter().cloned()))
 }
 
-/// So many renderings take some ten seconds. The rest is rendered with every switch on.
+/// The maximum number of renderings; this many take about ten seconds. The remaining switches are rendered together,
+/// all on.
 const MOST_VARIANTS: usize = 40;
 
-/// The chart with the values that it has to have; then with independent switches changed, until each was; and with all of them on.
+/// Renders the chart with its required values, then with independent switches changed until each one was changed, and
+/// finally with all of them on.
 fn renders(folder: &Path, chart: &Chart, base: &Value, report: Report) -> Result<Vec<Render>, HelmError> {
     let served = chart::served(chart);
     let render = |cause: Cause, values: &Value| {
@@ -431,7 +436,7 @@ fn renders(folder: &Path, chart: &Chart, base: &Value, report: Report) -> Result
         for (result, (cause, _)) in results.into_iter().zip(next) {
             match (result, cause) {
                 (Ok(render), _) => renders.push(render),
-                // Values may exclude each other.
+                // Values may be mutually exclusive.
                 (Err(_), Cause::Changed(mut group)) if group.len() > 1 => {
                     let second = group.split_off(group.len() / 2);
                     open.extend([second, group].map(changed));
@@ -440,7 +445,7 @@ fn renders(folder: &Path, chart: &Chart, base: &Value, report: Report) -> Result
             }
         }
     }
-    // The order in which they ended depends on the machine.
+    // Renderings finish in an order that depends on the machine.
     let place = |cause: &Cause| match cause {
         Cause::None => 0,
         Cause::Changed(group) => 1 + switches.iter().position(|it| group.first() == Some(it)).unwrap_or_default(),
@@ -456,7 +461,7 @@ fn renders(folder: &Path, chart: &Chart, base: &Value, report: Report) -> Result
     Ok(renders)
 }
 
-/// The generated file: the markers that `opctl manifests` reads, and what they were made of.
+/// The generated file: the markers that `opctl manifests` reads, and the checksum of the chart.
 fn text(folder: &str, files: &Files, markers: &str) -> String {
     format!(
         "//{} Run `opctl check --fix` after a change of the chart.\n//! The permissions that the chart `{folder}` needs.\n//\n// {SUM}{}\n{markers}",
@@ -465,7 +470,7 @@ fn text(folder: &str, files: &Files, markers: &str) -> String {
     )
 }
 
-/// Before the checksum of the chart.
+/// Prefix of the line with the checksum of the chart.
 const SUM: &str = "SHA-256 of helm-charts: ";
 
 fn digest(files: &Files) -> String {
@@ -491,7 +496,7 @@ fn refusals(errors: Vec<ChartError>) -> UserErrors {
     UserErrors(errors.into_iter().map(UserError::from).collect())
 }
 
-/// A helm that Ctrl-C ended is no mistake of the chart.
+/// Reports an interruption instead of an error of the chart if Ctrl-C stopped helm.
 fn unless_interrupted<T>(result: Result<T, HelmError>, workspace: &Workspace) -> anyhow::Result<T> {
     if workspace.is_interrupted() {
         return Err(ApplyError::Interrupted.into());
@@ -499,10 +504,10 @@ fn unless_interrupted<T>(result: Result<T, HelmError>, workspace: &Workspace) ->
     result.map_err(|error| UserError::from(error).into())
 }
 
-/// Permissions of a chart that are not those that it needs now.
+/// Permissions of a chart that differ from those that it needs now.
 pub struct Stale {
     pub diagnostic: Diagnostic,
-    /// The path and the text of the file, if it could be made again.
+    /// The path and the text of the new file, if it could be generated.
     pub fixed: Option<(String, String)>,
     /// Warnings about the new text.
     pub notes: Vec<Diagnostic>,
@@ -514,7 +519,7 @@ pub fn stale(tree: &Tree, project: &ProjectFile, report: Report) -> Vec<Stale> {
     charts.filter_map(|(resource, folder)| stale_of(tree, project, resource, folder, report)).collect()
 }
 
-/// The same without running helm, for those that report it only.
+/// The same without helm, for callers that only report the problem.
 pub fn changed(tree: &Tree, project: &ProjectFile) -> Vec<Diagnostic> {
     let charts = project.resources.iter().filter_map(|resource| Some((resource, folder_of(resource)?)));
     let changed = charts.filter_map(|(resource, folder)| {
@@ -533,11 +538,11 @@ fn changed_message(folder: &str) -> String {
     format!("the chart `{folder}` has changed, and may need other permissions")
 }
 
-/// A chart that is not the one that its permissions were derived from.
+/// A chart that differs from the one that its permissions were derived from.
 struct Changed {
-    /// Of the permissions.
+    /// The path of the file with the permissions.
     path: String,
-    /// The place of their checksum.
+    /// The position of the checksum in that file.
     at: Span,
     /// The files of the chart, or the reason why they cannot be read.
     files: Result<Files, String>,
@@ -560,7 +565,7 @@ impl Changed {
     }
 }
 
-/// The files of a chart in the project, by their paths from its folder.
+/// The files of a chart in the project, by path relative to the chart's folder.
 fn files_of(tree: &Tree, folder: &str) -> anyhow::Result<Files> {
     let base = path_of(folder);
     let mut files = Files::default();

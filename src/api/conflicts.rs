@@ -1,4 +1,4 @@
-//! Conflicts of a new type or controller with those that PROJECT has.
+//! Conflicts of a new type or controller with existing ones in PROJECT.
 
 use crate::error::{UserError, UserErrors};
 use crate::scaffold::Wiring;
@@ -10,7 +10,8 @@ pub fn served_elsewhere<'a>(project: &'a ProjectFile, resource: &Resource) -> Op
     others.find(|other| other.controller)
 }
 
-/// Refuses two names that would be the same module, file or CustomResourceDefinition. `controller` is the module of a new one.
+/// Refuses two names that would produce the same module, file or CustomResourceDefinition. `controller` is the module
+/// of a new controller.
 pub fn refuse_clashes(project: &ProjectFile, resource: &Resource, controller: Option<&str>, refusals: &mut UserErrors) {
     let (group_module, kind_module) = (resource.group_module(), resource.kind.module());
     let others = project.resources.iter().filter(|other| !other.is_same_kind(resource));
@@ -59,9 +60,9 @@ pub fn refuse_clashes(project: &ProjectFile, resource: &Resource, controller: Op
     }
 }
 
-/// Refuses a controller that does not fit the type. A controller for an image requires a type that `--image` made, and is the only such
-/// one of its kind: its Deployments have the names of the objects, and `scale` is about one. A plain controller without a name writes the
-/// whole status, so it requires a plain type.
+/// Refuses a controller that does not match the type. A controller for an image requires a type that was created with
+/// `--image`, and a kind has only one: its Deployments are named after the objects, and the `scale` subresource
+/// controls one Deployment. A plain controller without a name writes the whole status, so it requires a plain type.
 pub fn refuse_what_the_type_cannot(
     project: &ProjectFile,
     resource: &Resource,
@@ -101,7 +102,7 @@ pub fn refuse_what_the_type_cannot(
     }
 }
 
-/// Refuses two controllers of one kind in one file: `captain`, and the one that is called after `Captain`.
+/// Refuses two controllers of one kind in one file, such as `captain` and the default controller of `Captain`.
 pub fn refuse_second_of_a_module(
     project: &ProjectFile,
     resource: &Resource,

@@ -1,4 +1,4 @@
-//! The spec of a kind whose CRD another operator had: its fields, columns and subresources stay as they are.
+//! The spec of a kind with an existing CRD of another operator: its fields, columns and subresources are kept.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use opctl_charts::operator_sdk::{Existing, with_parameters};
 use opctl_charts::spec::{Object, Words};
 use opctl_model::names::Kind;
 
-/// The spec, as templates know it. Parameters that the CRD does not list take any value.
+/// The spec, as data for the templates. Parameters that the CRD does not list accept any value.
 pub fn spec(kind: &Kind, mut existing: Existing, parameters: Object, sample: String, words: Words) -> scaffold::Spec {
     let crd = existing.spec.take();
     let has_crd = crd.is_some();
@@ -25,7 +25,7 @@ pub fn spec(kind: &Kind, mut existing: Existing, parameters: Object, sample: Str
     }
 }
 
-/// Fields in a CRD, and what kube calls them.
+/// Fields in a CRD, and their names in kube.
 const COLUMN: [(&str, &str); 6] = [
     ("name", "name"),
     ("type", "type_"),
@@ -40,7 +40,7 @@ const SCALE: [(&str, &str); 3] = [
     ("labelSelectorPath", "label_selector_path"),
 ];
 
-/// `printcolumn(name = "Ready", …)`, as rustfmt breaks it.
+/// Renders `printcolumn(name = "Ready", …)` with rustfmt's line breaks.
 fn argument(name: &str, values: &Value, names: &[(&str, &str)]) -> String {
     let values = names.iter().filter_map(|(key, name)| {
         let value = match values.get(*key)? {

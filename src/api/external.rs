@@ -1,4 +1,4 @@
-//! Resolves external kinds, which other projects serve, from their Rust types or from their CRDs.
+//! Resolves external kinds, which other projects serve, from their Rust types or CRDs.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use opctl_model::names::{Domain, Group, Kind, Plural, TypePath, Version};
 use opctl_model::project::{Options, Origin, ProjectFile, Resource, Tree, Webhooks};
 use opctl_source as source;
 
-/// The kind of another project that PROJECT has by this name, with its full group.
+/// The external kind in PROJECT with these names and its full group.
 pub fn known<'a>(names: &Names, project: &'a ProjectFile) -> Option<&'a Resource> {
     project.resources.iter().find(|resource| {
         matches!(resource.origin, Origin::External { .. })
@@ -46,7 +46,7 @@ pub fn of_type(
     }
 }
 
-/// The kind of a CRD, and its types.
+/// The kind of a CRD, and the source of its types.
 pub fn of_crd(file: &Path, version: Option<&str>, project: &ProjectFile) -> anyhow::Result<(Resource, String)> {
     let text = std::fs::read_to_string(file).map_err(|error| {
         UserError::new(format!("`{}` cannot be read: {error}", file.display())).help("name the file of a CRD")
@@ -77,7 +77,7 @@ pub fn of_crd(file: &Path, version: Option<&str>, project: &ProjectFile) -> anyh
     Ok((resource.with_controllers_of(known), found.rust))
 }
 
-/// Refuses a type whose crate is not among the dependencies.
+/// Refuses a type from a crate that is not a dependency.
 pub fn refuse_unknown_crate(path: &str, tree: &Tree) -> Result<(), UserError> {
     let path = TypePath::parse(path)?;
     match path.krate() {

@@ -1,7 +1,8 @@
-//! APIs of a project, i.e. types and controllers: arguments of `create api` → a checked [`Request`] → the [`plan`] of its changes.
+//! APIs of a project, i.e. types and controllers: turns arguments of `create api` into a validated [`Request`], and
+//! that into a [`plan`].
 //!
-//! PROJECT keeps the part of the arguments that the scaffold depends on, so [`rescaffold`] renders a whole project again. Nothing here knows
-//! the console: questions are parameters, and what takes time reports [`Message`]s.
+//! PROJECT stores the arguments that the scaffold depends on, so [`rescaffold`] can render a whole project again. This
+//! module does not know the console: questions are parameters, and slow operations report [`Message`]s.
 
 pub mod adopted;
 pub mod ansible;
@@ -26,7 +27,7 @@ pub use request::{Request, complete};
 
 use opctl_model::diagnostic::Diagnostic;
 
-/// A message of an operation that may take long.
+/// A message of a slow operation.
 #[derive(Clone, Copy)]
 pub enum Message<'a> {
     /// The current step; replaced by the next message.
@@ -36,10 +37,10 @@ pub enum Message<'a> {
     Diagnostics(&'a [Diagnostic]),
 }
 
-/// Shows messages.
+/// Displays messages.
 pub type Report<'a> = &'a dyn Fn(Message);
 
-/// Names in backticks, sorted, each once.
+/// The names in backticks, sorted and without duplicates.
 pub fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let mut names: Vec<&str> = names.collect();
     names.sort_unstable();

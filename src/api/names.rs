@@ -1,4 +1,4 @@
-//! The names in the arguments of `create api`, and the workload.
+//! Parses the names in the arguments of `create api`, and the workload.
 
 use super::Args;
 use crate::error::{UserError, UserErrors};
@@ -6,7 +6,7 @@ use crate::scaffold::Workload;
 use opctl_model::names::{Group, Image, Kind, Plural, Version, parse_label};
 use opctl_model::project::WorkloadOptions;
 
-/// Valid names.
+/// Validated names.
 pub struct Names {
     pub group: Group,
     pub version: Version,
@@ -18,7 +18,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// Reports everything that is missing or invalid at once.
+    /// Parses the names. All missing and invalid ones are reported at once.
     pub fn parse(args: &Args) -> Result<Self, UserErrors> {
         let mut refusals = UserErrors::default();
         if let Some(refusal) = missing(args) {
@@ -42,7 +42,7 @@ impl Names {
     }
 }
 
-/// One refusal for all missing names.
+/// One error for all missing names.
 fn missing(args: &Args) -> Option<UserError> {
     let flags = [
         ("--group", "cache", args.group.is_some()),
@@ -56,7 +56,7 @@ fn missing(args: &Args) -> Option<UserError> {
     (!names.is_empty()).then(|| refusal.help(format!("specify what to create, e.g. `{}`", examples.join(" "))))
 }
 
-/// The container that `--image` and the flags about it describe.
+/// The container that `--image` and its flags describe.
 fn workload(args: &WorkloadOptions, refusals: &mut UserErrors) -> Option<Workload> {
     let Some(image) = &args.image else {
         let about_one = [

@@ -1,4 +1,4 @@
-//! Requests → the plan of the changes in a project, without manifests.
+//! Turns requests into the plan of the changes in a project, without manifests.
 
 use serde_json::{Map, Value};
 
@@ -28,8 +28,8 @@ pub fn plan(requests: &[Request], file: &ProjectFile, tree: &Tree) -> anyhow::Re
     Ok(plan)
 }
 
-/// The changes from one request to another. Edits stay where the two are equal, and are conflicts elsewhere. Also returns the samples that
-/// were edited, which stay.
+/// The changes from one request to another. The user's edits are kept where the requests are equal, and are conflicts
+/// elsewhere. Also returns the edited samples, which are kept.
 pub fn update(
     request: &Request,
     earlier: &Request,
@@ -80,7 +80,7 @@ fn refuse_imported_names(request: &Request) -> Result<(), UserErrors> {
     Err(UserErrors(vec![refusal.help(format!("choose another kind, or leave out `{option}`"))]))
 }
 
-/// The project as templates know it.
+/// The project, as data for the templates.
 pub fn project_of(file: &ProjectFile, tree: &Tree) -> anyhow::Result<Project> {
     Ok(Project {
         charts: file.resources.iter().any(|resource| chart::folder_of(resource).is_some()),
@@ -89,8 +89,8 @@ pub fn project_of(file: &ProjectFile, tree: &Tree) -> anyhow::Result<Project> {
     })
 }
 
-/// Changes the files of a project that are different once it installs charts or runs Ansible. Texts for people are changed if they still
-/// are as scaffolded.
+/// Changes the project's files that differ once it installs charts or runs Ansible. Documentation is changed only if it
+/// is unedited.
 pub fn switch(plan: &mut Plan, from: &Project, to: &Project, tree: &Tree) -> anyhow::Result<()> {
     let workspace = workspace(tree)?;
     let [from, to] = [from, to].map(|it| scaffold::init(&Project { workspace: workspace.clone(), ..it.clone() }));
@@ -104,7 +104,7 @@ pub fn switch(plan: &mut Plan, from: &Project, to: &Project, tree: &Tree) -> any
     Ok(())
 }
 
-/// The way from a project up to the root of the cargo workspace around it.
+/// The relative path from a project up to the root of its cargo workspace.
 pub fn workspace(tree: &Tree) -> Result<Option<String>, SourceErrors> {
     let root = project::workspace_above(tree.root()).map_err(|problem| SourceErrors::from(vec![problem]))?;
     let depth = root.and_then(|root| Some(tree.root().strip_prefix(root).ok()?.components().count()));
@@ -121,7 +121,7 @@ pub fn add(plan: &mut Plan, project: &Project, request: &Request) {
     let types = types.map(|mut rendered| {
         request.copy.iter().for_each(|copy| copy.replace(&mut rendered, &request.resource));
         if versions::is_unserved(&request.resource) {
-            // Nobody can create its sample.
+            // A version that is not served cannot have a sample.
             rendered.files.retain(|file| !file.path.starts_with("config/samples/"));
             rendered.insertions.retain(|insertion| !insertion.path.starts_with("config/samples/"));
         }
@@ -131,7 +131,7 @@ pub fn add(plan: &mut Plan, project: &Project, request: &Request) {
     types.into_iter().chain(controller).for_each(|rendered| add_rendered(plan, rendered));
     if let Some(operator) = &request.chart {
         let folder = chart::path_of(&operator.scaffold.folder);
-        // Another kind may have the same chart.
+        // Another kind may use the same chart.
         for (path, text) in &operator.files.texts {
             plan.changes.entry(format!("{folder}/{path}")).or_insert_with(|| Change::Scaffold(text.clone()));
         }
@@ -147,7 +147,7 @@ pub fn add(plan: &mut Plan, project: &Project, request: &Request) {
     }
     if let Some(operator) = &request.ansible {
         for (path, text) in &operator.files {
-            // Another kind may have the same role.
+            // Another kind may use the same role.
             plan.changes.entry(path.clone()).or_insert_with(|| Change::Scaffold(text.clone()));
         }
         add_samples(plan, &api, &operator.samples);
@@ -166,7 +166,7 @@ pub fn add(plan: &mut Plan, project: &Project, request: &Request) {
     }
     if let Some(copy) = &request.copy {
         for (path, text) in copy.texts(&request.resource) {
-            // Another kind may have it, too.
+            // Another kind may use the same file.
             plan.changes.entry(path).or_insert_with(|| Change::Scaffold(text));
         }
     }
@@ -176,7 +176,7 @@ pub fn add(plan: &mut Plan, project: &Project, request: &Request) {
     }
 }
 
-/// Adds samples, one of which may have the name of the one that is scaffolded.
+/// Adds samples; one of them may have the name of the scaffolded sample.
 fn add_samples(plan: &mut Plan, api: &scaffold::Api, samples: &[(String, String)]) {
     for (name, text) in samples {
         plan.changes.insert(format!("config/samples/{name}"), Change::Scaffold(text.clone()));
@@ -187,12 +187,12 @@ fn add_samples(plan: &mut Plan, api: &scaffold::Api, samples: &[(String, String)
     }
 }
 
-/// Writes a resource into PROJECT.
+/// Adds the entry of a resource to PROJECT.
 pub fn enter(plan: &mut Plan, fields: Map<String, Value>) {
     plan.edit(PROJECT, Edit::YamlEntry { key: "resources".into(), identity: Resource::identity(), fields });
 }
 
-/// Adds new files, and edits of those that may be there.
+/// Adds new files, and edits of files that may exist.
 pub fn add_rendered(plan: &mut Plan, rendered: Rendered) {
     for file in rendered.files {
         plan.scaffold(file.path, file.text);
@@ -224,7 +224,7 @@ fn api_of(request: &Request) -> scaffold::Api {
     }
 }
 
-/// The webhooks of a kind without those that are kept.
+/// The webhooks of a kind, without those of `kept`.
 pub fn webhooks_of(resource: &Resource, kept: Option<&Resource>, project: &Project) -> Webhooks {
     let (api, webhooks) = (api_of_resource(resource), &resource.webhooks);
     let is_kept = |of: fn(&Resource) -> bool| kept.is_some_and(of);

@@ -7,7 +7,7 @@ use super::rescaffold::Texts;
 use crate::error::UserError;
 use crate::scaffold;
 
-/// The error of a record that cannot be read, with the ways out.
+/// The error for a record that cannot be read, with possible fixes.
 pub fn refusal(error: RecordError<ReadError>) -> anyhow::Error {
     match error {
         RecordError::Read(error) => error.into(),
@@ -18,7 +18,7 @@ pub fn refusal(error: RecordError<ReadError>) -> anyhow::Error {
     }
 }
 
-/// The reason why a creation cannot be undone.
+/// The error for a creation that cannot be undone.
 pub fn inverse_error(error: InverseError<ReadError>) -> anyhow::Error {
     match error {
         InverseError::Record(error) => refusal(error),
@@ -26,7 +26,7 @@ pub fn inverse_error(error: InverseError<ReadError>) -> anyhow::Error {
     }
 }
 
-/// The record of a project, and its texts by path.
+/// The record of a project, and the recorded texts by path.
 pub fn texts(tree: &Tree) -> anyhow::Result<Option<(Record, Texts)>> {
     let read = |path: &str| tree.read(path);
     let Some(record) = Record::read(read).map_err(refusal)? else { return Ok(None) };
@@ -44,8 +44,8 @@ pub fn texts(tree: &Tree) -> anyhow::Result<Option<(Record, Texts)>> {
     Ok(Some((record, texts)))
 }
 
-/// Removes markers from recorded texts that an earlier `opctl check --fix` added to the record: no template renders them, so an update
-/// would delete them from the user's files.
+/// Removes markers from recorded texts that an earlier `opctl check --fix` added to the record: no template renders
+/// them, so an update would delete them from the user's files.
 pub fn without_fixes(record: &Record, recorded: &mut Texts, rendered: &Texts) {
     let is_marker =
         |line: &&str| line.trim_start().trim_start_matches('/').trim_start().starts_with("+kubebuilder:rbac:");
@@ -61,7 +61,7 @@ pub fn without_fixes(record: &Record, recorded: &mut Texts, rendered: &Texts) {
     }
 }
 
-/// The text of a file as opctl wrote it; without a record of it, as it is.
+/// The text of a file as opctl wrote it. Without a record, the current text.
 pub fn written(tree: &Tree, path: &str) -> anyhow::Result<Option<String>> {
     match recorded(tree, path)? {
         Some(text) => Ok(Some(text)),
@@ -69,7 +69,7 @@ pub fn written(tree: &Tree, path: &str) -> anyhow::Result<Option<String>> {
     }
 }
 
-/// The text of a file as opctl wrote it, if there is a record of it.
+/// The recorded text of a file, as opctl wrote it.
 pub fn recorded(tree: &Tree, path: &str) -> anyhow::Result<Option<String>> {
     let read = |path: &str| tree.read(path);
     match Record::read(read).map_err(refusal)? {

@@ -1,4 +1,4 @@
-//! A checked request of `create api`: what it adds to a project.
+//! A validated request of `create api`: the changes to a project.
 
 use super::chart::Fetched;
 use super::conflicts::{refuse_clashes, refuse_second_of_a_module, refuse_what_the_type_cannot, served_elsewhere};
@@ -9,10 +9,10 @@ use crate::error::{UserError, UserErrors};
 use crate::scaffold::{self, Wiring, Workload};
 use opctl_model::project::{Controller, ControllerOptions, Options, ProjectFile, Resource, Tree};
 
-/// A request that the project can fulfil.
+/// A request that is valid for the project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The entry of PROJECT as it will be.
+    /// The new entry of PROJECT.
     pub resource: Resource,
     /// The request adds the type.
     pub adds_type: bool,
@@ -20,23 +20,23 @@ pub struct Request {
     pub short_names: Vec<String>,
     pub categories: Vec<String>,
     pub wiring: Wiring,
-    /// The Rust types of an external kind, if they are generated from its CRD.
+    /// The source of the Rust types of an external kind, if they are generated from its CRD.
     pub external_types: Option<String>,
     pub workload: Option<Workload>,
     pub chart: Option<chart::Operator>,
     pub ansible: Option<ansible::Operator>,
-    /// A patch of the Deployment with the environment of an operator that was imported.
+    /// A patch of the Deployment with the environment variables of an imported operator.
     pub environment: Option<String>,
     pub finalizer: bool,
-    /// The type is a copy of another version's.
+    /// The type is a copy of another version.
     pub copy: Option<versions::Copy>,
-    /// The hub that a new version is converted to, with the webhooks that are new.
+    /// The hub that a new version is converted to, and the new webhooks.
     pub conversion: Option<(Resource, scaffold::webhook::Webhooks)>,
 }
 
 impl Request {
-    /// Everything that the arguments add to the project; `fetched` is the chart of [`chart::fetch`], and `written` gives the text of a file
-    /// as opctl wrote it.
+    /// Validates the arguments and resolves everything that they add to the project. `fetched` is the chart of
+    /// [`chart::fetch`], and `written` returns the text of a file as opctl wrote it.
     pub fn prepare(
         args: &Args,
         fetched: Option<Fetched>,
@@ -75,7 +75,7 @@ impl Request {
         Ok(request)
     }
 
-    /// Checks the arguments against each other and against what the project has.
+    /// Validates the arguments against each other and against PROJECT.
     pub fn new(args: &Args, project: &ProjectFile) -> Result<Self, UserErrors> {
         let names = Names::parse(args)?;
         if args.resource == Some(false) && args.controller == Some(false) {
@@ -106,7 +106,7 @@ impl Request {
         if let Some(workload) = &names.workload {
             wiring::refuse_parts_of_workload(&wiring, workload)?;
         }
-        // One controller serves all versions: another version adds none by default.
+        // One controller serves all versions, so a further version gets none by default.
         let is_another = !resource.controller && !versions::others(&resource, project).is_empty();
         let adds_type = wanted != Some(false);
         let adds_controller = args.controller.unwrap_or(!(is_another && adds_type) || describes_controller(args));
@@ -116,7 +116,7 @@ impl Request {
         Ok(request)
     }
 
-    /// Has PROJECT keep the options.
+    /// Stores the options in PROJECT.
     fn keep(&mut self, args: &Args) {
         let kept = &mut self.resource;
         let Some(name) = &self.wiring.name else { return kept.options.extend(&args.options) };
@@ -146,7 +146,7 @@ impl Request {
         Ok(request)
     }
 
-    /// The type `GROUP/VERSION/KIND` and its controller; a second version of a kind gets no second controller.
+    /// The type `GROUP/VERSION/KIND` and its controller. A further version of a kind gets no controller.
     pub fn parse(text: &str, project: &ProjectFile) -> Result<Self, UserErrors> {
         let [group, version, kind] = text.split('/').collect::<Vec<_>>()[..] else {
             let refusal = UserError::new(format!("invalid API `{text}`"))
@@ -230,7 +230,7 @@ impl Request {
     }
 }
 
-/// The request is for a named controller, and nothing is about the type, which exists.
+/// `true` if the request adds a named controller to an existing type, and no argument describes the type.
 fn adds_to_known(args: &Args, names: &Names, project: &ProjectFile) -> bool {
     args.controller_name.is_some()
         && args.resource.is_none()
@@ -242,7 +242,7 @@ fn describes_controller(args: &Args) -> bool {
     args.options.finalizer || args.wiring_flag().is_some()
 }
 
-/// Asks whether to create the resource and the controller, unless the arguments decide it.
+/// Asks whether to create the resource and the controller, unless the arguments determine it.
 pub fn complete(
     args: &mut Args,
     project: &ProjectFile,

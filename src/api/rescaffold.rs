@@ -1,5 +1,5 @@
-//! The scaffold of a whole project, rendered again: everything that `init`, `create api`, `create webhook` and `edit` would write, from what
-//! PROJECT and the record of the scaffold have of their arguments.
+//! Renders the scaffold of a whole project again: everything that `init`, `create api`, `create webhook` and `edit`
+//! would write, from the arguments stored in PROJECT and in the record of the scaffold.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -14,15 +14,16 @@ use opctl_edit as edit;
 use opctl_edit::plan::{Change, Plan, Policy, resolve};
 use opctl_model::project::{Manifest, Origin, PROJECT, ProjectFile, Resource, Tree, Webhooks};
 
-/// Texts by path, from the project's folder.
+/// Texts by path, relative to the project's folder.
 pub type Texts = BTreeMap<String, String>;
 
-/// The scaffold of a project as it would be written today. `recorded` is the one that it was made with; what cannot be rendered without
-/// the files of others, such as the types of a chart's values, is taken from there.
+/// The scaffold of a project, rendered with the current templates. `recorded` is the scaffold that the project was
+/// created with. Texts that the templates alone do not determine, such as the types of a chart's values, are copied
+/// from it.
 pub fn files(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Result<Texts> {
     let (plan, mut of_others) = creation(file, recorded, tree)?;
     if file.adopted {
-        // The user chose which of these files to add.
+        // The user selected which of these files to add.
         let optional = scaffold::init(&project(file, recorded, tree)?).into_iter().map(|file| file.path);
         of_others.extend(optional.filter(|path| !recorded.contains_key(path)));
     }
@@ -36,14 +37,14 @@ pub fn files(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Resul
     Ok(texts)
 }
 
-/// The paths of all files that were created for a project, without its manifests.
+/// The paths of all files that were created for a project, except for its manifests.
 pub fn paths(file: &ProjectFile, tree: &Tree) -> anyhow::Result<BTreeSet<String>> {
     let (plan, _) = creation(file, &Texts::new(), tree)?;
-    // What was copied with a type is only found at its present path.
+    // Files that were copied with a type are known only by their current paths.
     Ok(plan.changes.into_keys().chain(file.resources.iter().flat_map(versions::files)).collect())
 }
 
-/// The texts of a plan, without those of generated files.
+/// The texts of a plan, except for generated files.
 fn written(mut plan: Plan) -> impl Iterator<Item = (String, String)> {
     plan.changes.remove(PROJECT);
     plan.changes.retain(|_, change| !matches!(change, Change::Generate(_)));
@@ -53,7 +54,8 @@ fn written(mut plan: Plan) -> impl Iterator<Item = (String, String)> {
     steps.into_iter().filter(|step| !step.is_conflict()).filter_map(|step| Some((step.path, step.after?.into_text()?)))
 }
 
-/// The files that the templates alone render: no version is a copy of another one, and a chart has no values.
+/// The files that can be rendered from the templates alone: versions are not copies of other ones, and charts have no
+/// values.
 pub fn templates(file: &ProjectFile, tree: &Tree) -> anyhow::Result<Texts> {
     let mut file = file.clone();
     file.resources.iter_mut().for_each(versions::forget);
@@ -61,11 +63,12 @@ pub fn templates(file: &ProjectFile, tree: &Tree) -> anyhow::Result<Texts> {
     Ok(written(plan).collect())
 }
 
-/// Everything that `init`, `create api` and `create webhook` made, and the files that need the texts of others.
+/// The changes of `init`, `create api` and `create webhook`, and the paths of the files that the templates alone do not
+/// determine.
 fn creation(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Result<(Plan, BTreeSet<String>)> {
     let project = project(file, recorded, tree)?;
     let mut plan = Plan::default();
-    // In an adopted crate, these come with the first kind that is scaffolded.
+    // In an adopted crate, these files are created with the first scaffolded kind.
     let is_late = |path: &str| project.adopted.is_some() && path.starts_with("src/");
     for file in scaffold::init(&project).into_iter().filter(|file| !is_late(&file.path)) {
         plan.scaffold(file.path, file.text);
@@ -107,7 +110,7 @@ fn creation(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Result
     Ok((plan, of_others))
 }
 
-/// The same project; what PROJECT does not say follows from the recorded files.
+/// The project. Settings that are not in PROJECT follow from the recorded files.
 fn project(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Result<scaffold::Project> {
     let manifest = recorded.get("Cargo.toml").cloned().or(tree.read("Cargo.toml")?);
     let manifest = manifest.as_deref().and_then(Manifest::parse);
@@ -133,14 +136,14 @@ fn project(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Result<
     })
 }
 
-/// The parts that a project has once, as far as an earlier kind has added them.
+/// The parts that a project has only once, and that an earlier kind has already added.
 #[derive(Default)]
 struct Has {
     chart: bool,
     ansible: bool,
 }
 
-/// The requests that made an entry of PROJECT.
+/// The requests that created an entry of PROJECT.
 fn requests(
     resource: &Resource,
     file: &ProjectFile,
@@ -159,12 +162,12 @@ fn requests(
         }
         return Ok(requests);
     }
-    // Each is checked as if it were new.
+    // Each request is validated as if it were new.
     let others = |also: Option<Resource>| {
         let others = file.resources.iter().filter(|other| !other.is_same(resource)).cloned();
         ProjectFile { resources: others.chain(also).collect(), ..file.clone() }
     };
-    // The type of a kind whose first controller has a name and runs an image was made with that controller.
+    // If the first controller of a kind has a name and runs an image, the type was created with it.
     let with_type = resource.controllers.first().filter(|first| !resource.controller && first.options.image);
     if with_type.is_none() && (resource.api.is_some() || resource.controller) {
         let mut request = Request::new(&main, &others(None))?;
@@ -192,8 +195,8 @@ fn requests(
     Ok(requests)
 }
 
-/// A list in a kustomization has what was in it: whether an optional part is on was decided by `opctl edit` or `opctl manifests`. Only
-/// what is new in the templates is added.
+/// Keeps the recorded items of the lists in a kustomization: `opctl edit` or `opctl manifests` decided which optional
+/// parts are on. Only items that are new in the templates are added.
 fn with_choices(path: &str, recorded: &str, text: &str, exists: &dyn Fn(&str) -> bool) -> String {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     ["resources", "components", "transformers"].into_iter().fold(text.to_owned(), |text, key| {
@@ -218,7 +221,7 @@ fn lists(texts: &Texts, path: &str, key: &str, item: &str) -> bool {
     texts.get(path).is_some_and(|text| items(text, key).contains(item))
 }
 
-/// Resolves a path from a folder.
+/// Resolves a path relative to a folder.
 fn below(folder: &str, path: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {

@@ -1,11 +1,11 @@
-//! The kind that arguments name: the entry of PROJECT as it is or will be.
+//! The kind that the arguments name, as its existing or new entry of PROJECT.
 
 use super::{Args, Names, external, list};
 use crate::error::{UserError, UserErrors};
 use opctl_model::project::builtin::{self, Builtin};
 use opctl_model::project::{Api, Options, Origin, ProjectFile, Resource, Webhooks};
 
-/// The resource of the arguments. `resource`: create the type.
+/// The resource of the arguments. `resource` is the value of `--resource`, if given.
 pub fn subject(
     project: &ProjectFile,
     names: &Names,
@@ -29,7 +29,7 @@ pub fn subject(
     result.map_err(|refusal| UserErrors(vec![refusal]))
 }
 
-/// The entry of a type of this project, its details those of the kind's other versions unless given.
+/// The entry of a type of this project. Missing details are those of the kind's other versions.
 pub fn own(project: &ProjectFile, names: &Names, args: &Args) -> Resource {
     let mut own = Resource {
         group: names.group.clone(),
@@ -105,7 +105,7 @@ fn ambiguous(builtin: &Builtin, project: &ProjectFile) -> UserError {
     refusal.help(format!("for a resource of your own in `{group}.{}` add `--resource`", project.domain))
 }
 
-/// Flags that describe a new type require one.
+/// Refuses flags that describe a new type if no type is created.
 fn no_details(args: &Args) -> Result<(), UserError> {
     match args.type_flag() {
         Some(flag) => {
@@ -116,7 +116,7 @@ fn no_details(args: &Args) -> Result<(), UserError> {
     }
 }
 
-/// A kind of Kubernetes itself.
+/// A built-in kind of Kubernetes.
 pub fn kubernetes_type(names: &Names, project: &ProjectFile) -> Result<Resource, UserError> {
     let (group, version, kind) = (names.group.as_str(), names.version.as_str(), names.kind.as_str());
     if let Some(builtin) = Builtin::find(group, version, kind) {

@@ -1,4 +1,5 @@
-//! The versions of a kind: the types of a new one are copied from another one, and objects stay stored as they are.
+//! The versions of a kind. The types of a new version are copied from another one, and the storage version does not
+//! change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,19 +20,19 @@ use opctl_model::project::{Options, Origin, ProjectFile, ReadError, Resource, Tr
 pub struct Copy {
     pub types: Option<String>,
     pub sample: Option<String>,
-    /// Other files of the version's folder, by their paths from there. `None`: the file exists, because of another kind.
+    /// Other files of the version's folder, by path relative to it. `None` if the file exists because of another kind.
     pub files: BTreeMap<String, Option<String>>,
 }
 
 impl Copy {
-    /// The copied files, by their paths from the project's folder.
+    /// The copied files, by path relative to the project's folder.
     pub fn texts(&self, resource: &Resource) -> Vec<(String, String)> {
         let folder = folder(resource, &resource.version);
         let texts = self.files.iter().filter_map(|(path, text)| Some((format!("{folder}/{path}"), text.clone()?)));
         texts.collect()
     }
 
-    /// Replaces what the templates render by the copies.
+    /// Replaces the rendered files by the copies.
     pub fn replace(&self, rendered: &mut Rendered, resource: &Resource) {
         let (api, folder) = (api_of_resource(resource), folder(resource, &resource.version));
         for (path, text) in
@@ -47,7 +48,7 @@ impl Copy {
     }
 }
 
-/// The module that the folder of a version has for a file.
+/// The module for a file in the folder of a version.
 fn module(path: &str) -> Option<String> {
     match path.strip_suffix(".rs")?.split('/').collect::<Vec<_>>()[..] {
         [module] | [module, "mod"] => Some(module.to_owned()),
@@ -60,18 +61,18 @@ fn folder(resource: &Resource, version: &Version) -> String {
     format!("src/api/{}/{version}", resource.group.module())
 }
 
-/// The files that were copied with a type, by their paths from the project's folder.
+/// The files that were copied with a type, by path relative to the project's folder.
 pub fn files(resource: &Resource) -> Vec<String> {
     let folder = folder(resource, &resource.version);
     resource.options.copied.iter().map(|path| format!("{folder}/{path}")).collect()
 }
 
-/// The type of a resource was copied, so that it never was the stored one unless somebody changed that.
+/// `true` if the type of a resource was copied. It never was the storage version, unless the user changed that.
 pub fn is_copy(resource: &Resource) -> bool {
     resource.options.from.is_some()
 }
 
-/// The edits that a copy needs beside those of every type.
+/// The additional edits for a copied type.
 pub fn edits(resource: &Resource) -> Vec<(String, Edit)> {
     if !is_copy(resource) {
         return Vec::new();
@@ -95,13 +96,13 @@ pub fn others<'a>(resource: &Resource, file: &'a ProjectFile) -> Vec<&'a Resourc
     others
 }
 
-/// The source says that objects are not stored as this version.
+/// `true` if the source says that the version is not the storage version.
 pub fn is_not_stored(resource: &Resource, tree: &Tree) -> Result<bool, ReadError> {
     let text = tree.read(&adopted::types_file(resource, tree).0)?.unwrap_or_default();
     Ok(not_stored(resource).apply(&text).is_ok_and(|edited| edited == text))
 }
 
-/// The version that objects are stored as: the hub, or the least mature one that may be stored.
+/// The storage version: the hub, or the least mature version that can be stored.
 pub fn stored<'a>(versions: &[&'a Resource], tree: &Tree) -> Result<Option<&'a Resource>, ReadError> {
     if let Some(hub) = versions.iter().find(|version| !version.webhooks.spokes.is_empty()) {
         return Ok(Some(hub));
@@ -114,7 +115,7 @@ pub fn stored<'a>(versions: &[&'a Resource], tree: &Tree) -> Result<Option<&'a R
     Ok(None)
 }
 
-/// The version to copy the type from, if there is another one.
+/// The version to copy the type from, if the kind has other versions.
 pub fn origin(args: &Args, resource: &Resource, file: &ProjectFile) -> Result<Option<Version>, UserErrors> {
     let mut refusals = UserErrors::default();
     let (kind, others) = (&resource.kind, others(resource, file));
@@ -178,7 +179,7 @@ pub fn origin(args: &Args, resource: &Resource, file: &ProjectFile) -> Result<Op
     })
 }
 
-/// Copies the type of another version, its sample, and what it uses of that version's folder.
+/// Copies the type of another version, its sample, and the parts of that version's folder that the type uses.
 pub fn copy(
     resource: &mut Resource,
     from: &Version,
@@ -270,14 +271,14 @@ pub fn copy(
     Ok(Copy { types, sample: sample.map(|text| sample_of(&text, &versions)), files })
 }
 
-/// The module of a file in the folder of a version.
+/// The path of the module of a file in the folder of a version.
 fn module_of(group: &str, version: &Version, path: &str) -> Vec<String> {
     let path = path.trim_end_matches(".rs").trim_end_matches("/mod");
     let below = path.split('/').map(str::to_owned);
     ["api".to_owned(), group.to_owned(), version.to_string()].into_iter().chain(below).collect()
 }
 
-/// Adds the files in the folder of a module, and gives their paths.
+/// Adds the files of a module's folder to `texts`, and returns their paths.
 fn with_folder(
     source: &str,
     module: &str,
@@ -302,7 +303,7 @@ fn unreadable(path: &str, error: EditError) -> UserError {
     UserError::new(format!("cannot copy `{path}{at}`: {}", error.reason)).help(error.help)
 }
 
-/// A sample with the other version.
+/// The sample with the API version replaced.
 fn sample_of(text: &str, versions: &Versions) -> String {
     let old = format!("{}/{}", versions.group, versions.from);
     let line = |line: &str| match line.strip_prefix("apiVersion:") {
@@ -314,7 +315,8 @@ fn sample_of(text: &str, versions: &Versions) -> String {
     text.split_inclusive('\n').map(line).collect()
 }
 
-/// Has a request create a version as it is in PROJECT: a copy, whose texts `read` gives, or one that is no longer served.
+/// Changes a request so that it creates the version in PROJECT: a copy, whose texts `read` returns, or a version that
+/// is not served.
 pub fn restore<E>(
     request: &mut Request,
     resource: &Resource,
@@ -335,13 +337,13 @@ pub fn restore<E>(
     Ok(())
 }
 
-/// Has a version be no copy of another one.
+/// Resets a version so that it is not a copy of another one.
 pub fn forget(resource: &mut Resource) {
     resource.options.from = None;
     resource.options.copied.clear();
 }
 
-/// Clients can no longer use the version, because that was the first step of its deletion.
+/// `true` if the version is no longer served, which is the first step of its deletion.
 pub fn is_unserved(resource: &Resource) -> bool {
     resource.options.served == Some(false)
 }
@@ -354,11 +356,11 @@ pub fn unserved(resource: &Resource) -> (Resource, Vec<Edit>) {
         let (kind, version) = (resource.kind.to_string(), resource.version.to_string());
         Edit::KubeArgument { kind, version, argument: argument.into() }
     };
-    // Otherwise the first step would have been refused.
+    // The deletion of the storage version is refused, so this version has `storage = false`.
     (unserved, ["storage = false", "deprecated", "served = false"].map(argument).into())
 }
 
-/// The hub of a kind as it will be with a new version, and the webhooks that this adds; `None`: nothing converts.
+/// The entry of a kind's hub with the new version, and the webhooks that this adds; `None` if nothing is converted.
 pub fn conversion(
     args: &Args,
     resource: &Resource,

@@ -1,4 +1,5 @@
-//! `--controller-name`, `--owns` and `--watches`: the controller of a request, and the kinds that it watches beside its own.
+//! `--controller-name`, `--owns` and `--watches`: the controller of a request, and the kinds that it watches in
+//! addition to its own.
 
 use super::{Args, list};
 use crate::error::{UserError, UserErrors};
@@ -7,7 +8,7 @@ use opctl_model::names::{ControllerName, Kind, Plural, nearest};
 use opctl_model::project::builtin::{self, Builtin};
 use opctl_model::project::{Origin, ProjectFile, Resource};
 
-/// The wiring of a controller of `subject`; reports everything that is wrong with it at once.
+/// The wiring of a controller of `subject`. All errors are reported at once.
 pub fn wiring(args: &Args, subject: &Resource, project: &ProjectFile) -> Result<Wiring, UserErrors> {
     let mut refusals = UserErrors::default();
     let name = args.controller_name.as_deref().and_then(|text| refusals.check(ControllerName::parse(text)));
@@ -45,7 +46,8 @@ pub fn wiring(args: &Args, subject: &Resource, project: &ProjectFile) -> Result<
     Ok(Wiring { name, owns, watches })
 }
 
-/// Refuses to own what a workload has anyway: its Deployment and Service are created, and found by their labels.
+/// Refuses to own the parts of a workload: the scaffolded controller creates its Deployment and Service, and finds them
+/// by their labels.
 pub fn refuse_parts_of_workload(wiring: &Wiring, workload: &Workload) -> Result<(), UserErrors> {
     let mut refusals = UserErrors::default();
     for child in &wiring.owns {
@@ -63,7 +65,8 @@ pub fn refuse_parts_of_workload(wiring: &Wiring, workload: &Workload) -> Result<
     refusals.settle()
 }
 
-/// Names are labels of metrics and logs, so each stands for one controller of the whole operator.
+/// Refuses a name that another controller has. Names are labels of metrics and logs, so they are unique in the
+/// operator.
 fn refuse_taken(name: &ControllerName, subject: &Resource, project: &ProjectFile, refusals: &mut UserErrors) {
     let other = project.resources.iter().find(|other| {
         let first = other.controller && other.origin == Origin::Kubernetes && other.plural().as_str() == name.as_str();
@@ -77,7 +80,7 @@ fn refuse_taken(name: &ControllerName, subject: &Resource, project: &ProjectFile
     }
 }
 
-/// The kind that `GROUP/VERSION/KIND` names: one that PROJECT has, or one of Kubernetes.
+/// Resolves `GROUP/VERSION/KIND` to a kind in PROJECT, or to a built-in kind.
 fn find(flag: &str, text: &str, project: &ProjectFile) -> Result<Related, UserError> {
     let [group, version, kind] = text.split('/').collect::<Vec<_>>()[..] else {
         return Err(UserError::new(format!("invalid kind `{text}`"))
