@@ -1,4 +1,4 @@
-//! `opctl adopt`: makes a crate with kinds that opctl did not scaffold a project.
+//! `opctl adopt`: turns a crate with kinds that opctl did not scaffold into a project.
 
 use std::path::{Path, PathBuf};
 
@@ -119,7 +119,7 @@ pub fn run(args: &AdoptArgs, console: &Console) -> anyhow::Result<Outcome> {
     let file = ProjectFile { adopted: true, resources, crds, ..ProjectFile::new(name, domain) };
     add_files(&mut plan, args, &file, &tree, console)?;
     if args.config && !has_config {
-        // Files that exist stay as they are, also if they are stale: `opctl manifests` updates them.
+        // Existing files are kept even if they are out of date: `opctl manifests` updates them.
         let generated: Vec<CrdPath> = file.crds.iter().filter(|path| path.is_bases()).cloned().collect();
         let options = ManifestOptions { crds: Some(&generated), ..ManifestOptions::of(Some(&file)) };
         manifests::add_if_sound(&mut plan, &tree, &options, console)?;
@@ -133,7 +133,7 @@ pub fn run(args: &AdoptArgs, console: &Console) -> anyhow::Result<Outcome> {
     carry_out(&task, console)
 }
 
-/// The entries of PROJECT. Kinds without an entry are reported; their manifests are generated all the same.
+/// The entries of PROJECT. Kinds without an entry are reported; their manifests are generated nevertheless.
 fn resources(kinds: &[Declared], domain: &Domain, console: &Console) -> Vec<Resource> {
     let (resources, refusals) = adopt::resources(kinds, domain);
     for UserError { message, help } in refusals.0 {
@@ -143,14 +143,14 @@ fn resources(kinds: &[Declared], domain: &Domain, console: &Console) -> Vec<Reso
     resources
 }
 
-/// The files and folders of CRDs for PROJECT: those that exist, and the folder in `config` if that is new.
+/// The files and folders of CRDs for PROJECT: existing ones, and the folder in `config` if it is new.
 fn crds(args: &AdoptArgs, places: &[CrdPath], has_config: bool) -> Vec<CrdPath> {
     let generates = args.config && !has_config;
     let bases = CrdPath::default_list().into_iter().filter(|_| generates || places.is_empty());
     bases.chain(places.iter().filter(|path| !path.is_bases() || !generates).cloned()).collect()
 }
 
-/// Adds kinds to PROJECT that somebody added to the source.
+/// Adds entries to PROJECT for kinds that were added to the source.
 fn add_kinds(tree: &Tree, console: &Console) -> anyhow::Result<Outcome> {
     let file = ProjectFile::read(tree)?;
     let declared = source::read(tree, "").operator.declared;
@@ -163,7 +163,7 @@ fn add_kinds(tree: &Tree, console: &Console) -> anyhow::Result<Outcome> {
     carry_out(&Task { again: "run `opctl adopt`", tree, folder: "", plan, next: Vec::new() }, console)
 }
 
-/// PROJECT belongs beside the Cargo.toml of the package with the operator.
+/// Refuses a crate without kinds, and a workspace: PROJECT is beside the Cargo.toml of the package with the operator.
 fn refuse_other_folders(manifest: &Manifest, source: &Source) -> Result<(), UserError> {
     let kinds = &source.operator.declared;
     if kinds.is_empty() {
@@ -214,7 +214,7 @@ fn names(args: &AdoptArgs, manifest: &Manifest, kinds: &[Declared]) -> Result<(P
     }
 }
 
-/// Adds what was asked for and does not exist.
+/// Adds the requested files that do not exist.
 fn add_files(
     plan: &mut Plan,
     args: &AdoptArgs,
@@ -241,12 +241,12 @@ fn add_files(
     Ok(())
 }
 
-/// Returns true if the crate has a folder `config` with manifests.
+/// `true` if the crate has a folder `config` with manifests.
 fn has_config(tree: &Tree) -> Result<bool, ReadError> {
     Ok(tree.files_below("config")?.iter().any(|path| path.ends_with(".yaml") || path.ends_with(".yml")))
 }
 
-/// Lists the kinds.
+/// Prints the own and the external kinds of the crate.
 fn describe(kinds: &[Declared], console: &Console) {
     let (external, own): (Vec<_>, Vec<_>) = kinds.iter().partition(|kind| kind.is_external);
     for (what, kinds) in [("own", own), ("external", external)] {

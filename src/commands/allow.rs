@@ -1,11 +1,11 @@
-//! `// +opctl:allow:CODE reason`: removes the diagnostics that the user has reviewed and allowed.
+//! `// +opctl:allow:CODE reason`: removes diagnostics that the user has reviewed and allowed.
 
 use crate::diagnostics::OP419;
 use opctl_model::Allow;
 use opctl_model::diagnostic::{Diagnostic, ReportedBy};
 
-/// The diagnostics that no marker allows. `complete` are the codes for which `diagnostics` has all findings, so that a marker
-/// which silences nothing is reported as well.
+/// The diagnostics that no marker allows. `complete` are the codes for which `diagnostics` contains all findings, so
+/// that markers without effect can be reported as well.
 pub fn without_allowed(
     diagnostics: Vec<Diagnostic>,
     allows: &[Allow],
@@ -21,7 +21,7 @@ pub fn without_allowed(
             silencing.for_each(|(number, _)| used[number] = true);
         }
     }
-    // No command reports a code that does not exist.
+    // No command reports an unknown code, so every command may report its marker.
     let is_complete = |allow: &Allow| {
         let code = crate::diagnostics::find(&allow.code);
         complete.is_some_and(|complete| code.is_none_or(|code| code.chapter.reported_by() == complete))
@@ -32,7 +32,7 @@ pub fn without_allowed(
     left
 }
 
-/// Why a diagnostic is allowed, if it is.
+/// The reason why a diagnostic is allowed, if it is.
 pub fn reason<'a>(allows: &'a [Allow], diagnostic: &Diagnostic) -> Option<&'a str> {
     allows.iter().find(|allow| silences(allow, diagnostic)).map(|allow| allow.reason.as_str())
 }

@@ -1,5 +1,5 @@
-//! `opctl build`: builds the image of the operator with the builder of this machine, and pushes it. What can be wrong is found
-//! before the first program runs.
+//! `opctl build`: builds the image of the operator with a builder on this machine, and pushes it. All checks run
+//! before the first program.
 
 use std::path::Path;
 
@@ -104,7 +104,7 @@ pub fn run(args: &BuildArgs, console: &Console) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Files are not what this command is about.
+/// Refuses flags about writing files, which this command ignores.
 fn refuse_flags(console: &Console) -> Result<(), UserError> {
     let flag = match console.mode {
         Mode::Diff => "--diff",
@@ -116,7 +116,7 @@ fn refuse_flags(console: &Console) -> Result<(), UserError> {
         .help("`opctl build --dry-run` prints the commands without running them"))
 }
 
-/// The image, if all arguments are right.
+/// The image, if all arguments are valid.
 fn request(args: &BuildArgs) -> Result<Image, UserErrors> {
     let mut refusals = UserErrors::default();
     let name = args.image.as_ref().or(args.name.as_ref()).expect("one of both is required");
@@ -193,7 +193,7 @@ fn check_files(root: &Path, context: &str, console: &Console) -> Result<(), User
     Ok(())
 }
 
-/// An image can be built without a repository; it tells less then.
+/// The current commit. Without a repository, the image is built with fewer labels.
 fn commit(root: &Path, context: &str, console: &Console) -> Option<Commit> {
     match image::commit(root, context) {
         Ok(commit) => {
@@ -212,7 +212,7 @@ fn commit(root: &Path, context: &str, console: &Console) -> Option<Commit> {
     }
 }
 
-/// The time of the image, and its labels.
+/// The creation time of the image, and its labels.
 fn described(commit: Option<&Commit>, image: &Image) -> (Option<String>, Vec<(&'static str, String)>) {
     let time = environment::source_date_epoch().or_else(|| commit.map(|commit| commit.time.clone()));
     let revision = commit.map(|Commit { id, is_dirty, .. }| if *is_dirty { format!("{id}-dirty") } else { id.clone() });
@@ -224,7 +224,7 @@ fn described(commit: Option<&Commit>, image: &Image) -> (Option<String>, Vec<(&'
     (time, labels.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())
 }
 
-/// The program has written why.
+/// The error for a failed command of the builder, which has printed the reason.
 fn failure(builder: &Builder, arguments: &[String], status: &str) -> UserError {
     let refusal = UserError::new(format!("`{}` failed: {status}", builder.shown(arguments)));
     match arguments.iter().any(|argument| argument == "push") {

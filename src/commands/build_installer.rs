@@ -1,4 +1,4 @@
-//! `opctl build-installer`: writes `dist/install.yaml`, which installs the operator with nothing but kubectl.
+//! `opctl build-installer`: writes `dist/install.yaml`, which installs the operator with kubectl alone.
 
 use clap::Args;
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// `CARGO_HOME`, else `.cargo` in the user's home.
+/// `CARGO_HOME`, or `.cargo` in the user's home.
 pub fn cargo_home() -> Option<PathBuf> {
     let variable = std::env::var_os("CARGO_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
     variable.or_else(|| Some(std::env::home_dir()?.join(".cargo")))

@@ -1,4 +1,5 @@
-//! `opctl check`: compares what the code requests from the API server with what the markers grant, and adds what is missing.
+//! `opctl check`: compares the requests of the code to the API server with the permissions that the markers grant, and
+//! adds missing ones.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -137,7 +138,7 @@ fn run_in(args: &CheckArgs, root: &Path, console: &Console) -> anyhow::Result<Ou
             None => found.push(diagnostic),
         }
     }
-    // What is allowed to be missing is not added.
+    // Missing permissions that the user allowed are not added.
     let missing: Vec<&(Diagnostic, Missing)> = missing.iter().filter(|(error, _)| found.contains(error)).collect();
     match (&roles, &role_root) {
         (Some(roles), Some(root)) if args.fix => {
@@ -175,12 +176,12 @@ fn run_in(args: &CheckArgs, root: &Path, console: &Console) -> anyhow::Result<Ou
     Ok(if passed { outcome } else { Outcome::Problems })
 }
 
-/// Markers of the runtime are not the user's.
+/// `true` if the user has no RBAC markers; those of the runtime do not count.
 fn has_no_markers(operator: &Operator) -> bool {
     operator.rbac.iter().all(|rule| rule.is_of_runtime)
 }
 
-/// One error for all that is missing: its cause is that there are no markers.
+/// Replaces the errors about missing permissions by one error, because their cause is that there are no markers.
 fn without_markers(mut found: Vec<Diagnostic>, missing: &[&(Diagnostic, Missing)]) -> Vec<Diagnostic> {
     let [(first, at), _, ..] = missing else { return found };
     let permissions = missing.iter().map(|(_, missing)| missing.verbs().len()).sum();
@@ -200,7 +201,8 @@ fn without_markers(mut found: Vec<Diagnostic>, missing: &[&(Diagnostic, Missing)
     found
 }
 
-/// Adds the missing permissions to the roles, and the reason to the diagnostics of those that cannot be added. Returns notes.
+/// Adds the missing permissions to the roles, and to the diagnostics of the others the reason why they cannot be added.
+/// Returns notes.
 fn fix_roles(
     roles: &Roles,
     missing: &[&(Diagnostic, Missing)],
@@ -225,7 +227,7 @@ fn fix_roles(
     notes
 }
 
-/// The folder from which files with roles are edited: the crate, else the repository that has them, else their own folder.
+/// The root folder for edits of roles: the crate, or the repository that contains the roles, or else their own folder.
 fn root_of(roles: &Path, crate_root: &Path) -> PathBuf {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let (roles, crate_root) = (real(roles), real(crate_root));
@@ -236,7 +238,7 @@ fn root_of(roles: &Path, crate_root: &Path) -> PathBuf {
     folder.ancestors().find(|above| above.join(".git").exists()).unwrap_or(folder).to_owned()
 }
 
-/// All findings about the permissions and the manifests of a project, as this command reports them.
+/// All findings about the permissions and the manifests of a project, as `opctl check` reports them.
 pub fn findings(tree: &Tree, project: Option<&ProjectFile>) -> Permissions {
     let examined = Examined::of(tree, project, None);
     let mut found = examined.diagnostics(project, &examined.missing());
@@ -245,25 +247,25 @@ pub fn findings(tree: &Tree, project: Option<&ProjectFile>) -> Permissions {
     Permissions { findings: found, has_markers: !has_no_markers(&examined.source.operator) }
 }
 
-/// The parts of the project that are compared with each other.
+/// The parts of a project that are compared with each other.
 struct Examined {
     source: Source,
-    /// Nothing of the source is wrong.
+    /// The source has no errors.
     is_sound: bool,
-    /// Used instead of a source with errors: a marker with a mistake grants nothing, so all that it should grant would be
-    /// reported as missing.
+    /// Replaces a source with errors: an invalid marker grants nothing, so all of its permissions would be reported as
+    /// missing.
     empty: Operator,
     home: Home,
     functions: Functions,
-    /// Under config.
+    /// The objects below `config`.
     objects: Vec<Node>,
-    /// What is wrong there, and what is allowed.
+    /// The problems below `config`, and the comments there that allow diagnostics.
     config: Vec<Diagnostic>,
     allows: Vec<Allow>,
     crds: Vec<CustomResourceDefinition>,
-    /// Values that objects may have, and that do not decode.
+    /// Values of custom objects that are valid for the CRD but do not decode.
     decoding: Vec<Diagnostic>,
-    /// The number of markers; the role of an adopted crate has more rules, which are made from requests.
+    /// The number of markers. In an adopted crate, the operator has further rules, which are derived from requests.
     markers: usize,
 }
 
@@ -288,7 +290,7 @@ impl Examined {
         }
         let markers = source.operator.rbac.len();
         let options = ManifestOptions::of(project);
-        // A role that cannot be read is reported with the manifests.
+        // If the role cannot be read, this is reported with the manifests.
         let generates_role = || options.generates_role(&Plan::default(), tree).unwrap_or_default();
         if is_sound && roles.is_none() && options.adopted.is_some() && generates_role() {
             let rules = grants::rules_for_requests(&source.operator, &home);
@@ -315,7 +317,7 @@ impl Examined {
         if self.is_sound { &self.source.operator } else { &self.empty }
     }
 
-    /// What no marker grants, and its diagnostic.
+    /// The requests that no marker grants, each with its diagnostic.
     fn missing(&self) -> Vec<(Diagnostic, Missing<'_>)> {
         let around = |span: &Span| self.functions.around(span);
         let missing = grants::missing(self.checked(), &self.home, around).into_iter();
@@ -324,7 +326,7 @@ impl Examined {
             .collect()
     }
 
-    /// Everything, but for what is allowed.
+    /// All diagnostics, except for allowed ones.
     fn diagnostics(&self, project: Option<&ProjectFile>, missing: &[(Diagnostic, Missing)]) -> Vec<Diagnostic> {
         let (operator, checked) = (&self.source.operator, self.checked());
         let mut diagnostics = self.source.diagnostics.clone();
@@ -342,13 +344,14 @@ impl Examined {
         custom_objects::check(&self.objects, self.crds.clone(), &mut diagnostics);
         let mut allows = [operator.allows.clone(), self.allows.clone()].concat();
         allows.retain(|allow| allow.code != OP417.name || is_unused_known);
-        // Comments in the code allow what no marker grants. A role may grant it, which does not make them idle.
+        // Comments in the code allow missing permissions of the markers. If a role grants these, the comments are not
+        // idle.
         let is_whole = self.is_sound && self.home.grantor == Grantor::Markers;
         without_allowed(diagnostics, &allows, is_whole.then_some(ReportedBy::Check))
     }
 }
 
-/// What an operator without PROJECT has is a ClusterRole.
+/// The place where permissions are granted. An operator without PROJECT has a ClusterRole.
 pub fn home(project: Option<&ProjectFile>, operator: &Operator) -> Home {
     let Some(project) = project else { return Home::default() };
     let externals = operator.externals.iter().flat_map(|external| &external.versions);
@@ -363,25 +366,25 @@ pub fn home(project: Option<&ProjectFile>, operator: &Operator) -> Home {
     }
 }
 
-/// Where the functions of the source are; each is looked for once.
+/// The functions of the source, by position. Each is searched for once.
 #[derive(Default)]
 struct Functions(RefCell<BTreeMap<(String, usize), Option<Function>>>);
 
 impl Functions {
-    /// The one around a place; none in what a macro makes.
+    /// The function around a position; `None` in the output of a macro.
     fn at(&self, span: &Span) -> Option<Function> {
         let key = (span.file.path.clone(), span.range.start);
         let find = || edit::function_at(&span.file.text, span.range.start);
         self.0.borrow_mut().entry(key).or_insert_with(find).clone()
     }
 
-    /// Where it is; the place alone where there is none.
+    /// The range of the function around a position, or else the range of the position.
     fn around(&self, span: &Span) -> Range<usize> {
         self.at(span).map_or_else(|| span.range.clone(), |function| function.range)
     }
 }
 
-/// The marker beside the function that asks.
+/// The edit that adds or extends a marker above the function with the request.
 fn fix(missing: &Missing, rules: &[RbacRule], functions: &Functions) -> Option<Edit> {
     let function = functions.at(&missing.first().span)?;
     let (comment, instead_of) = match missing.extended(rules, &function.range) {
@@ -391,7 +394,8 @@ fn fix(missing: &Missing, rules: &[RbacRule], functions: &Functions) -> Option<E
     Some(Edit::RustComment { function: function.number, comment, instead_of })
 }
 
-/// The role follows from the markers, so it changes with them, where it is opctl's.
+/// Carries out the plan. If opctl generates the role, the plan also updates it, because the role depends on the
+/// markers.
 fn carry_out_with_manifests(
     mut plan: Plan,
     tree: &Tree,
@@ -406,7 +410,7 @@ fn carry_out_with_manifests(
     carry_out(&task, console)
 }
 
-/// Shows the diagnostics; returns whether the check passes.
+/// Shows the diagnostics. Returns `true` if the check passes.
 fn report(found: &[Diagnostic], deny_warnings: bool, operator: &Operator, home: &Home, console: &Console) -> bool {
     let (errors, warnings): (Vec<_>, Vec<_>) = found.iter().partition(|diagnostic| diagnostic.is_error());
     let shows_warnings = deny_warnings || console.verbosity > Verbosity::Quiet;
@@ -418,7 +422,7 @@ fn report(found: &[Diagnostic], deny_warnings: bool, operator: &Operator, home: 
     errors.is_empty() && (warnings.is_empty() || !deny_warnings)
 }
 
-/// What was compared, and the number of problems.
+/// A summary of what was compared, and the number of problems.
 fn summary(found: &[Diagnostic], examined: &Examined, roles: Option<&Roles>) -> String {
     let operator = &examined.source.operator;
     let requests = operator.requests.iter().filter(|request| !request.optional).count();
@@ -447,7 +451,7 @@ fn summary(found: &[Diagnostic], examined: &Examined, roles: Option<&Roles>) -> 
     }
 }
 
-/// Each request with its place, and the marker that grants it.
+/// A table of the requests with their positions and the markers that grant them.
 fn table(operator: &Operator, home: &Home) -> String {
     let mut rows: Vec<[String; 4]> = Vec::new();
     for (request, decision) in operator.requests.iter().zip(grants::decisions(operator, home)) {

@@ -1,4 +1,4 @@
-//! `opctl cleanup`: removes a package that `opctl run bundle` has installed, and keeps what could be lost.
+//! `opctl cleanup`: removes a package that `opctl run bundle` installed, and keeps data that could be lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -95,19 +95,19 @@ struct Cleanup<'a> {
 
 /// The CRDs of a package.
 struct Crds {
-    /// Without objects, or as the user wants it.
+    /// CRDs without objects, or with `--delete-crds`.
     deleted: Vec<Crd>,
-    /// With the reason.
+    /// The reason for each CRD that is kept.
     kept: BTreeMap<String, String>,
 }
 
 impl Cleanup<'_> {
-    /// What the user has said about CRDs.
+    /// The value of `--delete-crds` or `--delete-all`, if given.
     fn delete_crds_flag(&self) -> Option<bool> {
         self.args.delete_crds.or(self.args.delete_all)
     }
 
-    /// `false`: the user has said no.
+    /// Removes a package that was installed without OLM. Returns `false` if the user declined.
     fn plain(&self, inventory: &Value) -> anyhow::Result<bool> {
         let named: Vec<Value> = lines(inventory).iter().filter_map(|line| install::named(line)).collect();
         let (crds, mut rest): (Vec<Value>, Vec<Value>) = named.into_iter().partition(is_crd);
@@ -117,7 +117,7 @@ impl Cleanup<'_> {
             return Ok(false);
         }
         self.delete_crds(&crds)?;
-        // Webhooks of an operator that is gone would refuse every request.
+        // Webhooks go first: without their operator, they would reject every request.
         rest.sort_by_key(|object| match at(object, "/apiVersion") {
             "admissionregistration.k8s.io/v1" => 0,
             "apps/v1" => 1,
@@ -145,7 +145,7 @@ impl Cleanup<'_> {
         if !self.may_delete(&crds)? {
             return Ok(false);
         }
-        // Else OLM would install the operator again.
+        // The Subscription goes first: OLM would install the operator again.
         session.delete(&[self.of_olm("Subscription", at(subscription, "/metadata/name"))])?;
         self.delete_crds(&crds)?;
         let csv = csv.map(|_| self.of_olm("ClusterServiceVersion", &name));
@@ -158,7 +158,7 @@ impl Cleanup<'_> {
         Ok(true)
     }
 
-    /// The catalog, if opctl has made it for this package.
+    /// Deletes the catalog, if opctl created it for this package.
     fn catalog(&self, subscription: &Value) -> anyhow::Result<()> {
         let (session, source) = (self.session, at(subscription, "/spec/source"));
         let selector = install::selector(&self.args.package);
@@ -175,7 +175,7 @@ impl Cleanup<'_> {
         session.delete(&ours)
     }
 
-    /// The OperatorGroup, if opctl has made it and nobody else needs it.
+    /// Deletes the OperatorGroup, if opctl created it and no other operator needs it.
     fn operator_group(&self) -> anyhow::Result<()> {
         let session = self.session;
         let groups = session.items(&["operatorgroups.operators.coreos.com"])?;
@@ -202,7 +202,7 @@ impl Cleanup<'_> {
         let owned = session.list("crd", &label)?;
         let owned: Vec<String> = owned.iter().map(|crd| at(crd, "/metadata/name").to_owned()).collect();
         let crds = self.crds(owned, "")?;
-        // OLM v1 deletes all that it has installed.
+        // OLM v1 deletes everything that it installed.
         let lost: Vec<String> = crds.kept.iter().map(|(name, why)| format!("\n  `{name}`: {why}")).collect();
         if !lost.is_empty() {
             let refusal = UserError::new(format!(
@@ -219,7 +219,7 @@ impl Cleanup<'_> {
         if !self.may_delete(&crds)? {
             return Ok(false);
         }
-        // OLM v1 would create the CRDs again.
+        // Only objects are deleted: OLM v1 would create the CRDs again, and deletes them with the ClusterExtension.
         for crd in crds.deleted.iter().filter(|_| self.delete_crds_flag() == Some(true)) {
             session.delete_all(&crd.resource)?;
         }
@@ -241,7 +241,7 @@ impl Cleanup<'_> {
         Ok(true)
     }
 
-    /// Which of the CRDs are deleted. `csv` is the operator that owns them.
+    /// Decides which CRDs are deleted. `csv` is the name of the operator that owns them.
     fn crds(&self, names: Vec<String>, csv: &str) -> anyhow::Result<Crds> {
         let session = self.session;
         let mut crds = Crds { deleted: Vec::new(), kept: BTreeMap::new() };
@@ -268,7 +268,7 @@ impl Cleanup<'_> {
         Ok(crds)
     }
 
-    /// The CRDs that other operators own or require, and one of these.
+    /// The CRDs that other operators own or require, each with the name of such an operator.
     fn used(&self, csv: &str) -> anyhow::Result<BTreeMap<String, String>> {
         let mut used = BTreeMap::new();
         if !self.session.olm()?.v0 {
@@ -289,13 +289,13 @@ impl Cleanup<'_> {
         Ok(used)
     }
 
-    /// Asks before objects are lost. `false`: the answer was no.
+    /// Asks for confirmation before objects are deleted. Returns `false` if the user declined.
     fn may_delete(&self, crds: &Crds) -> anyhow::Result<bool> {
         let asks = self.delete_crds_flag() == Some(true) && !crds.deleted.is_empty();
         if asks { self.session.cluster.may_delete_crds(&crds.deleted, self.args.yes) } else { Ok(true) }
     }
 
-    /// While the operator runs: objects may wait for it to clean up.
+    /// Deletes the CRDs while the operator still runs, because it may have to clean up their objects.
     fn delete_crds(&self, crds: &Crds) -> anyhow::Result<()> {
         if crds.deleted.is_empty() {
             return Ok(());

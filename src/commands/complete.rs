@@ -1,4 +1,4 @@
-//! Values for the completion of arguments in a shell. What cannot be read has none: a completion reports no errors.
+//! Candidates for shell completion. Values that cannot be read are omitted, because a completion cannot report errors.
 
 use clap_complete::engine::CompletionCandidate;
 

@@ -1,4 +1,4 @@
-//! `opctl completion`: prints or installs a completion script, which has opctl itself complete a command line.
+//! `opctl completion`: prints or installs a completion script, which calls opctl to complete a command line.
 
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ pub struct CompletionArgs {
     pub install: bool,
 }
 
-/// The environment variable that has opctl complete a command line.
+/// The environment variable with which the completion script calls opctl.
 pub const VARIABLE: &str = "OPCTL_COMPLETE";
 
 pub fn run(args: &CompletionArgs, console: &Console) -> anyhow::Result<Outcome> {

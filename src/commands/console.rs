@@ -1,6 +1,6 @@
-//! Writes data to stdout and messages to stderr, asks questions only on a terminal, and uses colour only if enabled.
+//! Writes data to stdout and messages to stderr, asks questions only on a terminal, and uses colours only if enabled.
 //!
-//! Nothing here panics on a closed pipe: once the reader is gone nobody is left to read it.
+//! A closed pipe is not an error: its reader needs no further output.
 
 use std::cell::RefCell;
 use std::fmt::Display;
@@ -67,16 +67,16 @@ pub enum Color {
 #[derive(Debug)]
 pub struct Console {
     pub mode: Mode,
-    /// Files of the user that may be replaced.
+    /// Files of the user that may be overwritten.
     pub overwrite: Vec<String>,
     pub verbosity: Verbosity,
     choice: ColorChoice,
-    /// Why standard output is not whole.
+    /// The first error while writing to standard output.
     lost: Arc<OnceLock<io::Error>>,
     messages: Messages,
 }
 
-/// What becomes of diagnostics.
+/// The destination of diagnostics.
 #[derive(Debug, Default)]
 enum Messages {
     #[default]
@@ -121,12 +121,13 @@ impl Console {
         Self { mode, overwrite, verbosity, choice, lost: Arc::default(), messages }
     }
 
-    /// One that prints only errors.
+    /// A console that prints only errors.
     pub fn silent(&self) -> Self {
         Self { verbosity: Verbosity::Quiet, ..self.with(Messages::Shown) }
     }
 
-    /// One that keeps diagnostics instead of printing them. With `to_stdout`, standard output is for them alone.
+    /// A console that collects diagnostics instead of printing them. With `to_stdout`, only they are written to
+    /// standard output.
     pub fn collecting(&self, to_stdout: bool) -> Self {
         self.with(Messages::Collected { diagnostics: RefCell::default(), to_stdout })
     }
@@ -135,14 +136,14 @@ impl Console {
         Self { overwrite: self.overwrite.clone(), lost: self.lost.clone(), messages, ..*self }
     }
 
-    /// Why a part of what was printed is not on standard output. If nobody reads any more, nothing is lost.
+    /// The error if a part of the output could not be written. A closed pipe is not an error, because nobody reads it.
     pub fn lost_output(&self) -> Option<anyhow::Error> {
         let error = self.lost.get()?;
         let refusal = UserError::new(format!("cannot write to standard output: {error}"));
         Some(ExternalError(refusal.help("the output is incomplete: redirect it to where there is room")).into())
     }
 
-    /// What the user asked for, to stdout.
+    /// Prints requested data to stdout.
     pub fn print(&self, text: &str) {
         if matches!(self.messages, Messages::Collected { to_stdout: true, .. }) {
             return self.eprint(text);
@@ -151,7 +152,7 @@ impl Console {
         self.note_loss(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
     }
 
-    /// Remembers the first error of writing to standard output.
+    /// Records the first error of writing to standard output.
     pub fn note_loss(&self, printed: io::Result<()>) {
         if let Err(error) = printed
             && error.kind() != io::ErrorKind::BrokenPipe
@@ -160,7 +161,7 @@ impl Console {
         }
     }
 
-    /// Problems in the user's files, to stderr, and where to read more about them.
+    /// Prints problems in the user's files to stderr, with a hint to their explanation.
     pub fn diagnose(&self, diagnostics: &[Diagnostic]) {
         if let Messages::Collected { diagnostics: collected, .. } = &self.messages {
             return collected.borrow_mut().extend_from_slice(diagnostics);
@@ -175,7 +176,7 @@ impl Console {
         }
     }
 
-    /// Prints the collected diagnostics as the function shows them.
+    /// Prints the collected diagnostics in the format of `show`.
     pub fn print_collected(&self, show: impl FnOnce(&[Diagnostic]) -> String) {
         let Messages::Collected { diagnostics, to_stdout } = &self.messages else { return };
         let text = show(&diagnostics.borrow());
@@ -185,7 +186,7 @@ impl Console {
         }
     }
 
-    /// What was done, line by line, to stdout; silent with `-q`. The first word of a line gets its colour.
+    /// Prints a line for each change to stdout, with its first word coloured; silent with `-q`.
     pub fn list(&self, text: &str) {
         if self.verbosity == Verbosity::Quiet {
             return;
@@ -193,7 +194,7 @@ impl Console {
         self.lines(text);
     }
 
-    /// Lines whose first word gets its colour, to stdout, whatever the verbosity.
+    /// Prints lines to stdout at any verbosity, with the first word of each coloured.
     pub fn lines(&self, text: &str) {
         let colored: String = text.lines().map(|line| format!("{}\n", color_verb(line))).collect();
         self.print(&match wrap::columns(io::stdout()) {
@@ -202,19 +203,19 @@ impl Console {
         });
     }
 
-    /// A diff, to stdout, in the colours of git.
+    /// Prints a diff to stdout, in the colours of git.
     pub fn diff(&self, text: &str) {
         self.print(&color_diff(text));
     }
 
-    /// The next step and other messages, to stderr; silent with `-q`.
+    /// Prints next steps and other messages to stderr; silent with `-q`.
     pub fn info(&self, text: &str) {
         if self.verbosity > Verbosity::Quiet {
             self.message(&format!("{text}\n"));
         }
     }
 
-    /// Text for stderr, wrapped on a terminal.
+    /// Prints text to stderr, wrapped on a terminal.
     fn message(&self, text: &str) {
         match wrap::columns(io::stderr()) {
             Some(width) => self.eprint(&wrap::wrap(text, width)),
@@ -222,7 +223,7 @@ impl Console {
         }
     }
 
-    /// The current step, in the style of cargo, whose output it is read with.
+    /// Prints the current step in the style of cargo, whose output is shown with it.
     pub fn status(&self, word: &str, text: &str) {
         self.info(&format!("{GOOD}{word:>12}{GOOD:#} {text}"));
     }
@@ -235,7 +236,7 @@ impl Console {
         self.info(&format!("{WARNING}warning{WARNING:#}: {text}"));
     }
 
-    /// One error and the ways out, to stderr, whatever the verbosity.
+    /// Prints an error and its possible fixes to stderr, at any verbosity.
     pub fn error(&self, refusal: &UserError) {
         let mut text = format!("{ERROR}error{ERROR:#}: {}\n", refusal.message);
         for help in &refusal.help {
@@ -244,30 +245,30 @@ impl Console {
         self.message(&text);
     }
 
-    /// A way out, to stderr.
+    /// Prints a possible fix to stderr.
     pub fn hint(&self, text: &str) {
         self.message(&format!("{HINT}help{HINT:#}: {text}\n"));
     }
 
-    /// Text for stderr, unchanged, e.g. rendered diagnostics.
+    /// Prints text to stderr unchanged, e.g. rendered diagnostics.
     pub fn eprint(&self, text: &str) {
         let _ = AutoStream::new(io::stderr().lock(), self.choice).write_all(text.as_bytes());
     }
 
-    /// A line with a spinner and the time that has passed, on a terminal; it is cleared when this is dropped.
+    /// A line with a spinner and the elapsed time, on a terminal. Dropping it clears the line.
     pub fn progress(&self) -> Progress {
         let is_terminal = io::stderr().is_terminal() && !environment::is_dumb_terminal();
         Progress { spinner: None, shown: self.verbosity > Verbosity::Quiet && is_terminal }
     }
 
-    /// Shows what takes time until the result is dropped.
+    /// Shows a slow step until the result is dropped.
     pub fn busy(&self, step: &str) -> Progress {
         let mut progress = self.progress();
         progress.show(step);
         progress
     }
 
-    /// Shows the messages of an operation.
+    /// Displays the messages of an operation.
     pub fn reporter(&self) -> impl Fn(Message) {
         let progress = RefCell::new(self.progress());
         move |message| {
@@ -284,12 +285,12 @@ impl Console {
         }
     }
 
-    /// Whether there is somebody to answer questions.
+    /// `true` if stdin and stderr are terminals, so a user can answer questions.
     pub fn can_ask(&self) -> bool {
         io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
-    /// Asks until the answer is legal. Enter takes the default, `?` prints the help.
+    /// Asks until the answer is valid. Enter selects the default, `?` prints the help.
     pub fn ask<T>(&self, question: &Question, parse: impl Fn(&str) -> Result<T, String>) -> anyhow::Result<T> {
         let Question { text, choices, default, help } = question;
         let choices = if choices.is_empty() { String::new() } else { format!(" [{choices}]") };
@@ -317,7 +318,7 @@ impl Console {
         }
     }
 
-    /// Asks for a name that is missing.
+    /// Asks for a missing name.
     pub fn ask_for<T: Display>(
         &self,
         name: &mut Option<String>,
@@ -330,12 +331,12 @@ impl Console {
         Ok(())
     }
 
-    /// Enter is yes.
+    /// Asks a question whose default is yes.
     pub fn ask_yes(&self, question: &str, help: &str) -> anyhow::Result<bool> {
         self.ask_yes_no(&Question { text: question, choices: "Y/n", default: "y", help })
     }
 
-    /// Enter is no: what is deleted or overwritten does not come back.
+    /// Asks a question whose default is no, because deleted or overwritten data is lost.
     pub fn ask_no(&self, question: &str, help: &str) -> anyhow::Result<bool> {
         self.ask_yes_no(&Question { text: question, choices: "y/N", default: "n", help })
     }
@@ -348,7 +349,7 @@ impl Console {
         })
     }
 
-    /// Has the user choose one of several, with the arrow keys; returns its position.
+    /// Lets the user select one of several items with the arrow keys. Returns its index.
     pub fn choose(&self, question: &str, items: &[String]) -> anyhow::Result<usize> {
         if environment::is_dumb_terminal() {
             let list: String = items.iter().enumerate().map(|(at, item)| format!("  {} {item}\n", at + 1)).collect();
@@ -360,7 +361,7 @@ impl Console {
                 at.map(|at| at - 1).ok_or_else(|| help.to_owned())
             });
         }
-        // Ctrl-C must not leave the terminal without a cursor.
+        // Ctrl-C must not leave the terminal with a hidden cursor.
         let shield = Shield::raise();
         let prompt = format!("{question} (arrow keys and Enter)");
         let chosen = Select::new().with_prompt(prompt).items(items).default(0).interact_opt();
@@ -380,15 +381,15 @@ impl Console {
 /// A question on the terminal.
 pub struct Question<'a> {
     pub text: &'a str,
-    /// Shown in brackets: the default, or the answers with the default in upper case.
+    /// Shown in brackets: the default, or the possible answers with the default in upper case.
     pub choices: &'a str,
-    /// The answer of Enter; may be no legal one.
+    /// The answer for Enter. It need not be valid.
     pub default: &'a str,
     pub help: &'a str,
 }
 
 impl<'a> Question<'a> {
-    /// One without a default.
+    /// A question without a default.
     pub const fn new(text: &'a str, help: &'a str) -> Self {
         Self { text, choices: "", default: "", help }
     }
@@ -398,17 +399,17 @@ impl<'a> Question<'a> {
     }
 }
 
-/// Shows what is going on, on standard error.
+/// Shows the current step on standard error.
 pub struct Progress {
     spinner: Option<ProgressBar>,
     shown: bool,
 }
 
-/// The time between two pictures of a spinner.
+/// The time between two frames of a spinner.
 const TICK: Duration = Duration::from_millis(100);
 
 impl Progress {
-    /// Whether there is a terminal to show it on.
+    /// `true` if there is a terminal that shows it.
     pub fn is_shown(&self) -> bool {
         self.shown
     }
@@ -426,7 +427,7 @@ impl Progress {
         }
     }
 
-    /// Makes room for other lines.
+    /// Clears the line, so that other lines can be printed.
     pub fn clear(&mut self) {
         if let Some(spinner) = self.spinner.take() {
             spinner.finish_and_clear();
@@ -440,7 +441,7 @@ impl Drop for Progress {
     }
 }
 
-/// Added lines in green, removed ones in red.
+/// Colours added lines green and removed lines red.
 fn color_diff(text: &str) -> String {
     let colored = |line: &str| {
         let style = match line.as_bytes().first() {

@@ -293,7 +293,7 @@ pub fn run(args: &CreateApiArgs, console: &Console) -> anyhow::Result<Outcome> {
     let asks = !args.yes && console.can_ask() && args.external.external_crd.is_none();
     let mut args = api::Args::from(args.clone());
     let file = ProjectFile::read(&tree)?;
-    // A further version of a kind has its controller already.
+    // The first version of a kind already has the controller.
     let is_known = file.resources.iter().any(|known| Some(known.kind.as_str()) == args.kind.as_deref());
     if args.is_about_names_only() && file.is_for_charts && !is_known {
         console.note(
@@ -306,10 +306,10 @@ pub fn run(args: &CreateApiArgs, console: &Console) -> anyhow::Result<Outcome> {
     if args.ansible.flag().is_some() {
         (args.resource, args.controller) = (Some(true), Some(true));
     }
-    // Before the lock is taken, too: it takes time, and may fail.
+    // Charts are fetched before the project is locked, because this is slow and may fail.
     let fetched = chart::fetch(&mut args, &console.reporter())?;
     if asks {
-        // Asked before the lock is taken: nobody else has to wait for the answers.
+        // Questions come before the project is locked, so that no other command waits for the answers.
         ask(&mut args, &ProjectFile::read(&tree)?, console)?;
         tree = super::tree(&root);
     }
@@ -327,7 +327,7 @@ pub fn run(args: &CreateApiArgs, console: &Console) -> anyhow::Result<Outcome> {
     fulfil(std::slice::from_ref(&request), may_be_again, next, &file, &tree, console)
 }
 
-/// Asks for what is missing. Invalid arguments are reported first: they need another command line, not answers.
+/// Asks for missing values. Invalid arguments are reported first, because they require another command line.
 fn ask(args: &mut api::Args, project: &ProjectFile, console: &Console) -> anyhow::Result<()> {
     let or_legal = |name: &Option<String>, legal: &str| name.clone().or_else(|| Some(legal.to_owned()));
     Names::parse(&api::Args {
@@ -342,7 +342,7 @@ fn ask(args: &mut api::Args, project: &ProjectFile, console: &Console) -> anyhow
     api::complete(args, project, |question, help| console.ask_yes(question, help))
 }
 
-/// Replaces the chart of a kind by another version of it.
+/// Replaces the chart of a kind with another version.
 fn update(
     request: &Request,
     earlier: &Request,
@@ -359,7 +359,7 @@ fn update(
     carry_out(&Task { again, tree, folder: "", plan, next: next(request, file) }, console)
 }
 
-/// Adds everything that the requests change to the project, in one plan.
+/// Adds the changes of all requests to the project, in one plan.
 pub fn fulfil(
     requests: &[Request],
     may_be_again: bool,
@@ -379,7 +379,7 @@ pub fn fulfil(
     carry_out(&Task { again: "run the same command without `--check`", tree, folder: "", plan, next }, console)
 }
 
-/// PROJECT has all of it already: the command was run before.
+/// `true` if PROJECT already contains the changes: the command was run before.
 fn is_again(plan: &Plan, tree: &Tree, file: &ProjectFile, resources: &[&Resource]) -> anyhow::Result<bool> {
     let Some(Change::Edit { edits, .. }) = plan.changes.get(PROJECT) else { return Ok(false) };
     let text = tree.read(PROJECT)?.unwrap_or_default();
@@ -387,7 +387,7 @@ fn is_again(plan: &Plan, tree: &Tree, file: &ProjectFile, resources: &[&Resource
     Ok(is_known && edits.iter().all(|edit| edit.apply(&text).is_ok_and(|edited| edited == text)))
 }
 
-/// Leaves out the files that were edited since the command was run before.
+/// Removes files from the plan that were edited since the command was run before.
 fn keep_what_exists(plan: &mut Plan, tree: &Tree, console: &Console) -> anyhow::Result<()> {
     for path in worked_on(plan, tree, console)? {
         console.note(&format!(
@@ -398,7 +398,7 @@ fn keep_what_exists(plan: &mut Plan, tree: &Tree, console: &Console) -> anyhow::
     Ok(())
 }
 
-/// A kind that is in PROJECT already is made again only if that changes none of its files.
+/// Refuses to create an existing kind again if this changes one of its files.
 fn refuse_what_exists(
     plan: &Plan,
     tree: &Tree,
@@ -422,7 +422,7 @@ fn refuse_what_exists(
     Err(UserErrors(vec![refusal.help("for another version, use `--version`")]).into())
 }
 
-/// New files of the plan that exist with another text.
+/// New files of the plan that exist with a different text.
 pub fn worked_on(plan: &Plan, tree: &Tree, console: &Console) -> anyhow::Result<Vec<String>> {
     let steps = resolve_part(plan, tree, "", console)?;
     let is_new = |step: &Step| matches!(plan.changes.get(&step.path), Some(Change::Scaffold(_) | Change::Copy { .. }));
@@ -460,11 +460,11 @@ fn next(request: &Request, file: &ProjectFile) -> Vec<Next> {
     } else if request.adds_controller {
         next.push(Next::new("opctl check --fix", "adds the permissions that its code needs"));
     }
-    // That API server has no kinds of others.
+    // The API server of `opctl dev` has no external kinds.
     if !matches!(request.resource.origin, Origin::External { .. }) {
         next.push(Next::new("opctl dev", "runs it with its own API server"));
     }
-    // A kind of Kubernetes is installed already, and there may be no CRD to install.
+    // A built-in kind needs no CRD, and there may be none to install.
     let run = if request.resource.origin == Origin::Kubernetes { "make run" } else { "make install run" };
     next.push(Next::new(run, "runs it against the cluster of KUBECONFIG"));
     next
@@ -473,7 +473,7 @@ fn next(request: &Request, file: &ProjectFile) -> Vec<Next> {
 /// The call that starts scaffolded controllers in an adopted crate.
 pub const START: &str = "start them: `opctl_runtime::Manager::new(opctl_runtime::operator!()).run(controller::all())`";
 
-/// The next steps after a new version: nothing is stored as it until somebody decides so.
+/// The next steps after a new version. It is not the storage version until the user changes that.
 fn next_of_version(request: &Request, file: &ProjectFile, tree: &Tree) -> Result<Vec<Next>, ReadError> {
     let (resource, others) = (&request.resource, versions::others(&request.resource, file));
     let api = api_of_resource(resource);

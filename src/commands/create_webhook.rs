@@ -100,7 +100,7 @@ pub fn run(args: &CreateWebhookArgs, console: &Console) -> anyhow::Result<Outcom
     let root = root_above(&std::env::current_dir().context("cannot determine the current folder")?)?;
     let mut args = args.clone();
     if !args.yes && console.can_ask() {
-        // Asked before the lock is taken: nobody else has to wait for the answers.
+        // Questions come before the project is locked, so that no other command waits for the answers.
         ask(&mut args, &ProjectFile::read(&super::tree(&root))?, console)?;
     }
     let tree = super::tree(&root);
@@ -131,15 +131,15 @@ pub fn run(args: &CreateWebhookArgs, console: &Console) -> anyhow::Result<Outcom
     carry_out(&Task { again: "run the same command without `--check`", tree: &tree, folder: "", plan, next }, console)
 }
 
-/// What the project can be given.
+/// A request that the project can fulfil.
 struct Request {
-    /// The entry of PROJECT as it will be.
+    /// The new entry of PROJECT.
     resource: Resource,
     webhooks: webhook::Webhooks,
 }
 
 impl Request {
-    /// Everything that is wrong with the arguments, and with what the project has, is told at once.
+    /// Validates the arguments against each other and against the project. All errors are reported at once.
     fn new(
         args: &CreateWebhookArgs,
         file: &ProjectFile,
@@ -199,7 +199,7 @@ impl Request {
     }
 }
 
-/// What is wrong with the flags, whatever the project has.
+/// The errors in the flags that do not depend on the project.
 fn flags(args: &CreateWebhookArgs) -> UserErrors {
     let mut refusals = UserErrors::default();
     if !args.defaulting && !args.validation && !args.conversion {
@@ -229,13 +229,13 @@ fn flags(args: &CreateWebhookArgs) -> UserErrors {
     refusals
 }
 
-/// The same names as `create api` takes.
+/// The names as arguments of `create api`.
 fn named(args: &CreateWebhookArgs) -> api::Args {
     let CreateWebhookArgs { group, version, kind, plural, .. } = args.clone();
     api::Args { group, version, kind, plural, ..api::Args::default() }
 }
 
-/// The kind that is meant, as PROJECT has it or will have it.
+/// The kind of the arguments: its existing or new entry of PROJECT.
 fn subject(args: &CreateWebhookArgs, names: &Names, file: &ProjectFile) -> Result<Resource, UserError> {
     if let Some(path) = &args.external_type {
         return external::of_type(path, names, args.namespaced, file);
@@ -272,7 +272,7 @@ fn subject(args: &CreateWebhookArgs, names: &Names, file: &ProjectFile) -> Resul
     })
 }
 
-/// The server, unless the project has it.
+/// The webhook server, unless the project already has one.
 fn server(args: &CreateWebhookArgs, tree: &Tree, refusals: &mut UserErrors) -> Result<Option<Server>, ReadError> {
     if !tree.has(webhook::LIST) {
         let kustomization = tree.read(KUSTOMIZATION)?;
@@ -289,7 +289,7 @@ fn server(args: &CreateWebhookArgs, tree: &Tree, refusals: &mut UserErrors) -> R
     Ok(None)
 }
 
-/// Why no webhook can be served there.
+/// The reason why a webhook cannot be served at `path`.
 fn unfit_path(
     path: &str,
     file: &ProjectFile,
@@ -322,7 +322,8 @@ fn unfit_path(
     )
 }
 
-/// The versions that are converted to this one from now on. All versions of a kind must be: the API server stores one.
+/// The new spokes of the hub. Every version of a kind must be a spoke or the hub, because the API server stores one
+/// version.
 fn spokes(args: &CreateWebhookArgs, hub: &mut Resource, file: &ProjectFile, refusals: &mut UserErrors) -> Vec<Version> {
     let kind = hub.kind.clone();
     if hub.origin != Origin::Own {
@@ -377,7 +378,7 @@ fn spokes(args: &CreateWebhookArgs, hub: &mut Resource, file: &ProjectFile, refu
     new
 }
 
-/// A webhook that is there already is made again only if that changes none of its files.
+/// Refuses to create an existing webhook again if this changes one of its files.
 fn refuse_what_exists(plan: &Plan, tree: &Tree, console: &Console) -> anyhow::Result<()> {
     let mut refusals = UserErrors::default();
     for path in worked_on(plan, tree, console)? {
@@ -390,7 +391,7 @@ fn refuse_what_exists(plan: &Plan, tree: &Tree, console: &Console) -> anyhow::Re
     Ok(refusals.settle()?)
 }
 
-/// What needs no webhook, and so no server, no certificate and no request more.
+/// An alternative without a webhook, which needs no server, certificate or additional request.
 fn instead_of_validation(resource: &Resource, tree: &Tree) -> String {
     match resource.origin {
         Origin::Own => format!(
@@ -406,7 +407,7 @@ fn instead_of_validation(resource: &Resource, tree: &Tree) -> String {
     }
 }
 
-/// Asks for what is missing.
+/// Asks for missing values.
 fn ask(args: &mut CreateWebhookArgs, file: &ProjectFile, console: &Console) -> anyhow::Result<()> {
     let has_type = args.defaulting || args.validation || args.conversion;
     if args.external_type.is_none() {

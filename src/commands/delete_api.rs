@@ -1,7 +1,7 @@
-//! `opctl delete api`: takes back what `opctl create api` added.
+//! `opctl delete api`: undoes the changes of `opctl create api`.
 //!
-//! The creation is planned once more, from what PROJECT has of it, and each change is inverted: files are removed as long as they are as
-//! they were scaffolded, and edits are undone.
+//! The creation is planned again from the entry of PROJECT, and each change is inverted: unedited files are removed,
+//! and edits are undone.
 
 use clap::Args;
 use clap_complete::engine::ArgValueCandidates;
@@ -66,7 +66,7 @@ pub struct DeleteApiArgs {
 pub fn run(args: &DeleteApiArgs, console: &Console) -> anyhow::Result<Outcome> {
     let root = project_folder()?;
     let tree = tree(&root);
-    // Asked before the lock is taken: nobody else has to wait for the answers.
+    // Questions come before the project is locked, so that no other command waits for the answers.
     let names = [&args.group, &args.version, &args.kind];
     let Some(names) = choose_to_delete("the API", names, &ProjectFile::read(&tree)?, console)? else {
         console.info("nothing was deleted");
@@ -95,7 +95,7 @@ pub fn run(args: &DeleteApiArgs, console: &Console) -> anyhow::Result<Outcome> {
     carry_out(&Task { again, tree: &tree, folder: "", plan, next }, console)
 }
 
-/// In which order a cluster follows.
+/// The steps for a cluster, in order.
 fn next(resource: &Resource, name: &str, is_one_of_several: bool) -> Vec<Next> {
     if resource.api.is_none() {
         return Vec::new();
@@ -118,7 +118,7 @@ fn next(resource: &Resource, name: &str, is_one_of_several: bool) -> Vec<Next> {
     ]
 }
 
-/// The order in which a version goes that may be stored.
+/// The steps for the deletion of a version that may be stored, in order.
 fn next_of_unserved(resource: &Resource, name: &str) -> Vec<Next> {
     let Resource { group, version, kind, .. } = resource;
     vec![
@@ -134,7 +134,7 @@ fn next_of_unserved(resource: &Resource, name: &str) -> Vec<Next> {
     ]
 }
 
-/// The version that etcd has stays until another one is stored.
+/// Refuses to delete the storage version: objects in etcd have this version until another one is stored.
 fn refuse_stored(resource: &Resource, others: &[&Resource], tree: &Tree) -> anyhow::Result<()> {
     let mut all: Vec<&Resource> = others.iter().copied().chain([resource]).collect();
     all.sort_by_key(|version| version.version.priority());
@@ -153,7 +153,7 @@ fn refuse_stored(resource: &Resource, others: &[&Resource], tree: &Tree) -> anyh
     }
 }
 
-/// The first step: the version stays in the CRD, and clients cannot use it any longer.
+/// The first step: the version stays in the CRD, but clients can no longer use it.
 fn stop_serving(resource: &Resource, file: &ProjectFile, tree: &Tree, console: &Console) -> anyhow::Result<Plan> {
     let (unserved, edits) = versions::unserved(resource);
     let api = api_of_resource(resource);
@@ -191,7 +191,7 @@ pub fn find([group, version, kind]: [&Option<String>; 3], file: &ProjectFile) ->
     Err(known(UserError::new(format!("PROJECT has no `{kind}` in `{group}/{version}`"))).into())
 }
 
-/// What else belongs to the kind has to go first.
+/// Refuses a kind with webhooks or other parts that must be deleted first.
 fn refuse_what_stays(resource: &Resource, file: &ProjectFile) -> Result<(), UserError> {
     let Resource { kind, version, webhooks, .. } = resource;
     if webhooks.defaulting || webhooks.validation || !webhooks.spokes.is_empty() {
@@ -223,11 +223,11 @@ fn refuse_what_stays(resource: &Resource, file: &ProjectFile) -> Result<(), User
     Ok(())
 }
 
-/// Everything that the creation changed, inverted, and the manifests that follow.
+/// The inverse of all changes of the creation, and the resulting manifests.
 fn plan(resource: &Resource, file: &ProjectFile, tree: &Tree, console: &Console) -> anyhow::Result<Plan> {
     let mut plan = Plan::default();
     let mut between = tree.clone();
-    // Its conversion goes with it.
+    // The conversion of this version is deleted with it.
     if let Some(hub) = file.resources.iter().find(|it| hub_of(it, resource)) {
         let mut kept = hub.clone();
         kept.webhooks.spokes.retain(|spoke| *spoke != resource.version);
@@ -251,7 +251,7 @@ fn hub_of(hub: &Resource, spoke: &Resource) -> bool {
     hub.is_same_kind(spoke) && hub.webhooks.spokes.contains(&spoke.version)
 }
 
-/// The type, the controller and the entry in PROJECT.
+/// The inverse of the changes to the type, the controller and the entry in PROJECT.
 fn changes(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Result<(Plan, ProjectFile)> {
     let text = tree.read(PROJECT)?.unwrap_or_default();
     let entry = Edit::YamlEntry { key: "resources".into(), identity: Resource::identity(), fields: resource.fields() };
@@ -266,7 +266,7 @@ fn changes(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Resul
         request.ansible = Some(ansible::Operator::known(&source, resource, !project.ansible));
     }
     add(&mut created, &project, &request);
-    // Other kinds need some of the modules, too.
+    // Other kinds may need some of the modules.
     adopted::adapt(&mut created, &project, tree);
     let needed = file.resources.iter().flat_map(|other| edits_for(&project, other));
     let needed = adopted::edits(needed, &project, tree);
@@ -284,7 +284,7 @@ fn changes(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Resul
     Ok((plan, file))
 }
 
-/// The edits of files that several kinds share, as the creation of this one made them.
+/// The edits of files that several kinds share, as the creation of `resource` made them.
 fn edits_for(project: &scaffold::Project, resource: &Resource) -> Vec<(String, Edit)> {
     let api = api_of_resource(resource);
     let types = match resource.origin {
@@ -304,14 +304,14 @@ fn edits_for(project: &scaffold::Project, resource: &Resource) -> Vec<(String, E
     edits.chain(versions::edits(resource)).collect()
 }
 
-/// Code that stays may use the type.
+/// Refuses to delete a type that the remaining code may use.
 fn refuse_users(resource: &Resource, file: &ProjectFile, plan: &Plan, tree: &Tree) -> anyhow::Result<()> {
     if resource.api.is_none() {
         return Ok(());
     }
     let is_kind_elsewhere = file.resources.iter().any(|other| !other.is_same(resource) && other.kind == resource.kind);
     let (name, places) = match is_kind_elsewhere {
-        // The name alone does not say which of them is meant, so paths are resolved.
+        // The name alone does not identify the version, so paths are resolved.
         true => (format!("`{}` {}", resource.kind, resource.version), uses(resource, file, plan, tree)?),
         false => (format!("`{}`", resource.kind), mentions(resource, plan, tree)?),
     };
@@ -325,7 +325,7 @@ fn refuse_users(resource: &Resource, file: &ProjectFile, plan: &Plan, tree: &Tre
     Err(refusal.into())
 }
 
-/// Where code has the kind's name.
+/// The positions in code that mention the kind's name.
 fn mentions(resource: &Resource, plan: &Plan, tree: &Tree) -> anyhow::Result<Vec<String>> {
     let mentions =
         source::read_mentions(tree, "", &[resource.kind.as_str()]).map_err(|error| SourceErrors::from(vec![error]))?;
@@ -333,7 +333,7 @@ fn mentions(resource: &Resource, plan: &Plan, tree: &Tree) -> anyhow::Result<Vec
     Ok(mentions.iter().flatten().filter(stays).map(ToString::to_string).collect())
 }
 
-/// Where code uses the types of this version of the kind.
+/// The positions in code that use the types of this version of the kind.
 fn uses(resource: &Resource, file: &ProjectFile, plan: &Plan, tree: &Tree) -> anyhow::Result<Vec<String>> {
     let runtime = format!("{}/", Runtime::FOLDER);
     let mut sources = Vec::new();

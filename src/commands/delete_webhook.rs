@@ -1,4 +1,4 @@
-//! `opctl delete webhook`: takes back what `opctl create webhook` added; with the last webhook, also the server.
+//! `opctl delete webhook`: undoes the changes of `opctl create webhook`; with the last webhook, also the server.
 
 use clap::Args;
 use clap_complete::engine::ArgValueCandidates;
@@ -58,7 +58,7 @@ pub struct DeleteWebhookArgs {
 pub fn run(args: &DeleteWebhookArgs, console: &Console) -> anyhow::Result<Outcome> {
     let root = project_folder()?;
     let tree = tree(&root);
-    // Asked before the lock is taken: nobody else has to wait for the answers.
+    // Questions come before the project is locked, so that no other command waits for the answers.
     let names = [&args.group, &args.version, &args.kind];
     let Some(names) = choose_to_delete("the webhooks", names, &ProjectFile::read(&tree)?, console)? else {
         console.info("nothing was deleted");
@@ -72,7 +72,7 @@ pub fn run(args: &DeleteWebhookArgs, console: &Console) -> anyhow::Result<Outcom
     let has_no_spokes_now = !resource.webhooks.spokes.is_empty() && kept.webhooks.spokes.is_empty();
     let (mut plan, planned) = changes(&resource, kept, &file, &tree)?;
     if has_no_spokes_now {
-        // A copy was stored because it was the hub.
+        // A copied version was stored only because it was the hub.
         versions::edits(&resource).into_iter().for_each(|(path, edit)| plan.edit(path, edit));
     }
     manifests::add_if_sound(&mut plan, &tree, &manifests::ManifestOptions::of(Some(&planned)), console)?;
@@ -87,7 +87,7 @@ pub fn run(args: &DeleteWebhookArgs, console: &Console) -> anyhow::Result<Outcom
     carry_out(&Task { again, tree: &tree, folder: "", plan, next }, console)
 }
 
-/// The entry of PROJECT as it will be.
+/// The entry of PROJECT without the deleted webhooks.
 fn kept(args: &DeleteWebhookArgs, resource: &Resource) -> Result<Resource, UserError> {
     let all = !(args.defaulting || args.validation || args.conversion);
     let Resource { kind, version, .. } = resource;
@@ -115,7 +115,8 @@ fn kept(args: &DeleteWebhookArgs, resource: &Resource) -> Result<Resource, UserE
     Ok(kept)
 }
 
-/// Takes back the webhooks of an entry of PROJECT, but for those of `kept`; also gives PROJECT as it will be. The manifests follow from it.
+/// Removes the webhooks of an entry of PROJECT, except for those of `kept`. Also returns the new PROJECT, which the
+/// manifests depend on.
 pub fn changes(
     resource: &Resource,
     kept: Resource,
@@ -151,7 +152,7 @@ pub fn changes(
         fields: resource.fields(),
     };
     let without = entry(resource).undo(&text, None).map_err(|error| UserError::edit(PROJECT, error))?;
-    // The type of another project is only in PROJECT for its webhooks.
+    // The type of another project is in PROJECT only for its webhooks.
     let is_empty = kept.api.is_none() && !kept.controller && kept.controllers.is_empty() && !has_webhooks(&kept);
     let after = match is_empty {
         true => without,

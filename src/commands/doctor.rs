@@ -1,4 +1,5 @@
-//! `opctl doctor`: checks everything that a project needs, and suggests a command that fixes each problem. Nothing is written.
+//! `opctl doctor`: checks everything that a project needs, and suggests a command that fixes each problem. Nothing is
+//! written.
 
 use std::path::{Path, PathBuf};
 
@@ -64,7 +65,7 @@ pub struct DoctorArgs {
     pub output: OutputArgs,
 }
 
-/// The crate at the path; else the project, or the crate, around the current folder.
+/// The crate at the path; otherwise the project or crate around the current folder.
 fn target(path: Option<&Path>) -> anyhow::Result<Target> {
     let current = std::env::current_dir().context("cannot determine the current folder")?;
     let crate_above = || current.ancestors().find(|folder| folder.join("Cargo.toml").is_file()).map(Path::to_owned);
@@ -115,7 +116,8 @@ pub fn run(args: &DoctorArgs, console: &Console) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// The identities of the kinds, and whether a checked-in CRD has the same. opctl compares whole CRDs if it can derive them.
+/// Findings about the identities of the kinds, compared with checked-in CRDs. opctl compares whole CRDs if it can
+/// derive them.
 fn kinds(target: &Target) -> Vec<Finding> {
     let read = match Kinds::read(&target.tree, None) {
         Ok(read) => read,

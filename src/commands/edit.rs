@@ -1,6 +1,7 @@
 //! `opctl edit`: turns optional parts of a project on or off.
 //!
-//! What the templates make of the old and of the new settings is compared; the difference is what changes in the user's files.
+//! The renderings of the templates with the old and the new settings are compared, and the differences are applied to
+//! the user's files.
 
 use std::collections::BTreeMap;
 
@@ -117,7 +118,7 @@ pub fn run(args: &EditArgs, console: &Console) -> anyhow::Result<Outcome> {
     carry_out(&task, console)
 }
 
-/// All that becomes of a project with these settings, manifests included.
+/// All changes of a project for these settings, including manifests.
 pub fn plan(args: &EditArgs, tree: &Tree, console: &Console) -> anyhow::Result<Plan> {
     let components = args.components();
     let is_scope = args.is_about_scope();
@@ -130,7 +131,7 @@ pub fn plan(args: &EditArgs, tree: &Tree, console: &Console) -> anyhow::Result<P
         edit_project(&mut plan, &old, &new);
         change(&mut plan, scoped(&project_of(&old, tree)?, &file), scoped(&project, &file));
         if !old.namespaces.is_empty() && new.namespaces.is_empty() {
-            // Listed again below if a marker names a namespace.
+            // Added again below if a marker names a namespace.
             for (key, folder) in manifests::KEEPERS {
                 plan.edit(KUSTOMIZATION, listed((key, folder.to_owned()), false));
             }
@@ -162,7 +163,7 @@ pub fn plan(args: &EditArgs, tree: &Tree, console: &Console) -> anyhow::Result<P
     Ok(plan)
 }
 
-/// Those that are not wanted are removed, unless they are the user's.
+/// Generates the dashboards, or removes those that opctl generated.
 pub fn dashboards(plan: &mut Plan, tree: &Tree, name: &str, wanted: bool, console: &Console) -> anyhow::Result<()> {
     let header = format!("{}`opctl edit --grafana` makes it.", emit::OURS);
     let mut custom = None;
@@ -184,7 +185,7 @@ pub fn dashboards(plan: &mut Plan, tree: &Tree, name: &str, wanted: bool, consol
 pub const DASHBOARD: &str = "grafana/operator.json";
 const OWN_METRICS: &str = "grafana/custom.json";
 
-/// Shows each setting as the option that makes it so.
+/// Shows each setting as the option that sets it.
 fn list(tree: &Tree, components: [&str; 3], console: &Console) -> anyhow::Result<()> {
     let file = ProjectFile::read(tree)?;
     let kustomization = tree.read(KUSTOMIZATION)?.unwrap_or_default();
@@ -201,7 +202,7 @@ fn list(tree: &Tree, components: [&str; 3], console: &Console) -> anyhow::Result
     Ok(())
 }
 
-/// The project that watches what is asked for.
+/// The project with the requested scope.
 fn scope(args: &EditArgs, file: &ProjectFile) -> Result<ProjectFile, UserErrors> {
     let mut new = file.clone();
     let mut refusals = UserErrors::default();
@@ -223,7 +224,7 @@ fn scope(args: &EditArgs, file: &ProjectFile) -> Result<ProjectFile, UserErrors>
     refusals.settle().map(|()| new)
 }
 
-/// The project to compare the new one with. If PROJECT was changed by hand, the other files may still have to follow.
+/// The project to compare the new one with. If PROJECT was edited by hand, the other files may still have to change.
 fn other_scope(file: &ProjectFile, new: &ProjectFile) -> ProjectFile {
     if (file.namespaced, &file.namespaces) != (new.namespaced, &new.namespaces) {
         return file.clone();
@@ -231,7 +232,7 @@ fn other_scope(file: &ProjectFile, new: &ProjectFile) -> ProjectFile {
     ProjectFile { namespaced: !new.namespaced, namespaces: Vec::new(), ..file.clone() }
 }
 
-/// Changes PROJECT, in which other settings may be beside the namespaces.
+/// Changes PROJECT, which may contain other settings in addition to the namespaces.
 fn edit_project(plan: &mut Plan, before: &ProjectFile, after: &ProjectFile) {
     let text = |file: &ProjectFile, namespaces: &[Namespace]| {
         ProjectFile::text(&file.name, &file.domain, file.namespaced, namespaces)
@@ -250,7 +251,7 @@ fn edit_project(plan: &mut Plan, before: &ProjectFile, after: &ProjectFile) {
     }
 }
 
-/// The files beside PROJECT that depend on what the project watches.
+/// The files other than PROJECT that depend on the watched namespaces.
 fn scoped(project: &Project, file: &ProjectFile) -> Vec<File> {
     let mut files = scaffold::init(project);
     for resource in &file.resources {
@@ -270,7 +271,7 @@ fn scoped(project: &Project, file: &ProjectFile) -> Vec<File> {
     files
 }
 
-/// Changes what differs between two renderings of the same files.
+/// Applies the differences between two renderings of the same files.
 fn change(plan: &mut Plan, before: Vec<File>, after: Vec<File>) {
     let after: BTreeMap<String, String> = after.into_iter().map(|file| (file.path, file.text)).collect();
     for File { path, text } in before {
@@ -280,13 +281,13 @@ fn change(plan: &mut Plan, before: Vec<File>, after: Vec<File>) {
     }
 }
 
-/// Returns true if `--cert-manager` works. Only a scaffolded operator is known to read certificates from files, so opctl does not create
-/// the manifests for them in an adopted crate.
+/// `true` if `--cert-manager` is supported. Only a scaffolded operator is known to read certificates from files, so
+/// opctl does not create the manifests for certificates in an adopted crate.
 pub fn may_be_certified(file: &ProjectFile, tree: &Tree) -> bool {
     !file.adopted || tree.has("config/certmanager/kustomization.yaml")
 }
 
-/// Has metrics and webhooks use certificates of cert-manager, or the operator's own.
+/// Makes metrics and webhooks use certificates of cert-manager, or else the operator's own.
 pub fn certify(plan: &mut Plan, tree: &Tree, project: &Project, wanted: bool) {
     let mut files = scaffold::init(project);
     let mut insertions = scaffold::cert_manager().to_vec();
@@ -307,7 +308,7 @@ pub fn certify(plan: &mut Plan, tree: &Tree, project: &Project, wanted: bool) {
     }
     for Insertion { path, what, .. } in insertions {
         let Inserted::YamlItem { key, item } = what else { continue };
-        // Without it, there is no ServiceMonitor.
+        // The project has no ServiceMonitor without this file.
         if path.starts_with("config/prometheus/") && !tree.has(&path) {
             continue;
         }

@@ -1,10 +1,13 @@
-//! Chooses how CRDs are generated: from the source alone, from the compiled types, or by whichever works for each kind.
+//! Selects how CRDs are generated: from the source alone, from the compiled types, or with the cheapest engine that
+//! works for each kind.
 //!
-//! Permissions are always the source's. [`compiled`] is used only for what the source alone does not define, with a note.
+//! Permissions always come from the source. [`compiled`] is used, with a note, only for kinds that the source alone
+//! does not determine.
 //!
-//! Other errors do not start a build, which would take minutes and end with the same error. A kind with an error does not stop the others: it is
-//! returned beside their CRDs, and its existing CRD stays in lists and roles. Errors that belong to no kind stop everything. The output of the
-//! compiled types goes through the same checks and the same emitter.
+//! Other errors do not start a build, which would take minutes and fail with the same error. A kind with an error does
+//! not affect the others: the error is returned together with their CRDs, and its existing CRD stays in lists and
+//! roles. Errors that do not belong to a kind stop the command. CRDs of compiled types pass the same checks and the
+//! same emitter.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -47,18 +50,20 @@ pub enum Engine {
     Cargo,
 }
 
-/// What the user chose.
+/// The user's choices.
 pub struct Choice<'a> {
     pub engine: Engine,
-    /// The user expects that code of the crate runs: it is a project of opctl, or the engine was given. If not, somebody is asked.
+    /// Code of the crate may run: it is a project of opctl, or the engine was specified. Otherwise, opctl asks the
+    /// user.
     pub may_compile: bool,
-    /// The ones that print the CRDs of the compiled types; empty: that of a scaffolded project, or those that opctl makes.
+    /// The binaries that print the CRDs of the compiled types. If empty, the one of a scaffolded project, or code that
+    /// opctl adds.
     pub binaries: &'a [String],
-    /// What these are run with.
+    /// The arguments of these binaries.
     pub arguments: &'a [String],
-    /// Nothing else is made; empty: everything is.
+    /// The parts to generate; all if empty.
     pub only: &'a [Part],
-    /// A kind that cannot be generated is an error, instead of being left as it is.
+    /// A kind that cannot be generated is an error. Otherwise, its CRD is kept.
     pub all_or_nothing: bool,
 }
 
@@ -78,37 +83,38 @@ impl Choice<'_> {
     }
 }
 
-/// What manifests are made from.
+/// The input of manifests.
 pub struct Found {
     pub source: Source,
-    /// By name.
+    /// Sorted by name.
     pub crds: Vec<CustomResourceDefinition>,
-    /// The kinds that have no CRD, and why.
+    /// The kinds without a CRD, and the reasons.
     pub refused: Option<MissingCrds>,
 }
 
 /// Kinds without a CRD.
 #[derive(Default)]
 pub struct MissingCrds {
-    /// `None`: kinds whose names are not known, such as those of a macro.
+    /// `None` stands for kinds with unknown names, such as those of a macro.
     pub kinds: BTreeSet<Option<Kind>>,
-    /// Errors only.
+    /// The reasons; only errors.
     pub why: SourceErrors,
 }
 
 impl MissingCrds {
-    /// Whether this may be one of these kinds.
+    /// `true` if the kind may be one of these kinds.
     pub fn may_be(&self, kind: Kind) -> bool {
         may_be_of(&self.kinds, kind)
     }
 }
 
-/// Whether a kind may be one of these; `None` is one whose name is not known.
+/// `true` if the kind may be one of `kinds`, where `None` is a kind with an unknown name.
 fn may_be_of(kinds: &BTreeSet<Option<Kind>>, kind: Kind) -> bool {
     kinds.contains(&None) || kinds.contains(&Some(kind))
 }
 
-/// Errors in the source are a [`SourceErrors`], unless they are about single kinds only.
+/// Reads the source and generates CRDs. Errors in the source are a [`SourceErrors`], unless they only affect single
+/// kinds.
 pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &Console) -> anyhow::Result<Found> {
     let mut source = if choice.wants(Part::Crd) && choice.engine != Engine::Cargo {
         let source_options = source::Options { foreign_descriptions: options.descriptions.foreign };
@@ -128,7 +134,7 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
         let Printer::Types = printer else {
             return Ok(Found { crds: compiler.crds(&printer, &source, &[], "")?, source, refused: None });
         };
-        // The compiler judges the types, but does not know which kinds belong to other projects.
+        // The compiler checks the types, but does not know which kinds belong to other projects.
         let types = source::read(tree, options.folder);
         let crds = compiler.crds(&printer, &types, &compiler.places(&types.operator, |_| true), "")?;
         source.diagnostics.extend(types.diagnostics.iter().filter(|it| *it.code == *OP030).cloned());
@@ -145,7 +151,7 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
     if !errors.iter().all(|error| underivable.iter().any(|stopped| stopped.reasons.contains(error))) {
         sound(&source.diagnostics, &source.operator.allows)?;
     }
-    // All versions of a kind come from one place.
+    // All versions of a kind must come from one engine.
     let is_stopped = |api: &Api| kinds.contains(&Some((api.group.clone(), api.kind.clone())));
     let places = compiler.places(&source.operator, is_stopped);
     source.operator.apis.retain(|api| !is_stopped(api));
@@ -162,7 +168,7 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
             Some(Ok(complete)) => {
                 crds = complete;
                 refused = unclear.unwrap_or_default();
-                // A binary of the crate decides about those that it prints.
+                // Kinds that a binary of the crate prints belong to the crate.
                 refused.kinds.retain(|kind| !crds.iter().any(|crd| Some(kind_of(crd)) == *kind));
             }
             Some(Err(error)) => refused = MissingCrds { kinds, why: error.downcast::<SourceErrors>()? },
@@ -196,7 +202,7 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
     Ok(Found { source, crds, refused: Some(refused) })
 }
 
-/// The kinds that may belong to other projects, which no compiler knows.
+/// The kinds that may belong to other projects, which a compiler cannot determine.
 fn unclear(operator: &Operator) -> Option<MissingCrds> {
     let mut unclear = MissingCrds::default();
     for Underivable { kind, reasons, .. } in &operator.underivable {
@@ -217,7 +223,7 @@ pub struct Both {
     pub compiled: Vec<CustomResourceDefinition>,
 }
 
-/// Derives all kinds that the source determines, and compiles all of them.
+/// Derives all kinds that the source determines, and compiles all kinds.
 pub fn both(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &Console) -> anyhow::Result<Both> {
     let source = source::read(tree, options.folder);
     let markers = source::read_markers(tree, options.folder);
@@ -227,13 +233,13 @@ pub fn both(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
     let compiled = compiler.crds(&printer, &source, &compiler.places(&source.operator, |_| true), "")?;
     let kinds = source.operator.underivable.iter().filter_map(|stopped| stopped.kind.as_ref());
     let kinds: BTreeSet<&Kind> = kinds.collect();
-    // All versions of a kind come from one place.
+    // All versions of a kind must come from one engine.
     let apis = source.operator.apis.iter().filter(|api| !kinds.contains(&(api.group.clone(), api.kind.clone())));
     let (derived, _) = emit::crds_and_problems(&apis.cloned().collect::<Vec<_>>());
     Ok(Both { derived, compiled, source })
 }
 
-/// What the API server would reject in webhooks and conversions, at their markers: this needs no compiler.
+/// The errors that the API server would report for webhooks and conversions, at their markers. These need no compiler.
 fn about_webhooks(operator: &Operator) -> Vec<Diagnostic> {
     let webhooks = operator.webhooks.iter().map(|webhook| &webhook.definition);
     let webhooks = webhooks.flat_map(|webhook| webhook.attach_spans(apiserver::webhooks::webhook(&webhook.value)));
@@ -241,7 +247,7 @@ fn about_webhooks(operator: &Operator) -> Vec<Diagnostic> {
     webhooks.chain(conversions.flat_map(|it| it.attach_spans(apiserver::webhooks::conversion(&it.value)))).collect()
 }
 
-/// Whether there is nothing worse than warnings.
+/// Returns the diagnostics as an error if one of them is an error.
 fn sound(diagnostics: &[Diagnostic], allows: &[Allow]) -> Result<(), SourceErrors> {
     match diagnostics.iter().any(Diagnostic::is_error) {
         true => Err(without_allowed(diagnostics.to_vec(), allows, None).into()),
@@ -249,9 +255,9 @@ fn sound(diagnostics: &[Diagnostic], allows: &[Allow]) -> Result<(), SourceError
     }
 }
 
-/// How the compiled types of a crate are asked.
+/// Generates CRDs from the compiled types of a crate.
 struct Compiler<'a> {
-    /// Paths of spans are relative to it.
+    /// Paths of spans are relative to this folder.
     root: &'a Path,
     folder: PathBuf,
     options: &'a ManifestOptions<'a>,
@@ -263,19 +269,19 @@ struct Compiler<'a> {
 /// The kinds that the source does not determine.
 struct Stopped<'a> {
     kinds: &'a BTreeSet<Option<Kind>>,
-    /// Of all their versions.
+    /// The positions of all versions of the kinds.
     places: Vec<Place>,
 }
 
-/// What prints CRDs.
+/// The program that prints CRDs.
 enum Printer {
     /// Binaries of the crate.
     Binaries(Vec<Program>),
-    /// The crate's types, with code that opctl adds.
+    /// The crate's types, with code that opctl adds to a copy.
     Types,
 }
 
-/// The binary of scaffolded projects.
+/// The name of the binary in scaffolded projects.
 const CRDGEN: &str = "crdgen";
 
 impl<'a> Compiler<'a> {
@@ -284,8 +290,8 @@ impl<'a> Compiler<'a> {
         Self { root: tree.root(), folder, options, choice, features: tree.features(), console }
     }
 
-    /// The CRDs of all kinds: those of the source, and with a note about the reasons, the ones that the source alone does
-    /// not define.
+    /// The CRDs of all kinds: those of the source, and those that the source alone does not determine, with a note
+    /// about the reasons.
     fn complete(
         &self,
         source: &Source,
@@ -307,14 +313,15 @@ impl<'a> Compiler<'a> {
         let purpose = format!(" for {what} the source alone does not determine");
         let mut compiled = self.crds(&printer, source, places, &purpose)?;
         let from_source: BTreeSet<Kind> = derived.iter().map(kind_of).collect();
-        // A macro makes kinds that the source does not name.
+        // The output of macros may contain kinds that the source does not name.
         compiled.retain(|crd| !from_source.contains(&kind_of(crd)) && may_be_of(kinds, kind_of(crd)));
         compiled.extend(derived.iter().cloned());
         compiled.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
         Ok(compiled)
     }
 
-    /// Asks before code of a crate runs that is no project of opctl. Where nobody can answer: no.
+    /// Asks for permission to run code of a crate that is not a project of opctl. Returns `false` if no user can
+    /// answer.
     fn is_permitted(&self) -> anyhow::Result<bool> {
         if !self.console.can_ask() {
             return Ok(false);
@@ -337,7 +344,7 @@ impl<'a> Compiler<'a> {
         if !binaries.is_empty() {
             return Ok(Printer::Binaries(compiled::programs(&self.folder, binaries, arguments, self.features)?));
         }
-        // That of a scaffolded project prints all of its kinds; elsewhere, a binary of this name may do anything.
+        // The `crdgen` of a scaffolded project prints all kinds. Elsewhere, a binary of this name may do anything.
         let is_scaffolded = self.folder.join(PROJECT).is_file() && self.options.adopted.is_none();
         let scaffolded = is_scaffolded.then(|| compiled::programs(&self.folder, &[CRDGEN.into()], &[], self.features));
         if let Some(Ok(programs)) = scaffolded {
@@ -347,7 +354,8 @@ impl<'a> Compiler<'a> {
         Ok(Printer::Types)
     }
 
-    /// By name. This runs code of the project, including its build scripts, so a message gives the purpose first.
+    /// The CRDs, sorted by name. This runs code of the project, including its build scripts, so the purpose is printed
+    /// first.
     fn crds(
         &self,
         printer: &Printer,
@@ -371,7 +379,7 @@ impl<'a> Compiler<'a> {
         let mut is_blocked = false;
         let mut report = |news: &str| match is_shown {
             true => progress.show(news),
-            // Another cargo, e.g. that of an editor, may take long.
+            // Another cargo, e.g. that of an editor, may hold the lock for long.
             false if news.starts_with("blocking") && !is_blocked => {
                 is_blocked = true;
                 self.console.info(news);
@@ -402,7 +410,8 @@ impl<'a> Compiler<'a> {
         Ok(crds)
     }
 
-    /// What makes kinds: the types that the source does not determine, the others that are chosen, and the macros that may make more.
+    /// The positions of the types that the source does not determine, of the chosen other types, and of macros that may
+    /// declare kinds.
     fn places(&self, operator: &Operator, is_chosen: impl Fn(&Api) -> bool) -> Vec<Place> {
         let place = |span: &Span, is_macro| Place {
             file: normal(&self.root.join(&span.file.path)),
@@ -423,14 +432,14 @@ impl<'a> Compiler<'a> {
         places
     }
 
-    /// The error, below what cargo writes.
+    /// The error; cargo's output is printed first.
     fn reported(&self, failure: Failure) -> SourceErrors {
         self.console.eprint(&failure.stderr);
         SourceErrors::from(vec![failure.diagnostic])
     }
 }
 
-/// The kind belongs to the crate. Of kinds that macros make, opctl knows the group only.
+/// `true` if the kind belongs to the crate. For kinds of macros, opctl knows only the group.
 fn is_own(kind: &Kind, operator: &Operator) -> bool {
     let is_it = |group: &str, name: &str| (group, name) == (&kind.0, &kind.1);
     let known = operator.underivable.iter().filter(|it| it.kind.as_ref() == Some(kind));
@@ -441,7 +450,7 @@ fn is_own(kind: &Kind, operator: &Operator) -> bool {
     operator.apis.iter().any(|api| is_it(&api.group, &api.kind)) || !is_external() && project_of(&kind.0).is_none()
 }
 
-/// Errors about kinds that need a compiler, and are not among the CRDs that it gave.
+/// Errors for kinds that need a compiler and are not among its CRDs.
 fn missing(
     crds: &[CustomResourceDefinition],
     printer: &Printer,
@@ -480,7 +489,7 @@ fn missing(
     errors
 }
 
-/// A path without `.` and `..`, as cargo has them.
+/// The path without `.` and `..`, as cargo prints it.
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
@@ -502,7 +511,7 @@ pub fn kind_of(crd: &CustomResourceDefinition) -> Kind {
     (crd.spec.group.clone(), crd.spec.names.kind.clone())
 }
 
-/// Which kinds need a compiler, and why, a line for each reason.
+/// A line for each kind that needs a compiler, and each reason.
 fn notices(operator: &Operator) -> Vec<String> {
     let mut lines = Vec::new();
     for stopped in &operator.underivable {
@@ -510,7 +519,7 @@ fn notices(operator: &Operator) -> Vec<String> {
             let kind = stopped.kind.as_ref().map_or("what a macro makes".into(), |(_, kind)| format!("`{kind}`"));
             let span = reason.span.as_ref().map(|(span, _)| format!(" at {span}")).unwrap_or_default();
             let line = format!("{kind} needs a compiler: {}{span}, {}", reason.code, reason.message);
-            // Several versions of a kind, or a file of the library and a binary, have the same reason.
+            // Several versions of a kind, or a file that is part of the library and of a binary, have the same reason.
             if !lines.contains(&line) {
                 lines.push(line);
             }

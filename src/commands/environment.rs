@@ -1,5 +1,5 @@
-//! What the environment says of this machine: where programs are, where downloads and test environments are kept, what downloads go
-//! through, and where webhooks are called. It is read here only; `cargo_home.rs` reads where sources are.
+//! Reads the environment of this machine: the locations of programs, downloads and test environments, proxies for
+//! downloads, and the address of webhooks. No other module reads environment variables, except for `cargo_home.rs`.
 
 use std::env;
 use std::ffi::OsString;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use opctl_testenv::assets::{Cache, Network, Proxies, Search, Wanted};
 
-/// Where programs are looked for.
+/// The locations in which programs are searched for.
 pub fn search(kubernetes: Option<Wanted>, mirror: Option<&str>) -> Search {
     let mirror = mirror.map(ToOwned::to_owned).or_else(|| text(&["OPCTL_ENVTEST_MIRROR"]));
     Search {
@@ -19,23 +19,23 @@ pub fn search(kubernetes: Option<Wanted>, mirror: Option<&str>) -> Search {
     }
 }
 
-/// The folder for folders of test environments.
+/// The folder that contains the folders of test environments.
 pub fn environments() -> PathBuf {
     cache().join("testenv")
 }
 
-/// True if a folder of PATH has the program.
+/// `true` if a folder in PATH has the program.
 pub fn has_program(name: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).any(|folder| folder.join(name).is_file())
 }
 
-/// A terminal that cannot move its cursor.
+/// `true` for a terminal that cannot move its cursor.
 pub fn is_dumb_terminal() -> bool {
     env::var_os("TERM").is_some_and(|terminal| terminal == "dumb")
 }
 
-/// PATH with one more folder at its end.
+/// PATH with `folder` appended.
 pub fn path_with(folder: &Path) -> Option<OsString> {
     let path = env::var_os("PATH").unwrap_or_default();
     env::join_paths(env::split_paths(&path).chain([folder.to_owned()])).ok()
@@ -46,17 +46,17 @@ pub fn github_workspace() -> Option<PathBuf> {
     std::env::var_os("GITHUB_WORKSPACE").map(PathBuf::from)
 }
 
-/// A file with categories of operators, in place of those of OperatorHub.io.
+/// A file with categories of operators, which replace those of OperatorHub.io.
 pub fn bundle_categories() -> Option<PathBuf> {
     path("OPERATOR_BUNDLE_CATEGORIES")
 }
 
-/// The time that a build is to have, if the user sets one: <https://reproducible-builds.org/specs/source-date-epoch>.
+/// The build time that the user sets: <https://reproducible-builds.org/specs/source-date-epoch>.
 pub fn source_date_epoch() -> Option<String> {
     text(&["SOURCE_DATE_EPOCH"])
 }
 
-/// That of this machine, as images call it.
+/// The architecture of this machine, in the notation of images.
 pub fn architecture() -> &'static str {
     match env::consts::ARCH {
         "x86_64" => "amd64",
@@ -65,12 +65,12 @@ pub fn architecture() -> &'static str {
     }
 }
 
-/// Where the API server calls an operator that runs here.
+/// The URL at which the API server calls an operator on this machine.
 pub fn webhook_url() -> OsString {
     path("WEBHOOK_URL").map_or_else(|| "https://127.0.0.1:9443".into(), PathBuf::into_os_string)
 }
 
-/// `OPCTL_CACHE`, else `opctl` in the folder where the system has such things.
+/// `OPCTL_CACHE`, or else `opctl` in the system's cache folder.
 fn cache() -> PathBuf {
     path("OPCTL_CACHE").unwrap_or_else(|| {
         let home = || env::home_dir().unwrap_or_else(env::temp_dir);
@@ -92,7 +92,7 @@ pub fn config_folder() -> PathBuf {
     path("XDG_CONFIG_HOME").unwrap_or_else(|| env::home_dir().unwrap_or_else(env::temp_dir).join(".config"))
 }
 
-/// The names that curl knows, and Go but for ALL_PROXY.
+/// The proxies for downloads, from the variables that curl reads. Go reads them too, except for ALL_PROXY.
 fn proxies() -> Proxies {
     let none = text(&["no_proxy", "NO_PROXY"]).unwrap_or_default();
     Proxies {
@@ -102,7 +102,7 @@ fn proxies() -> Proxies {
     }
 }
 
-/// The variable with the proxy to this server, as kubectl and operators read it, and its value.
+/// The variable with the proxy for this server, as kubectl and operators read it, and its value.
 pub fn proxy_to(server: &str) -> Option<(&'static str, String)> {
     let names = match server.starts_with("http://") {
         true => ["HTTP_PROXY", "http_proxy"],
@@ -111,7 +111,7 @@ pub fn proxy_to(server: &str) -> Option<(&'static str, String)> {
     names.into_iter().find_map(|name| Some((name, text(&[name])?)))
 }
 
-/// The hosts that are reached without one.
+/// The hosts that are accessed without a proxy.
 pub fn no_proxy() -> String {
     text(&["NO_PROXY", "no_proxy"]).unwrap_or_default()
 }
@@ -120,7 +120,7 @@ fn path(name: &str) -> Option<PathBuf> {
     env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// The first of them that says something.
+/// The value of the first variable that is set and not empty.
 fn text(names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| env::var(name).ok().filter(|value| !value.is_empty()))
 }

@@ -30,7 +30,7 @@ pub struct ExplainArgs {
 
 const BOLD: Style = Style::new().bold();
 
-/// Of a line, in columns.
+/// The width of a line, in columns.
 const WIDTH: usize = 80;
 
 pub fn run(args: &ExplainArgs, console: &Console) -> Outcome {
@@ -46,7 +46,7 @@ pub fn run(args: &ExplainArgs, console: &Console) -> Outcome {
     }
 }
 
-/// Where to read more, below what `render` made.
+/// A hint to the explanations of these diagnostics, for the end of the output of `render`.
 pub fn hint(diagnostics: &[Diagnostic]) -> Option<String> {
     let mut codes: Vec<&str> = diagnostics.iter().map(|diagnostic| diagnostic.code.name).collect();
     codes.sort_unstable();
@@ -58,7 +58,7 @@ pub fn hint(diagnostics: &[Diagnostic]) -> Option<String> {
     }
 }
 
-/// Every code with the first sentence of its explanation.
+/// All codes, each with the first sentence of its explanation.
 fn list() -> String {
     let mut text = String::new();
     for code in diagnostics::all() {
@@ -87,7 +87,7 @@ fn explanation(code: &str) -> Result<String, UserError> {
     }
 }
 
-/// Markdown for a terminal: paragraphs and lists are wrapped, code stays as it is, links lose their targets.
+/// Formats Markdown for a terminal: wraps paragraphs and lists, keeps code unchanged, and drops the targets of links.
 fn rendered(markdown: &str) -> String {
     let mut text = String::new();
     let mut paragraph = String::new();
@@ -120,10 +120,10 @@ fn rendered(markdown: &str) -> String {
     format!("{}\n", text.trim_end())
 }
 
-/// `[text](target)` → `text`, outside of code, where brackets are nothing else.
+/// Replaces `[text](target)` by `text`, except in code.
 fn plain(markdown: &str) -> String {
     let pieces = markdown.split('`').enumerate().map(|(number, piece)| {
-        // Every second piece is code.
+        // Every second part is code.
         if number % 2 == 1 {
             return piece.to_owned();
         }

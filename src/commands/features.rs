@@ -1,4 +1,4 @@
-//! `--features` and the like: which features a crate is read and compiled with.
+//! `--features` and related flags: the features of the crate for reading and compiling.
 
 use clap::Args;
 

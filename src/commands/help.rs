@@ -1,4 +1,4 @@
-//! The layout of help: commands in groups, and the options of every command once, in `opctl --help`.
+//! The layout of help: commands in groups, and global options only in `opctl --help`.
 
 use clap::{ArgMatches, Command, CommandFactory};
 
@@ -6,7 +6,7 @@ use super::{Cli, wrap};
 use crate::error::UserError;
 use opctl_model::names::{by_distance, nearest};
 
-/// The commands as `opctl --help` lists them.
+/// The commands in the order of `opctl --help`.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Start a project", &["init", "adopt", "import"]),
     ("Change a project", &["create", "delete", "rename", "edit", "update"]),
@@ -40,14 +40,14 @@ const READ_ONLY: &[&str] = &[
 /// The flags for writing files.
 const WRITING: &[&str] = &["dry_run", "diff", "check", "overwrite"];
 
-/// Lays out the help of a command line that is complete.
+/// Arranges the help of a complete command line.
 pub fn arrange(mut command: Command) -> Command {
     let width = wrap::columns(std::io::stdout()).unwrap_or(WIDTH);
     command.build();
     let commands = groups(&command, width);
     for subcommand in command.get_subcommands_mut() {
         hide_global_options(subcommand);
-        // clap would list them, too.
+        // Otherwise, clap would list them again.
         *subcommand = std::mem::take(subcommand).hide(true);
     }
     let header = command.get_styles().get_header();
@@ -59,7 +59,7 @@ pub fn arrange(mut command: Command) -> Command {
     ))
 }
 
-/// The width of help that is not for a terminal.
+/// The width of help that is not printed on a terminal.
 const WIDTH: usize = 100;
 
 fn groups(command: &Command, width: usize) -> String {
@@ -93,7 +93,7 @@ fn hide_global_options(command: &mut Command) {
     command.get_subcommands_mut().for_each(hide_global_options);
 }
 
-/// An error for flags about writing that the command would ignore.
+/// Refuses flags for writing files if the command would ignore them.
 pub fn refuse_ignored_flags(matches: &ArgMatches) -> Result<(), UserError> {
     let (mut path, mut inner) = (Vec::new(), matches);
     while let Some((name, below)) = inner.subcommand() {
@@ -112,7 +112,8 @@ pub fn refuse_ignored_flags(matches: &ArgMatches) -> Result<(), UserError> {
     }
 }
 
-/// The suggestions of clap for a word that is no command, nearest first, and without those that are not commands in its place.
+/// The suggestions for a word that is not a command, most similar first. Suggestions of clap that are not valid at this
+/// position are dropped.
 pub fn suggestions(words: impl Iterator<Item = String>, found: Vec<String>) -> Vec<String> {
     let mut command = Cli::command();
     for word in words.filter(|word| !word.starts_with('-')) {

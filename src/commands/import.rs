@@ -106,7 +106,7 @@ fn ansible_operator(args: &AnsibleOperatorArgs, console: &Console) -> anyhow::Re
     })
 }
 
-/// The project in a folder; `plugin` is the one of operator-sdk that creates such projects.
+/// Reads the project in a folder. `plugin` is the plugin of operator-sdk that creates such projects.
 fn read(dir: &Path, watches: Option<&str>, plugin: &str, found: &mut Vec<Diagnostic>) -> Result<Project, UserError> {
     Project::read(dir, watches, found).map_err(|error| {
         UserError::new(error.to_string())
@@ -114,7 +114,8 @@ fn read(dir: &Path, watches: Option<&str>, plugin: &str, found: &mut Vec<Diagnos
     })
 }
 
-/// Fulfils the requests in one plan, in the project around the current folder or in a new one, unless one of the findings is an error.
+/// Carries out the requests in one plan, in the project around the current folder or in a new one. Refuses if a finding
+/// is an error.
 fn fulfil(
     source: &Project,
     kinds: &[&Gvk],

@@ -1,4 +1,4 @@
-//! `opctl init`: starts a project, alone or as a member of a cargo workspace.
+//! `opctl init`: creates a project, alone or as a member of a cargo workspace.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -109,7 +109,7 @@ pub struct InitArgs {
     pub yes: bool,
 }
 
-/// Files that a folder may have before it becomes a project, and that nothing else depends on: they stay as they are.
+/// Files that may exist before a folder becomes a project. They are kept, because no other file depends on them.
 pub const KEPT: &[&str] = &[".dockerignore", ".gitignore", "AGENTS.md", "LICENSE", "README.md"];
 
 pub fn run(args: &InitArgs, console: &Console) -> anyhow::Result<Outcome> {
@@ -152,7 +152,7 @@ pub fn run(args: &InitArgs, console: &Console) -> anyhow::Result<Outcome> {
     create(&args, &dir, answers, console)
 }
 
-/// The same for kinds that are known already.
+/// Creates a project with requests that are already validated.
 pub fn with_requests(args: &InitArgs, requests: Vec<Request>, console: &Console) -> anyhow::Result<Outcome> {
     let dir = absolute(&args.dir)?;
     let answers = check(args, &dir, "")?;
@@ -167,7 +167,7 @@ fn create(args: &InitArgs, dir: &Path, answers: Answers, console: &Console) -> a
     let workspace = workspace_above(dir)?;
     let root = workspace.as_deref().unwrap_or(dir);
     let _lock = lock(root, console)?;
-    // Again: another opctl may have been at work while this one asked or waited.
+    // Checked again: another opctl may have created a project while this one asked or waited.
     refuse_a_project(dir)?;
     let folder = relative(root, dir)?;
     let tree = super::tree(root);
@@ -238,7 +238,7 @@ fn refuse_a_project(dir: &Path) -> Result<(), UserError> {
         .help("`opctl init --runtime vendored`, and no other option, brings its runtime up to date"))
 }
 
-/// Whether nothing is asked of a new project but where it gets the runtime from.
+/// `true` if no option for a new project is given, except for the source of the runtime.
 fn is_about_the_runtime(args: &InitArgs) -> bool {
     let InitArgs {
         dir: _,
@@ -274,7 +274,7 @@ impl InitArgs {
         })
     }
 
-    /// The project is one of operator-sdk's Helm operators, in which every kind has a chart.
+    /// `true` for a project like operator-sdk's Helm operators, in which every kind has a chart.
     fn is_for_charts(&self) -> bool {
         self.has_plugin(&["helm"])
     }
@@ -284,7 +284,7 @@ impl InitArgs {
 fn api_of_options(args: &InitArgs) -> api::Args {
     let mut chart = args.chart.clone();
     if args.has_plugin(&["helm", "hybrid"])
-        // A plugin alone is for a project without a kind.
+        // A plugin without a kind is for a project without kinds.
         && (chart != ChartArgs::default() || args.group.is_some() || args.version.is_some() || args.kind.is_some())
     {
         chart.helm_chart.get_or_insert_default();
@@ -321,7 +321,7 @@ fn request_of_options(
     Ok(request)
 }
 
-/// The checked arguments.
+/// The validated arguments.
 struct Answers {
     name: ProjectName,
     domain: Domain,
@@ -334,7 +334,8 @@ struct Answers {
     requests: Vec<Request>,
 }
 
-/// Everything that is missing or wrong is told at once; `domain` stands in for one that is still to be asked for.
+/// Validates the arguments. All errors are reported at once. `domain` is a placeholder for a domain that the user still
+/// has to enter.
 fn check(args: &InitArgs, dir: &Path, domain: &str) -> anyhow::Result<Answers> {
     let mut refusals = UserErrors::default();
     let domain = match args.domain.as_deref().or((!domain.is_empty()).then_some(domain)) {
@@ -364,7 +365,7 @@ fn check(args: &InitArgs, dir: &Path, domain: &str) -> anyhow::Result<Answers> {
     let license = refusals.check(license(args.license.as_deref().unwrap_or("apache2")));
     let namespaces: BTreeSet<&String> = args.watch_namespace.iter().collect();
     let namespaces = namespaces.into_iter().filter_map(|text| refusals.check(Namespace::parse(text))).collect();
-    // The APIs are checked against a project, which may be a stand-in: nothing is made of it once something is wrong.
+    // The APIs are validated against a placeholder if the name or the domain is invalid. It is not used further.
     let stand_in = ProjectFile::new(
         name.clone().unwrap_or_else(|| ProjectName::parse("project").expect("it is a legal name")),
         domain.clone().unwrap_or_else(|| Domain::parse("example.com").expect("it is a legal domain")),
@@ -390,7 +391,7 @@ fn check(args: &InitArgs, dir: &Path, domain: &str) -> anyhow::Result<Answers> {
     }
 }
 
-/// `apache2`, `mit`, `none`, or the path of a file whose text becomes the header.
+/// Parses `apache2`, `mit`, `none`, or the path of a file that contains the header.
 fn license(choice: &str) -> Result<License, UserError> {
     match choice {
         "apache2" => Ok(License::Apache2),
@@ -403,7 +404,7 @@ fn license(choice: &str) -> Result<License, UserError> {
     }
 }
 
-/// The project's name by the folder's: `mySrv` is `my-srv`.
+/// The project's name, from the name of the folder: `mySrv` becomes `my-srv`.
 fn name_of(dir: &Path) -> Result<ProjectName, UserError> {
     let text = dir.file_name().and_then(OsStr::to_str).unwrap_or_default();
     let near = ProjectName::near(text);
@@ -419,7 +420,7 @@ fn name_of(dir: &Path) -> Result<ProjectName, UserError> {
     })
 }
 
-/// The folder, which may not exist yet, without `.`, `..` and links.
+/// The absolute path of a folder, which may not exist yet, without `.`, `..` and symbolic links.
 pub fn absolute(dir: &Path) -> anyhow::Result<PathBuf> {
     let dir = std::path::absolute(dir).with_context(|| format!("cannot tell where `{}` is", dir.display()))?;
     let there = dir.ancestors().find(|folder| folder.exists()).unwrap_or(&dir);
@@ -428,25 +429,25 @@ pub fn absolute(dir: &Path) -> anyhow::Result<PathBuf> {
     }
     let real = there.canonicalize().with_context(|| format!("cannot open `{}`", there.display()))?;
     let rest = dir.strip_prefix(there).expect("an ancestor is a prefix");
-    // `join` would put a separator after the folder for an empty rest.
+    // For an empty rest, `join` would append a separator.
     Ok(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
 }
 
-/// The way down from the root, with `/`.
+/// The path from the root to the folder, separated by `/`.
 pub fn relative(root: &Path, dir: &Path) -> anyhow::Result<String> {
     let rest = dir.strip_prefix(root).expect("the root is an ancestor");
     let parts: Option<Vec<&str>> = rest.iter().map(OsStr::to_str).collect();
     Ok(parts.with_context(|| format!("the path `{}` is not UTF-8", dir.display()))?.join("/"))
 }
 
-/// The workspace at the tree's root lists the folder, or has a pattern that matches it.
+/// `true` if the workspace at the tree's root lists the folder, or has a pattern that matches it.
 fn is_listed(tree: &Tree, folder: &str) -> Result<bool, SourceErrors> {
     let mut planned = tree.clone();
     planned.lay_over(project::join(folder, "Cargo.toml"), "");
     Workspaces::of(&planned).lists("", folder).map_err(|problem| SourceErrors::from(vec![problem]))
 }
 
-/// Takes out of the plan what the user has already and may keep; gives those paths.
+/// Removes existing files that may be kept from the plan, and returns their paths.
 fn keep(plan: &mut Plan, tree: &Tree, folder: &str, console: &Console) -> Vec<&'static str> {
     let mut kept = Vec::new();
     for path in KEPT {
@@ -458,7 +459,7 @@ fn keep(plan: &mut Plan, tree: &Tree, folder: &str, console: &Console) -> Vec<&'
     kept
 }
 
-/// Replaces files that are as `cargo init` wrote them, so that nothing of the user's is in them; returns their paths.
+/// Replaces files that are unchanged since `cargo init`, so no work of the user is lost. Returns their paths.
 fn replace_templates_of_cargo(plan: &mut Plan, tree: &Tree, folder: &str, name: &str) -> anyhow::Result<Vec<String>> {
     let mut replaced = Vec::new();
     for (path, change) in &mut plan.changes {
@@ -473,7 +474,8 @@ fn replace_templates_of_cargo(plan: &mut Plan, tree: &Tree, folder: &str, name: 
     Ok(replaced)
 }
 
-/// True for a Cargo.toml of this package without dependencies, and for the `src/main.rs` and `src/lib.rs` of `cargo init`.
+/// `true` for a Cargo.toml of this package without dependencies, and for the `src/main.rs` and `src/lib.rs` of `cargo
+/// init`.
 fn is_template_of_cargo(path: &str, text: &str, name: &str) -> bool {
     let start = match path {
         "Cargo.toml" => {
@@ -490,7 +492,7 @@ fn is_template_of_cargo(path: &str, text: &str, name: &str) -> bool {
         && text.lines().count() == 14
 }
 
-/// The name of a kind of the crate in the folder, if there is a crate with kinds.
+/// The name of the first kind in the crate of the folder, if any.
 fn first_kind(dir: &Path) -> Option<String> {
     let tree = super::tree(dir);
     let has_package = Manifest::read(&tree, "").ok()??.package_name().is_some();
@@ -498,7 +500,7 @@ fn first_kind(dir: &Path) -> Option<String> {
     source.operator.declared.into_iter().next().map(|kind| kind.kind)
 }
 
-/// The same plan, as seen from further up.
+/// The plan with paths from a folder above `folder`.
 pub fn moved(plan: Plan, folder: &str) -> Plan {
     let changes = plan.changes.into_iter();
     Plan { changes: changes.map(|(path, change)| (project::join(folder, &path), change)).collect() }

@@ -1,7 +1,7 @@
 //! Commands and flags of kubebuilder 4 and operator-sdk that opctl does not have.
 //!
-//! Each is either accepted, because opctl does the same anyway, or refused with what to use instead. [`extend`] makes clap parse them,
-//! hidden from help; [`check`] looks them up.
+//! Each is either accepted, because opctl needs no such option, or refused with an alternative. [`extend`] makes clap
+//! parse them without showing them in help; [`check`] reports them.
 
 use clap::{Arg, ArgAction, ArgMatches, Command as Syntax};
 
@@ -11,9 +11,9 @@ use crate::error::{UserError, UserErrors};
 /// The answer to a command or flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// No effect; the note explains why none is needed.
+    /// No effect. The note explains why.
     Accepted(&'static str),
-    /// An error with what to use instead; `{}` is replaced by the given value.
+    /// An error with the alternative. `{}` is replaced by the given value.
     Refused(&'static str),
 }
 use Answer::{Accepted, Refused};
@@ -33,7 +33,7 @@ const MULTIGROUP: Answer = Accepted("each group has its own folder in every proj
 const BUNDLE: Answer = Refused("`opctl generate bundle` generates a bundle for OLM");
 const OVERLAY: Answer = Refused("`--overlay {}` names the kustomization that the bundle is made of");
 const OVERWRITE: Answer = Refused("`--overwrite PATH` replaces one file of yours");
-/// The ways to run the operator itself.
+/// The alternatives for running the operator itself.
 pub const RUN: &str =
     "`opctl dev` runs the operator with its own API server; `make install run` uses the cluster of KUBECONFIG";
 const RUST_TYPE: Answer =
@@ -43,8 +43,8 @@ const UPDATE: Answer = Refused(
 );
 const V1: Answer = Refused("Kubernetes has only v1 since 1.22: leave the option out");
 
-/// Commands (alternatives between `|`), then a flag, then its value. A value in capitals matches any, and `[=BOOL]` is optional. The first
-/// matching row applies.
+/// Commands (alternatives separated by `|`), then a flag, then its value. A value in capitals matches any, and
+/// `[=BOOL]` is optional. The first matching row applies.
 const TABLE: &[(&str, Answer)] = &[
     // Flags of kubebuilder's `init` and `edit`.
     ("init --repo MODULE", Accepted("a crate has no module path; its name is that of the project")),
@@ -117,7 +117,7 @@ const TABLE: &[(&str, Answer)] = &[
         "create api|create webhook|edit|init --plugins PLUGIN",
         Refused("opctl has no plugins: see `opctl init --help`, `opctl edit --help` and `opctl create api --help`"),
     ),
-    // Variables of the Makefile as flags.
+    // Flags for variables of kubebuilder's Makefile.
     ("build-installer|deploy --img IMAGE", Refused("`--image {}` names the image")),
     // Commands of kubebuilder and operator-sdk.
     ("alpha config-3alpha-to-3", Refused("PROJECT has version 3 from the start: nothing to do")),
@@ -155,7 +155,7 @@ const TABLE: &[(&str, Answer)] = &[
             "package manifests are deprecated: `opctl generate bundle` generates a bundle, `opctl run bundle` runs it",
         ),
     ),
-    // Commands of operator-sdk before 1.0, of controller-gen and setup-envtest, and what else comes to mind.
+    // Commands of operator-sdk before 1.0, of controller-gen and setup-envtest, and other likely guesses.
     ("add controller", Refused("`opctl create api --resource=false` creates only a controller")),
     ("add crd", Refused("`opctl create api --controller=false` creates only a resource")),
     ("add webhook", Refused("`opctl create webhook` creates a defaulting, validating or conversion webhook")),
@@ -191,7 +191,7 @@ const TABLE: &[(&str, Answer)] = &[
 pub struct Row {
     commands: &'static str,
     pub flag: Option<&'static str>,
-    /// `None` for a flag that is true or false, and may have no value.
+    /// `None` for a flag that is true or false and may have no value.
     value: Option<&'static str>,
     pub answer: Answer,
 }
@@ -209,7 +209,7 @@ pub fn all() -> impl Iterator<Item = Row> {
 }
 
 impl Row {
-    /// The commands that the row is about.
+    /// The commands that the row applies to.
     pub fn paths(self) -> impl Iterator<Item = Vec<&'static str>> {
         self.commands.split('|').map(|path| path.split(' ').collect())
     }
@@ -229,10 +229,10 @@ impl Row {
 
 const PLUGINS: &str = "plugins";
 
-/// The words after a command that opctl does not have.
+/// The ID of the argument with the words after an unknown command.
 const WORDS: &str = "words";
 
-/// Adds the table to the syntax of opctl.
+/// Adds the rows of the table to the syntax of opctl.
 pub fn extend(syntax: Syntax) -> Syntax {
     all().fold(syntax, |syntax, row| row.paths().fold(syntax, |syntax, path| add(syntax, &path, row)))
 }
@@ -255,7 +255,7 @@ fn add(syntax: Syntax, path: &[&'static str], row: Row) -> Syntax {
     }
 }
 
-/// Notes each argument that is accepted, and returns those that are refused as errors.
+/// Prints a note for each accepted argument, and returns an error for each refused one.
 pub fn check(syntax: &Syntax, matches: &ArgMatches, console: &Console) -> Result<(), UserErrors> {
     let (mut path, mut syntax, mut matches) = (Vec::new(), syntax, matches);
     while let Some((name, inner)) = matches.subcommand() {
@@ -263,7 +263,7 @@ pub fn check(syntax: &Syntax, matches: &ArgMatches, console: &Console) -> Result
         syntax = syntax.find_subcommand(name).unwrap_or(syntax);
         matches = inner;
     }
-    // `ArgMatches` knows which arguments there are in debug builds only.
+    // `ArgMatches` knows all argument IDs only in debug builds.
     if syntax.get_arguments().any(|argument| argument.get_id() == WORDS) {
         let words = matches.get_many::<String>(WORDS).into_iter().flatten().map(String::as_str);
         path.extend(words.take_while(|word| !word.starts_with('-')));
@@ -272,7 +272,7 @@ pub fn check(syntax: &Syntax, matches: &ArgMatches, console: &Console) -> Result
     let here: Vec<Row> = all().filter(|row| row.paths().any(|other| other == path)).collect();
     let mut flags: Vec<&str> = here.iter().filter_map(|row| row.flag).collect();
     flags.dedup();
-    // Each answer once, with all that it is for.
+    // Flags with the same answer are reported together.
     let mut refused: Vec<(String, Vec<String>)> = Vec::new();
     let mut refusals = UserErrors::default();
     for flag in flags {
@@ -320,8 +320,8 @@ pub fn check(syntax: &Syntax, matches: &ArgMatches, console: &Console) -> Result
     refusals.settle()
 }
 
-/// `go.kubebuilder.io/v4` → `go`, `deploy-image/v1-alpha` → `deploy-image`. kubebuilder's `helm/v2-alpha` makes a chart of the operator,
-/// operator-sdk's `helm/v1` an operator of a chart.
+/// `go.kubebuilder.io/v4` → `go`, `deploy-image/v1-alpha` → `deploy-image`. kubebuilder's `helm/v2-alpha` generates a
+/// chart of the operator, operator-sdk's `helm/v1` an operator for a chart.
 fn plugin(key: &str) -> &str {
     match key.split(['.', '/']).next().unwrap_or(key) {
         "helm" if key.ends_with("-alpha") => "operator-chart",
@@ -329,17 +329,17 @@ fn plugin(key: &str) -> &str {
     }
 }
 
-/// Returns true for the plugin of kubebuilder that generates Grafana dashboards.
+/// `true` for the plugin of kubebuilder that generates Grafana dashboards.
 pub fn is_grafana(key: &str) -> bool {
     plugin(key) == "grafana"
 }
 
-/// Returns true for the plugin of kubebuilder that generates a chart of the operator.
+/// `true` for the plugin of kubebuilder that generates a chart of the operator.
 pub fn is_operator_chart(key: &str) -> bool {
     plugin(key) == "operator-chart"
 }
 
-/// The row with the most words counts: `run bundle` before `run`.
+/// The error for an unknown command, from the matching row with the most words: `run bundle` rather than `run`.
 fn unknown_command(path: &[&str]) -> UserError {
     let fits = |words: &Vec<&str>| path.starts_with(words);
     let best = all().flat_map(|row| row.paths().filter(fits).map(move |words| (words, row.answer)));

@@ -39,10 +39,10 @@ impl ContextArgs {
     }
 }
 
-/// `command` is the one that the user configured, with arguments where it needs some.
+/// kubectl with a context. `command` is the command that the user configured, possibly with arguments.
 pub fn find(command: Option<&str>, context: Option<&str>) -> Kubectl {
     let (program, leading) = match command.filter(|command| *command != "kubectl") {
-        // A path may have spaces.
+        // The path of an existing file may contain spaces.
         Some(command) if !Path::new(command).is_file() => words(command),
         Some(command) => (command.into(), Vec::new()),
         None => (found().unwrap_or_else(|| "kubectl".into()), Vec::new()),
@@ -58,7 +58,7 @@ fn words(command: &str) -> (PathBuf, Vec<String>) {
 fn found() -> Option<PathBuf> {
     let (search, name) = (environment::search(None, None), format!("kubectl{EXE_SUFFIX}"));
     if search.path.iter().any(|folder| folder.join(&name).is_file()) {
-        // It reads better in messages.
+        // The plain name is easier to read in messages.
         return Some("kubectl".into());
     }
     let assets = search.kubebuilder_assets.map(|folder| folder.join(name)).filter(|program| program.is_file());

@@ -1,4 +1,4 @@
-//! `opctl man`: a man page for each command, made from the command line's types.
+//! `opctl man`: writes a man page for each command, generated from the definitions of the command line.
 
 use std::path::PathBuf;
 
@@ -30,13 +30,13 @@ pub fn run(args: &ManArgs, console: &Console) -> anyhow::Result<Outcome> {
     carry_out(&Task { again, tree: &Tree::at(&args.dir), folder: "", plan, next: Vec::new() }, console)
 }
 
-/// The pages of a command and of those below it.
+/// Adds the pages of a command and its subcommands.
 fn add(plan: &mut Plan, command: &Command) {
     let man = Man::new(command.clone()).source(concat!("opctl ", env!("CARGO_PKG_VERSION"))).manual("opctl");
     let mut page = Vec::new();
     man.render(&mut page).expect("memory can be written to");
     let page = String::from_utf8(page).expect("the names and texts of the command line are UTF-8");
-    // Without `.nf`, the lines of the examples would be wrapped.
+    // Without `.nf`, the lines of the examples would be joined.
     let page = page.replacen(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n.nf\n", 1);
     plan.scaffold(man.get_filename(), format!("{}\n", page.trim_end()));
     command.get_subcommands().filter(|command| !command.is_hide_set()).for_each(|command| add(plan, command));

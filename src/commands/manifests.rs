@@ -151,23 +151,24 @@ pub struct ManifestsArgs {
     pub messages: MessageArgs,
 }
 
-/// Where manifests are generated from and written to, and the settings of PROJECT for them.
+/// The source and destination of manifests, and the settings in PROJECT for them.
 pub struct ManifestOptions<'a> {
-    /// The crate's folder, from the source tree's root.
+    /// The crate's folder, relative to the source tree's root.
     pub folder: &'a str,
-    /// The folder of `crd`, `rbac` and `webhook`, from the root of the tree that is written to.
+    /// The folder of `crd`, `rbac` and `webhook`, relative to the root of the tree that is written to.
     pub output: &'a str,
     pub namespaced: bool,
     pub namespaces: &'a [Namespace],
     pub descriptions: Descriptions,
     /// The project, if it is an adopted crate: its role also grants what the code requests.
     pub adopted: Option<&'a ProjectFile>,
-    /// The files and folders of the CRDs, from the root of the tree that is written to; `None`: `crd/bases` in the output folder.
+    /// The files and folders of the CRDs, relative to the root of the tree that is written to; `None`: `crd/bases` in
+    /// the output folder.
     pub crds: Option<&'a [CrdPath]>,
 }
 
 impl<'a> ManifestOptions<'a> {
-    /// From the project's own crate to its `config`, as PROJECT says, if there is one.
+    /// The options for a project's own crate and its `config`, with the settings in PROJECT, if there is one.
     pub fn of(project: Option<&'a ProjectFile>) -> Self {
         Self {
             folder: "",
@@ -180,8 +181,8 @@ impl<'a> ManifestOptions<'a> {
         }
     }
 
-    /// Returns true if opctl generates the operator's role. In an adopted crate, it does so beside the kustomization that lists the role, unless
-    /// the role is the user's.
+    /// `true` if opctl generates the operator's role. In an adopted crate, opctl generates it if there is an
+    /// `rbac/kustomization.yaml` and no role of the user.
     ///
     /// # Errors
     ///
@@ -196,7 +197,7 @@ impl<'a> ManifestOptions<'a> {
         Ok(is_listed && role.is_none_or(|text| emit::is_generated(&text)))
     }
 
-    /// Whether `crd/bases` is generated.
+    /// `true` if `crd/bases` is generated.
     fn generates_crds(&self) -> bool {
         self.crds.is_none_or(|paths| paths.iter().any(CrdPath::is_bases))
     }
@@ -211,20 +212,20 @@ pub fn run(args: &ManifestsArgs, console: &Console) -> anyhow::Result<Outcome> {
 fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Result<Outcome> {
     let output = Output::of(&args.output, root)?;
     let writes = args.against.is_none() && args.compare.is_none() && !args.verify;
-    // The crate is read, and its output may be elsewhere.
+    // Both are locked: the crate is read, and the output may be in another project.
     let roots = [root, &output.root];
     let _locks = if writes { lock_all(roots.into_iter(), console)? } else { Vec::new() };
     let tree = super::tree(root).with_features(args.features.chosen());
     let project = match ProjectFile::read(&tree) {
         Ok(project) => Some(project),
-        // Any kube-rs crate has manifests, also one that opctl did not scaffold.
+        // Any kube-rs crate has manifests, even if opctl did not scaffold it.
         Err(ProjectError::Missing(_)) => None,
         Err(error) => return Err(error.into()),
     };
     let mut options = ManifestOptions { output: &output.folder, ..ManifestOptions::of(project.as_ref()) };
     options.descriptions.max = args.max_description.or(options.descriptions.max);
     options.descriptions.foreign &= !args.no_foreign_descriptions;
-    // Another folder gets all manifests.
+    // Another output folder gets all manifests.
     options.crds = options.crds.filter(|_| output.root == root && output.folder == "config");
     let target = Tree::at(&output.root);
     let choice = Choice {
@@ -302,7 +303,7 @@ fn compare(
     errors.retain(Diagnostic::is_error);
     errors.extend(found.refused.map(|refused| refused.why.diagnostics).unwrap_or_default());
     if !errors.is_empty() {
-        // A kind without a CRD would look like one that was removed.
+        // Without its CRD, a kind would be reported as removed.
         let help = vec!["the CRDs can be compared once the source has no errors".into()];
         return Err(SourceErrors { diagnostics: errors, help }.into());
     }
@@ -310,7 +311,7 @@ fn compare(
     Ok(report(comparison, &baseline, &found.source, found.crds.len(), console))
 }
 
-/// Reports where the CRDs that a repository keeps differ from the source.
+/// Reports the differences between the source and the CRDs that a repository contains.
 fn compare_copies(
     path: &Path,
     tree: &Tree,
@@ -401,7 +402,7 @@ fn names(refused: &MissingCrds) -> String {
     }
 }
 
-/// Brings the manifests of the project at `root` up to date, whatever warnings there are; gives the files that changed.
+/// Updates the manifests of the project at `root`, even if there are warnings. Returns the files that changed.
 pub fn regenerate(root: &Path, console: &Console) -> anyhow::Result<Vec<String>> {
     let _lock = lock(root, console)?;
     let tree = super::tree(root);
@@ -415,16 +416,16 @@ pub fn regenerate(root: &Path, console: &Console) -> anyhow::Result<Vec<String>>
     Ok(steps.into_iter().filter(|step| !step.is_unchanged()).map(|step| step.path).collect())
 }
 
-/// What was added to a plan.
+/// The result of adding manifests to a plan.
 struct Added {
     warnings: Vec<Diagnostic>,
     refused: Option<MissingCrds>,
-    /// Why CRDs in files of the user cannot be updated.
+    /// The CRDs in files of the user that cannot be updated, with the reasons.
     stuck: Vec<Diagnostic>,
 }
 
-/// Adds the manifests of the source to the plan, and removes those whose source is gone. What is wrong with the source is a
-/// [`SourceErrors`], and the plan stays as it was.
+/// Adds the manifests of the source to the plan, and removes those without a source. If the source has errors, returns
+/// a [`SourceErrors`], and the plan does not change.
 fn add(
     plan: &mut Plan,
     source: &Tree,
@@ -438,7 +439,7 @@ fn add(
     if console.verbosity == Verbosity::Verbose {
         console.note(&read(&found.source));
     }
-    // OP051 names the features that add kinds, if there are any.
+    // OP051, if reported, names the features that add kinds.
     let is_explained = found.source.diagnostics.iter().any(|diagnostic| diagnostic.code == OP051);
     if let Account { written: 0, refused: 0, left_out: 1.., .. } = found.source.account
         && !is_explained
@@ -460,7 +461,7 @@ fn add(
     let mut crds = found.crds;
     let derived = crds.clone();
     if let Some(refused) = &found.refused {
-        // Their roles and their places in lists stay, too.
+        // The existing CRDs of refused kinds are kept, with their roles and list items.
         let made: BTreeSet<Kind> = crds.iter().map(engine::kind_of).collect();
         let kept = existing(target, options)?.into_iter();
         crds.extend(kept.filter(|crd| !made.contains(&engine::kind_of(crd)) && refused.may_be(engine::kind_of(crd))));
@@ -475,7 +476,8 @@ fn add(
             Err(mut errors) => diagnostics.append(&mut errors),
         }
     }
-    // What comes from the compiled types has no place where it could be allowed.
+    // Findings about compiled types have no position, so no comment can match them, and comments are not reported as
+    // idle.
     let is_whole = !operator.apis.is_empty() && operator.underivable.is_empty();
     let is_sound = diagnostics.iter().all(|diagnostic| !diagnostic.is_error());
     let mut diagnostics = without_allowed(diagnostics, &operator.allows, is_whole.then_some(ReportedBy::OtherCommands));
@@ -518,8 +520,8 @@ fn add(
     Ok(Added { warnings: diagnostics, refused: found.refused, stuck })
 }
 
-/// Refuses kinds that seem to be those of other projects if their CRDs were generated before: their removal could delete the CRDs of
-/// the other projects from the cluster, with all objects.
+/// Refuses kinds that seem to belong to other projects if their CRDs were generated before: removing the CRDs from the
+/// manifests could delete the CRDs of the other projects from the cluster, with all objects.
 fn keep_generated_before(found: &mut Found, target: &Tree, output: &str, choice: &Choice) -> anyhow::Result<()> {
     let externals = found.source.operator.externals.iter().filter(|external| external.warning.is_some());
     let externals: Vec<&External> = externals.collect();
@@ -544,14 +546,14 @@ fn keep_generated_before(found: &mut Found, target: &Tree, output: &str, choice:
     }
 }
 
-/// The generated CRDs as they are, with their paths: where types are not read, they show which kinds are in no namespace, and those of kinds
-/// that are refused stay.
+/// The existing generated CRDs, with their paths. If types are not read, they determine which kinds are cluster-scoped,
+/// and those of refused kinds are kept.
 fn written(tree: &Tree, output: &str) -> anyhow::Result<Vec<(String, CustomResourceDefinition)>> {
     let mut crds = Vec::new();
     for path in tree.files_below(&join(output, "crd/bases"))? {
         let text = tree.read(&path)?.unwrap_or_default();
         if emit::is_generated(&text) {
-            // A file that cannot be read is skipped here, and reported by `opctl check`.
+            // `opctl check` reports a file that cannot be read.
             let read = compiled::documents::read(&text, &path).unwrap_or_default();
             crds.extend(read.into_iter().map(|crd| (path.clone(), crd)));
         }
@@ -559,7 +561,7 @@ fn written(tree: &Tree, output: &str) -> anyhow::Result<Vec<(String, CustomResou
     Ok(crds)
 }
 
-/// The CRDs of the project as they are.
+/// The existing CRDs of the project.
 fn existing(tree: &Tree, options: &ManifestOptions) -> anyhow::Result<Vec<CustomResourceDefinition>> {
     let mut crds = match options.generates_crds() {
         true => written(tree, options.output)?.into_iter().map(|(_, crd)| crd).collect(),
@@ -571,7 +573,7 @@ fn existing(tree: &Tree, options: &ManifestOptions) -> anyhow::Result<Vec<Custom
             kept.crd["metadata"]["name"] == other.metadata.name.as_deref().unwrap_or_default()
         };
         if !crds.iter().any(is_known) {
-            // One that cannot be read is reported by the cluster that it is applied to.
+            // The cluster reports a CRD that cannot be read when it is applied.
             crds.extend(serde_json::from_value::<CustomResourceDefinition>(kept.crd));
         }
     }
@@ -581,7 +583,7 @@ fn existing(tree: &Tree, options: &ManifestOptions) -> anyhow::Result<Vec<Custom
 const PRUNED: &str = "where manifests are applied with pruning (Argo CD, Flux, `kubectl apply --prune`), the cluster deletes the CRD, and with \
                       it all objects of the kind";
 
-/// A warning for each CRD in files that are no longer generated: `crds` are those that are.
+/// A warning for each CRD whose file is no longer generated. `crds` are the generated CRDs.
 fn removed(
     stale: &BTreeSet<String>,
     tree: &Tree,
@@ -613,9 +615,9 @@ fn removed(
     Ok(warnings)
 }
 
-/// The part that a generated file belongs to, by its path below the output folder.
+/// The part of the manifests that a generated file belongs to, from its path in the output folder.
 fn part_of(path: &str) -> Part {
-    // The roles for people follow from the CRDs, those of the operator from markers.
+    // The roles for users depend on the CRDs, those of the operator on markers.
     match path.split('/').next() {
         Some("webhook") => Part::Webhook,
         Some("rbac") if !path.starts_with("rbac/kinds/") => Part::Rbac,
@@ -623,12 +625,13 @@ fn part_of(path: &str) -> Part {
     }
 }
 
-/// The folders that keep Roles in other namespaces from being moved, and the keys that list them in `default/kustomization.yaml`.
+/// The folders that keep the namespaces of Roles unchanged, and the keys that list them in
+/// `default/kustomization.yaml`.
 pub const KEEPERS: [(&str, &str); 2] =
     [("components", "../rbac/namespaces/before"), ("transformers", "../rbac/namespaces/after")];
 
-/// Has `default/kustomization.yaml` list these folders if there are such Roles and it sets a namespace. Without such Roles the folders
-/// are left out, unless a kustomization lists them: it would fail without.
+/// Lists these folders in `default/kustomization.yaml` if there are such Roles and the file sets a namespace. Without
+/// such Roles, the folders are not generated, unless a kustomization lists them: it would fail without them.
 fn keep_in_place(
     plan: &mut Plan,
     manifests: &mut Vec<Manifest>,
@@ -653,7 +656,7 @@ fn keep_in_place(
     Ok(())
 }
 
-/// The text of the user's file once the plan is carried out.
+/// The text of a file of the user after the plan.
 fn planned(plan: &Plan, tree: &Tree, path: &str) -> anyhow::Result<Option<String>> {
     let text = tree.read(path)?;
     Ok(match plan.changes.get(path) {
@@ -667,8 +670,8 @@ fn planned(plan: &Plan, tree: &Tree, path: &str) -> anyhow::Result<Option<String
 
 const SERVICE_ACCOUNT: &str = "rbac/service_account.yaml";
 
-/// Whether the bindings have somebody to bind. The service account is the user's: there is more to say about it than source
-/// tells (annotations of clouds, pull secrets), and it may stand in any file.
+/// `true` if there is a service account for the bindings. The service account belongs to the user: it may contain more
+/// than the source determines (annotations of clouds, pull secrets), and may be in any file.
 fn has_service_account(plan: &Plan, tree: &Tree, output: &str) -> anyhow::Result<bool> {
     let usual = join(output, SERVICE_ACCOUNT);
     if plan.changes.contains_key(&usual) || tree.has(&usual) {
@@ -682,8 +685,8 @@ fn has_service_account(plan: &Plan, tree: &Tree, output: &str) -> anyhow::Result
     Ok(false)
 }
 
-/// The same for a command that is about something else, from the source as it will be once its plan is carried out.
-/// While the source has errors the manifests stay as they are; if a file cannot be read, the whole command fails.
+/// Adds the manifests to the plan of another command, from the source after that plan. If the source has errors, the
+/// manifests do not change; if a file cannot be read, the command fails.
 pub fn add_if_sound(plan: &mut Plan, tree: &Tree, options: &ManifestOptions, console: &Console) -> anyhow::Result<()> {
     let Some(planned) = planned_tree(plan, tree, options.folder, console)? else { return Ok(()) };
     let choice = Choice { all_or_nothing: false, ..Choice::STATIC };
@@ -703,7 +706,7 @@ pub fn add_if_sound(plan: &mut Plan, tree: &Tree, options: &ManifestOptions, con
     Ok(())
 }
 
-/// The files as they will be once the plan is carried out; `None` if it has conflicts, which are reported then.
+/// The files after the plan; `None` if the plan has conflicts, which are reported later.
 fn planned_tree(plan: &Plan, tree: &Tree, folder: &str, console: &Console) -> anyhow::Result<Option<Tree>> {
     let steps = resolve_part(plan, tree, folder, console)?;
     if steps.iter().any(Step::is_conflict) {
@@ -713,7 +716,7 @@ fn planned_tree(plan: &Plan, tree: &Tree, folder: &str, console: &Console) -> an
     for Step { path, verdict, after, .. } in steps {
         match after {
             Some(Content::Text(text)) => planned.lay_over(path, text),
-            // No manifest is made from it.
+            // No manifest depends on a binary file.
             Some(Content::Bytes(_)) => {}
             None if verdict == Verdict::Remove => planned.hide(path),
             None => {}
@@ -722,7 +725,7 @@ fn planned_tree(plan: &Plan, tree: &Tree, folder: &str, console: &Console) -> an
     Ok(Some(planned))
 }
 
-/// Refuses a plan after which two kinds compete for a name.
+/// Refuses a plan that makes two kinds compete for a name.
 pub fn refuse_taken_names(plan: &Plan, tree: &Tree, folder: &str, console: &Console) -> anyhow::Result<()> {
     let errors = |tree: &Tree| {
         let source = source::read(tree, folder);
@@ -738,7 +741,7 @@ pub fn refuse_taken_names(plan: &Plan, tree: &Tree, folder: &str, console: &Cons
     let known = errors(tree);
     new.retain(|message, _| !known.contains_key(message));
     let refusal = |(message, error): (String, Diagnostic)| {
-        // The line of a file that the plan creates does not help.
+        // The position in a file that the plan creates does not help the user.
         let span = error.span.map(|(span, _)| span).filter(|span| tree.has(&span.file.path));
         let at = span.map(|span| format!(" (at {span})")).unwrap_or_default();
         UserError { message: format!("{message}{at}"), help: error.help }
@@ -746,7 +749,8 @@ pub fn refuse_taken_names(plan: &Plan, tree: &Tree, folder: &str, console: &Cons
     Ok(UserErrors(new.into_iter().map(refusal).collect()).settle()?)
 }
 
-/// Refuses a project whose manifests cannot be generated. One with a kind that has an error passes: everything else is generated.
+/// Refuses a project whose manifests cannot be generated. If only single kinds have errors, the manifests of the others
+/// can be generated.
 ///
 /// # Errors
 ///
@@ -757,7 +761,7 @@ pub fn refuse_errors(tree: &Tree, console: &Console) -> anyhow::Result<()> {
     add(&mut Plan::default(), tree, tree, &ManifestOptions::of(Some(&project)), &choice, console).map(drop)
 }
 
-/// What `opctl manifests` would do to the files if nothing were compiled, or what is wrong with the source.
+/// The changes of `opctl manifests` without compiling, or the errors in the source.
 pub fn steps(
     tree: &Tree,
     options: &ManifestOptions,
@@ -777,8 +781,8 @@ pub fn steps(
     }
 }
 
-/// Puts conversions into the CRDs, and gives what is wrong with these, and with the source. Kinds that the API server would
-/// reject are refused, unless the choice is all or nothing.
+/// Adds conversions to the CRDs, and returns the problems with CRDs, conversions and the source. Kinds that the API
+/// server would reject are moved to `refused`, unless the choice is all or nothing.
 fn check(Found { source, crds, refused }: &mut Found, choice: &Choice) -> Vec<Diagnostic> {
     let mut diagnostics = source.diagnostics.clone();
     if !choice.wants(Part::Crd) {
@@ -789,7 +793,7 @@ fn check(Found { source, crds, refused }: &mut Found, choice: &Choice) -> Vec<Di
     let mut findings: Vec<_> = findings.flat_map(|(crd, found)| found.into_iter().map(move |it| (crd, it))).collect();
     findings.extend(names_together(crds));
     for (crd, lossy) in crds.iter().filter_map(|crd| Some((crd, loses_fields(crd)?))) {
-        // Which is worse than what the source shows.
+        // The loss of fields is worse than OP022 about the same kind, and replaces it.
         let kind = format!("`{}` ", crd.spec.names.kind);
         diagnostics.retain(|it| it.code != OP022 || !it.message.starts_with(&kind));
         findings.push((crd, lossy));
@@ -813,7 +817,7 @@ fn check(Found { source, crds, refused }: &mut Found, choice: &Choice) -> Vec<Di
     diagnostics
 }
 
-/// The names of these CRDs that the API server would not accept, at their arguments in the source.
+/// The names of these CRDs that the API server would not accept, at the arguments in the source.
 pub fn name_conflicts(source: &Source, crds: &[CustomResourceDefinition]) -> Vec<Diagnostic> {
     located(source, names_together(crds)).into_iter().map(|(_, diagnostic)| diagnostic).collect()
 }
@@ -822,8 +826,8 @@ fn names_together(crds: &[CustomResourceDefinition]) -> Vec<(&CustomResourceDefi
     apiserver::check_together(crds).into_iter().map(|(index, finding)| (&crds[index], finding)).collect()
 }
 
-/// Findings about CRDs as diagnostics about the types that declare them: the type of the stored version unless the finding is about
-/// another one.
+/// Findings about CRDs as diagnostics at the types that declare them: the type of the stored version, unless the
+/// finding is about another version.
 pub fn located<'c>(
     source: &Source,
     findings: Vec<(&'c CustomResourceDefinition, Finding)>,
@@ -851,7 +855,7 @@ pub fn located<'c>(
     found.collect()
 }
 
-/// Without a conversion, a field that only some versions have is lost.
+/// A finding if fields would be lost: without a conversion, this happens to a field that only some versions have.
 fn loses_fields(crd: &CustomResourceDefinition) -> Option<Finding> {
     let is_converted = crd.spec.conversion.as_ref().is_some_and(|conversion| conversion.strategy == "Webhook");
     if is_converted || crd.spec.versions.len() < 2 {
@@ -885,7 +889,7 @@ fn to_diagnostic(finding: Finding, span: Option<Span>, name: impl FnOnce() -> St
     }
 }
 
-/// How much was read.
+/// A summary of the markers, files and types that were read.
 fn read(source: &Source) -> String {
     let (markers, files) = source.markers;
     let Account { found, written, refused, left_out, elsewhere } = source.account;
@@ -896,7 +900,7 @@ fn read(source: &Source) -> String {
     )
 }
 
-/// The files below the output folder that opctl generated before, of the chosen parts, and does not generate now.
+/// The existing files of the chosen parts below the output folder that opctl generated before, but no longer generates.
 fn ours(tree: &Tree, output: &str, choice: &Choice, generated: &BTreeSet<String>) -> anyhow::Result<BTreeSet<String>> {
     let mut ours = BTreeSet::new();
     for folder in ["crd", "rbac", "webhook"] {
@@ -914,14 +918,15 @@ fn ours(tree: &Tree, output: &str, choice: &Choice, generated: &BTreeSet<String>
     Ok(ours)
 }
 
-/// Shows warnings about the source, which do not stop anything.
+/// Shows warnings about the source, which do not stop the command.
 fn warn(diagnostics: &[Diagnostic], console: &Console) {
     if console.verbosity > Verbosity::Quiet {
         console.diagnose(diagnostics);
     }
 }
 
-/// Like [`crate_at`], but a comparison, which writes nothing, needs no project: it falls back to the crate around the current folder.
+/// Like [`crate_at`], but for a comparison, which writes nothing and needs no project: it falls back to the crate
+/// around the current folder.
 pub fn crate_for(path: Option<&Path>, compares: bool, command: &str) -> anyhow::Result<PathBuf> {
     let current = std::env::current_dir().ok().filter(|current| compares && root_above(current).is_err());
     let around =
@@ -929,7 +934,7 @@ pub fn crate_for(path: Option<&Path>, compares: bool, command: &str) -> anyhow::
     crate_at(path.or(around.as_deref()), command)
 }
 
-/// The crate to work on: the one at the path, or that of the project around the current folder.
+/// The crate to work on: the one at the path, or the crate of the project around the current folder.
 pub fn crate_at(path: Option<&Path>, command: &str) -> anyhow::Result<PathBuf> {
     let Some(path) = path else {
         let current = std::env::current_dir().context("cannot determine the current folder")?;
@@ -950,10 +955,10 @@ pub fn crate_at(path: Option<&Path>, command: &str) -> anyhow::Result<PathBuf> {
     path.canonicalize().with_context(|| format!("cannot open `{}`", path.display()))
 }
 
-/// The folder that the manifests go to: the crate's own or one below it, or any other, as an absolute path.
+/// The output folder of the manifests: in the crate's folder, or at an absolute path elsewhere.
 struct Output {
     root: PathBuf,
-    /// From the root.
+    /// Relative to the root.
     folder: String,
 }
 

@@ -1,4 +1,4 @@
-//! `--message-format`: prints the diagnostics of a run as other programs read them.
+//! `--message-format`: prints the diagnostics of a run in a format for other programs.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ pub enum MessageFormat {
 }
 
 impl MessageArgs {
-    /// Runs a command on the crate at `root` (absolute), and prints the diagnostics in this format at its end.
+    /// Runs a command on the crate at `root` (an absolute path), and then prints the diagnostics in this format.
     pub fn run(
         &self,
         root: &Path,
@@ -65,7 +65,7 @@ impl MessageArgs {
 impl MessageFormat {
     fn text(self, diagnostics: &[Diagnostic], root: &Path, success: bool) -> String {
         let current = std::env::current_dir().unwrap_or_default();
-        // Where the paths of annotations begin.
+        // The paths of annotations are relative to this folder.
         let repository = environment::github_workspace().unwrap_or_else(|| current.clone());
         match self {
             Self::Human | Self::Short => formats::short(diagnostics, |path| below(&current, &root.join(path))),
@@ -76,14 +76,14 @@ impl MessageFormat {
     }
 }
 
-/// The name and version of the crate, or of its folder: only diagnostics in its files need it.
+/// The name and version of the crate. Only diagnostics in its files need them.
 fn package(root: &Path) -> String {
     let manifest = Manifest::read(&Tree::at(root), "").ok().flatten();
     let package = manifest.as_ref().and_then(|manifest| manifest.package());
     package.map_or_else(|| "unknown".into(), |(name, version)| format!("{name}@{version}"))
 }
 
-/// The path from a folder, if it is below.
+/// The path relative to the folder, if it is below the folder.
 fn below(folder: &Path, path: &Path) -> String {
     path.strip_prefix(folder).unwrap_or(path).display().to_string()
 }

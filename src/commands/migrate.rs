@@ -1,4 +1,5 @@
-//! `opctl migrate`: rewrites stored objects in the storage version, verifies them, and removes old versions from `status.storedVersions`.
+//! `opctl migrate`: rewrites stored objects in the storage version, verifies them, and removes old versions from
+//! `status.storedVersions`.
 
 use std::time::Duration;
 
@@ -110,7 +111,7 @@ pub fn run(args: &MigrateArgs, console: &Console) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The CRDs that were asked for. A project is only needed for kinds, and for all CRDs.
+/// The names of the requested CRDs. A project is required only to look up kinds, and for all CRDs.
 fn names(asked: &[String], kubectl: &Kubectl) -> anyhow::Result<Vec<String>> {
     if !asked.is_empty() && asked.iter().all(|name| name.contains('.')) {
         return Ok(asked.to_vec());
@@ -140,7 +141,7 @@ fn names(asked: &[String], kubectl: &Kubectl) -> anyhow::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Adds the reasons why a CRD cannot be migrated.
+/// Adds the reasons why a CRD cannot be migrated to `refusals`.
 fn possible(storage: &Storage, allow_loss: bool, mut refusals: UserErrors) -> UserErrors {
     let crd = &storage.crd;
     if storage.is_terminating {
@@ -193,13 +194,13 @@ fn announce(pending: &[Storage], cluster: &Cluster) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How long the controller manager may take to start a migration.
+/// The time limit for the controller manager to start a migration.
 const START: Duration = Duration::from_secs(30);
-/// How long the API server may take to answer again.
+/// The time limit for the API server to respond again.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// The number of empty patches in a row that may change an object.
+/// The maximum number of consecutive empty patches that change an object.
 const REWRITES: usize = 10;
-/// How often in a row nothing may come of going through all objects.
+/// The maximum number of consecutive passes over all objects without progress.
 const FRUITLESS: usize = 10;
 /// The maximum number of objects in a message.
 const SHOWN: usize = 5;
@@ -215,7 +216,7 @@ fn migrate(storage: &Storage, cluster: &Cluster) -> anyhow::Result<()> {
         let sweep = migration.sweep(kubectl, storage, |done, total| progress.show(&bar(word, crd, done, total)));
         let sweep = match sweep {
             Ok(sweep) => sweep,
-            // Control planes are restarted while they serve.
+            // API servers are restarted while the control plane is in use.
             Err(error) if is_passing(&error) => {
                 let deadline = unreachable.get_or_insert_with(|| Deadline::after(PATIENCE));
                 if deadline.has_passed() {
@@ -259,7 +260,7 @@ fn migrate(storage: &Storage, cluster: &Cluster) -> anyhow::Result<()> {
     trim(storage, cluster)
 }
 
-/// Only if the CRD is still the one whose objects were verified.
+/// Removes old versions from the CRD's status, if the CRD is still the one whose objects were verified.
 fn trim(storage: &Storage, cluster: &Cluster) -> anyhow::Result<()> {
     let crd = &storage.crd;
     let now = Storage::all(&cluster.kubectl, std::slice::from_ref(crd));
@@ -273,7 +274,7 @@ fn trim(storage: &Storage, cluster: &Cluster) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether the cluster has a controller for this, which has rewritten the objects.
+/// `true` if the cluster has a controller for storage migrations, and it rewrote the objects.
 fn rewritten_by_cluster(storage: &Storage, cluster: &Cluster) -> anyhow::Result<bool> {
     let (kubectl, console) = (&cluster.kubectl, cluster.console);
     let Some(migration) = VersionMigration::of(kubectl, storage) else { return Ok(false) };
@@ -341,7 +342,7 @@ fn changes_always(crd: &str, keys: &[&(String, String)]) -> UserError {
         .help("`storedVersions` was not changed; run `opctl migrate` again to continue")
 }
 
-/// `rewriting memcacheds.cache.example.com [######    ] 3000 of 5000`
+/// A progress bar: `rewriting memcacheds.cache.example.com [######    ] 3000 of 5000`.
 fn bar(word: &str, crd: &str, done: usize, total: usize) -> String {
     const WIDTH: usize = 20;
     let filled = (WIDTH * done).checked_div(total).unwrap_or(WIDTH);

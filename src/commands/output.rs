@@ -1,4 +1,4 @@
-//! `--output` of commands that report.
+//! `--output` of commands that print a report.
 
 use clap::{Args, ValueEnum};
 

@@ -1,4 +1,4 @@
-//! The questions for names, and the choice among the kinds of a project.
+//! Questions about names, and the selection of a kind of the project.
 
 use super::Console;
 use super::console::Question;
@@ -11,8 +11,8 @@ pub const VERSION: Question =
     Question::new("Version", "v1alpha1 while the API may change in any way, v1 once it is stable").or("v1alpha1");
 pub const KIND: Question = Question::new("Kind, e.g. Memcached", "the name of the type in the singular, in CamelCase");
 
-/// Has the user choose among the entries of PROJECT that fit the given names. `other` is a further item: the kind is none of the project.
-/// Returns true if the names are those of an entry that was chosen.
+/// Lets the user select one of the entries of PROJECT that match the given names. `other` is a further item for kinds
+/// that are not in the project. Returns `true` if an entry was selected.
 pub fn choose_resource(
     names: [&mut Option<String>; 3],
     other: Option<&str>,
@@ -36,7 +36,7 @@ pub fn choose_resource(
     Ok(true)
 }
 
-/// The same for a command that deletes, which asks once more.
+/// Like [`choose_resource`], for a command that deletes: asks for confirmation afterwards.
 pub fn choose_to_delete(
     what: &str,
     [group, version, kind]: [&Option<String>; 3],

@@ -1,4 +1,4 @@
-//! `opctl rename`: gives a kind, a group, the domain or the project another name.
+//! `opctl rename`: renames a kind, a group, the domain or the project.
 
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCandidates;

@@ -1,4 +1,4 @@
-//! Where a project gets `opctl-runtime` from: `opctl init --runtime`, for a new project and for an existing one.
+//! `opctl init --runtime`: the source of `opctl-runtime` for a new project, and its change for an existing one.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -15,7 +15,7 @@ pub enum Choice {
     /// A copy in the project, or at the root of its workspace.
     Vendored,
     Registry,
-    /// A folder that has the crate, from the project's folder.
+    /// The folder of the crate, relative to the project's folder.
     Folder(String),
 }
 
@@ -29,16 +29,16 @@ impl Choice {
     }
 }
 
-/// A project in its tree.
+/// A project in a tree.
 #[derive(Clone, Copy)]
 pub struct ProjectFolder<'a> {
     pub tree: &'a Tree,
-    /// From the tree's root, which is that of the workspace, if there is one.
+    /// Relative to the tree's root, which is the root of the workspace, if there is one.
     pub folder: &'a str,
 }
 
 impl ProjectFolder<'_> {
-    /// The dependency for Cargo.toml. Adds the files that it needs to the plan.
+    /// The dependency for Cargo.toml. Adds its files to the plan.
     pub fn source(&self, choice: &Choice, plan: &mut Plan, console: &Console) -> anyhow::Result<RuntimeSource> {
         let version = Runtime::embedded().version.clone();
         match choice {
@@ -60,7 +60,8 @@ impl ProjectFolder<'_> {
         }
     }
 
-    /// Adds the copy at the tree's root to the plan, unless it is the user's, or newer: then its version is returned.
+    /// Adds the copy at the tree's root to the plan. Skips a copy that is newer or belongs to the user, and returns its
+    /// version.
     fn vendor(&self, plan: &mut Plan, console: &Console) -> anyhow::Result<Option<String>> {
         if self.folder == Runtime::FOLDER {
             let refusal = format!("the folder `{}` of a workspace is for the vendored runtime", self.folder);
@@ -74,7 +75,7 @@ impl ProjectFolder<'_> {
             return Ok(Some(copy.version.clone()));
         }
         RuntimeCopy::update(plan, Runtime::FOLDER, copy.and_then(|copy| copy.sums).as_deref());
-        // Cargo would take a folder below the root for a member, which is linted and tested with the others.
+        // Otherwise, cargo would treat a folder below the root as a member, which is linted and tested with the others.
         if !self.folder.is_empty() {
             plan.edit("Cargo.toml", Edit::CargoExclude { path: Runtime::FOLDER.into() });
         }
@@ -82,7 +83,7 @@ impl ProjectFolder<'_> {
     }
 }
 
-/// Brings the runtime of an existing project up to date, or takes it from elsewhere.
+/// Updates the runtime of an existing project, or changes its source.
 pub fn change(choice: &Choice, dir: &Path, console: &Console) -> anyhow::Result<Outcome> {
     let workspace = workspace_above(dir)?;
     let root = workspace.as_deref().unwrap_or(dir);
@@ -111,7 +112,7 @@ pub fn change(choice: &Choice, dir: &Path, console: &Console) -> anyhow::Result<
     carry_out(&Task { again, tree: &tree, folder: &folder, plan, next: Vec::new() }, console)
 }
 
-/// Without `..`, which leads nowhere from a project's folder that does not exist yet.
+/// Resolves `..` in a path lexically, because the project's folder may not exist yet.
 fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

@@ -1,4 +1,4 @@
-//! `opctl scorecard`: runs the tests of a bundle, operator-sdk's own in this process, all others as Pods.
+//! `opctl scorecard`: runs the tests of a bundle. The tests of operator-sdk run in this process, all others as Pods.
 
 use std::path::PathBuf;
 use std::thread;
@@ -201,7 +201,7 @@ fn run_stages(
     let mut outcomes = Vec::new();
     for stage in stages {
         if stage.parallel {
-            // A thread for each: most of them wait for Pods.
+            // One thread per test: most tests wait for Pods.
             outcomes.extend(thread::scope(|scope| {
                 let threads: Vec<_> = stage.tests.iter().map(|test| scope.spawn(|| one(test))).collect();
                 let joined = threads.into_iter().map(|thread| thread.join());
@@ -216,7 +216,7 @@ fn run_stages(
     outcomes
 }
 
-/// The Pods of one run, and the ConfigMap with the bundle.
+/// The Pods of a run, and the ConfigMap with the bundle.
 struct Pods {
     kubectl: Kubectl,
     namespace: Option<String>,
@@ -263,7 +263,7 @@ impl Pods {
         Ok(pods)
     }
 
-    /// Creates an object, whose name the API server generates.
+    /// Creates an object with a name that the API server generates. Returns the name.
     fn create(&self, object: &Value) -> Result<String, String> {
         let created = self.kubectl(&["create", "-f", "-", "-o", "json"], &object.to_string())?;
         let created: Value =
@@ -316,7 +316,7 @@ impl Pods {
         Ok(results)
     }
 
-    /// `TEST_OUTPUT/SUITE/TEST`
+    /// Copies the files of a test to `TEST_OUTPUT/SUITE/TEST`.
     fn copy(&self, pod: &str, path: &str, test: &Test) -> Result<(), String> {
         let part = |key: &str| test.labels.get(key).map_or(key, String::as_str).replace(['/', '\\'], "-");
         let target = self.test_output.join(part("suite")).join(part("test"));

@@ -1,4 +1,4 @@
-//! `opctl status`: compares the project with a cluster, on one screen. Nothing is written.
+//! `opctl status`: compares the project with a cluster. Nothing is written.
 
 use std::path::PathBuf;
 use std::thread::sleep;
@@ -75,12 +75,12 @@ pub fn run(args: &StatusArgs, console: &Console) -> anyhow::Result<Outcome> {
     let tree = tree(&crate_for(args.path.as_deref(), true, "status")?);
     let cluster = Cluster::with(args.context.kubectl(), console);
     loop {
-        // The project may change meanwhile.
+        // The project may change between two refreshes.
         let project = read(&tree)?;
         let mut status =
             Status::read(&project, &cluster.kubectl).map_err(|error| cluster.connection_failure(&error))?;
         if project.name.is_empty() {
-            // These commands are for projects.
+            // These commands are for projects only.
             let findings = status.sections.iter_mut().flat_map(|section| &mut section.findings);
             findings.for_each(|finding| finding.help.retain(|help| !help.starts_with("opctl ")));
         }
@@ -113,7 +113,7 @@ fn read(tree: &Tree) -> anyhow::Result<Project> {
     Ok(Project { name: project.name.to_string(), objects, placeholder: PLACEHOLDER })
 }
 
-/// The kinds of a crate that opctl did not make. Its other objects have no names that opctl knows.
+/// The kinds of a crate without PROJECT. opctl does not know the names of its other objects.
 fn kinds(tree: &Tree) -> anyhow::Result<Project> {
     let Kinds { kinds, .. } = Kinds::read(tree, None)?;
     if kinds.is_empty() {
@@ -133,7 +133,7 @@ fn show(args: &StatusArgs, status: &Status, console: &Console) {
     let is_quiet = console.verbosity == Verbosity::Quiet;
     let least = if is_quiet { Severity::Warning } else { Severity::Ok };
     if args.watch {
-        // Clears the screen; where there is none, it is left out.
+        // Clears the screen. The console drops this escape sequence if colours are off, e.g. without a terminal.
         console.print("\u{1b}[H\u{1b}[2J");
     }
     console.info(&format!("cluster: {}", status.cluster));

@@ -43,7 +43,7 @@ pub fn run(args: &UndeployArgs, console: &Console) -> anyhow::Result<Outcome> {
     }
     cluster.connect()?;
     if args.delete_crds {
-        // While the operator runs: objects may wait for it to clean up.
+        // CRDs are deleted while the operator still runs, because it may have to clean up their objects.
         let holder = "the operator was not deleted, and takes its finalizers away when it has cleaned up: see its logs";
         if !cluster.delete_crds(&crds, args.yes, holder)? {
             return Ok(Outcome::Problems);
@@ -56,7 +56,7 @@ pub fn run(args: &UndeployArgs, console: &Console) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// What stays in the cluster, and the operator in the order in which it goes.
+/// The objects that are kept, and the objects of the operator in the order of their deletion.
 fn parts(objects: &[Object]) -> (Vec<&Object>, Vec<&Object>) {
     let kinds: Vec<&(String, String)> = objects.iter().filter_map(|object| object.defines.as_ref()).collect();
     let is_kept = |object: &&Object| {
@@ -64,7 +64,8 @@ fn parts(objects: &[Object]) -> (Vec<&Object>, Vec<&Object>) {
         object.is_crd() || object.is("", "Namespace") || of_users
     };
     let (kept, mut operator): (Vec<&Object>, Vec<&Object>) = objects.iter().partition(is_kept);
-    // Webhooks of an operator that is gone would refuse every request, and one that is about to go needs its rights.
+    // Webhooks go first, because they would reject every request without the operator; its permissions go last, because
+    // it needs them until it stops.
     operator.reverse();
     operator.sort_by_key(|object| match (object.group.as_str(), object.kind.as_str()) {
         ("admissionregistration.k8s.io", _) => 0,
@@ -74,7 +75,7 @@ fn parts(objects: &[Object]) -> (Vec<&Object>, Vec<&Object>) {
     (kept, operator)
 }
 
-/// What is still there, and how to be rid of it.
+/// A message about the objects that are kept, and the commands that delete them.
 fn left(kept: &[&Object], without_crds: bool) -> String {
     let stays = |object: &&&Object| !without_crds || object.is("", "Namespace");
     let mut lines = Vec::new();

@@ -1,4 +1,5 @@
-//! `opctl uninstall`: deletes the CRDs, and with them every object of these kinds; it counts them and asks first.
+//! `opctl uninstall`: deletes the CRDs, and with them all objects of these kinds. It counts the objects and asks for
+//! confirmation first.
 
 use clap::Args;
 

@@ -1,7 +1,7 @@
-//! `opctl update`: merges what is new in the templates into the files of a project.
+//! `opctl update`: merges changes of the templates into the files of a project.
 //!
-//! The record of the scaffold has each file as opctl wrote it, so that three texts are compared: that one, the user's, and the one that
-//! today's templates make of the same answers.
+//! The record of the scaffold contains each file as opctl wrote it, so this is a three-way merge of that text, the
+//! user's, and the rendering of the current templates with the same settings.
 
 use std::collections::BTreeMap;
 
@@ -67,8 +67,8 @@ pub enum Conflicts {
     Markers,
 }
 
-/// Whether a file that opctl scaffolds has no record: PROJECT is opctl's own, and charts, roles and playbooks are nothing that a later
-/// opctl changes.
+/// `true` for scaffolded files without a record: PROJECT is maintained by opctl, and charts, roles and playbooks do not
+/// change with the templates.
 pub fn has_no_record(path: &str) -> bool {
     path == PROJECT || ["helm-charts/", "roles/", "playbooks/"].iter().any(|folder| path.starts_with(folder))
 }
@@ -116,7 +116,7 @@ pub fn run(args: &UpdateArgs, console: &Console) -> anyhow::Result<Outcome> {
     }
 }
 
-/// The conflicts that were written into files.
+/// Refuses files with conflict markers.
 fn refuse_markers(paths: &[String], tree: &Tree) -> Result<(), UserErrors> {
     let mut refusals = UserErrors::default();
     for path in paths {
@@ -129,7 +129,7 @@ fn refuse_markers(paths: &[String], tree: &Tree) -> Result<(), UserErrors> {
     refusals.settle()
 }
 
-/// Merges what differs between the record and today's templates.
+/// Merges the differences between the record and the current templates.
 fn update(
     args: &UpdateArgs,
     record: &Record,
@@ -199,7 +199,7 @@ fn update(
     Ok(plan)
 }
 
-/// Gives recorded texts the paths that their files have today; returns the old paths by the new ones.
+/// Moves recorded texts to the current paths of their files. Returns the old paths by the new ones.
 fn follow_moves(recorded: &mut Texts, reasons: impl Iterator<Item = Reason>) -> BTreeMap<String, String> {
     let mut moves = BTreeMap::new();
     let mut reasons: Vec<Reason> = reasons.collect();
@@ -215,12 +215,12 @@ fn follow_moves(recorded: &mut Texts, reasons: impl Iterator<Item = Reason>) -> 
     moves
 }
 
-/// Whether a path is this one, or below it.
+/// `true` if `path` is equal to `folder` or below it.
 fn is_below(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder.trim_end_matches('/')).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// A record in which each file is as today's templates make it.
+/// Creates a record in which each file equals the rendering of the current templates.
 fn adopt(file: &ProjectFile, tree: &Tree, console: &Console) -> anyhow::Result<Plan> {
     let mut plan = Plan::default();
     let mut edited = Vec::new();
@@ -242,7 +242,7 @@ fn adopt(file: &ProjectFile, tree: &Tree, console: &Console) -> anyhow::Result<P
     Ok(plan)
 }
 
-/// The copy of the runtime, unless it is newer or the user's own.
+/// Updates the copy of the runtime, unless it is newer or belongs to the user.
 fn add_runtime(plan: &mut Plan, tree: &Tree) -> anyhow::Result<()> {
     let copy = RuntimeCopy::read(tree, Runtime::FOLDER)?;
     if let Some(copy) = copy.filter(|copy| copy.sums.is_some() && !copy.is_newer()) {
@@ -251,7 +251,7 @@ fn add_runtime(plan: &mut Plan, tree: &Tree) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Says what the changes are good for.
+/// Prints the reasons for the changes.
 fn reasons(plan: &Plan, record: &Record, folder: &str, console: &Console) {
     for reason in scaffold::revisions::reasons() {
         let is_new = |path: &&String| {
@@ -276,7 +276,7 @@ mod tests {
         let moves = follow_moves(&mut recorded, [moved(3, "b", "c"), moved(2, "a", "b")].into_iter());
         assert_eq!(moves, BTreeMap::from([("c".into(), "a".into())]));
         assert_eq!(recorded.keys().collect::<Vec<_>>(), ["c", "other"]);
-        // Done by an earlier update.
+        // An earlier update already did this.
         assert!(follow_moves(&mut recorded, [moved(3, "b", "c"), moved(2, "a", "b")].into_iter()).is_empty());
     }
 }

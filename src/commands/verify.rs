@@ -16,10 +16,10 @@ use opctl_model::{CrdLocation, Step};
 use opctl_schema::apiserver::Finding;
 use opctl_source::emit::CustomResourceDefinition;
 
-/// The most differences of a kind that are shown.
+/// The maximum number of differences shown per kind.
 const SHOWN: usize = 10;
 
-/// Reports which kinds are equal, which differ and where, and which have no CRD in the source.
+/// Reports the equal kinds, the differences of the others, and the kinds without a CRD from the source.
 pub fn run(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &Console) -> anyhow::Result<Outcome> {
     let Both { source, derived, compiled } = engine::both(tree, options, choice, console)?;
     let by_kind = |crds: &[CustomResourceDefinition]| -> BTreeMap<Kind, CustomResourceDefinition> {
@@ -89,7 +89,7 @@ fn differences(source: &CustomResourceDefinition, compiled: &CustomResourceDefin
     findings
 }
 
-/// Values that differ, as texts, and their path in the CRD.
+/// Two differing values as text, and their path in the CRD.
 struct Difference {
     path: Vec<String>,
     source: String,
@@ -122,7 +122,7 @@ fn differ(source: Option<&Value>, compiled: Option<&Value>, path: &mut Vec<Strin
     }
 }
 
-/// A JSON path: `.spec.versions[0].name`.
+/// Formats a JSON path: `.spec.versions[0].name`.
 fn shown(path: &[String]) -> String {
     let step = |key: &String| match key.parse::<usize>() {
         Ok(index) => format!("[{index}]"),
@@ -131,7 +131,7 @@ fn shown(path: &[String]) -> String {
     format!("`{}`", path.iter().map(step).collect::<String>())
 }
 
-/// The version that a path is about, and the part of its schema.
+/// The version that a path belongs to, and the location in its schema.
 fn location(crd: &CustomResourceDefinition, path: &[String]) -> (Option<String>, CrdLocation) {
     let [spec, versions, index, rest @ ..] = path else { return (None, CrdLocation::Kind) };
     if (spec.as_str(), versions.as_str()) != ("spec", "versions") {

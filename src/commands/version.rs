@@ -49,7 +49,7 @@ fn text() -> String {
     text
 }
 
-/// What works with releases that are not in the table.
+/// The supported features for releases that are not in the table.
 const OLDER: &str = "\
 with kube 0.60 to 1: CRDs by the compiler (`opctl manifests --engine cargo`), and all that needs no schema
 ";

@@ -4,25 +4,25 @@ use terminal_size::{Width, terminal_size_of};
 use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
-/// Longer lines are hard to read.
+/// The maximum width in columns. Longer lines are hard to read.
 const WIDEST: usize = 100;
 
-/// The programs of command lines that messages show.
+/// The programs in command lines that messages show.
 const PROGRAMS: &[&str] = &["cargo", "cd", "docker", "export", "helm", "kubectl", "make", "opctl", "rustup"];
 
-/// The number of columns for text; `None` if the output is not a terminal.
+/// The width for text in columns; `None` if the output is not a terminal.
 pub fn columns(output: impl std::os::fd::AsFd) -> Option<usize> {
     let (Width(width), _) = terminal_size_of(output)?;
     Some(usize::from(width).min(WIDEST)).filter(|width| *width >= 40)
 }
 
-/// Wraps each line. A continuation is indented to where the text of its first line begins, after `  help: ` and the like. Command lines
-/// and code are not wrapped: they are there to be copied.
+/// Wraps each line. Continuation lines are indented to the start of the text, after `  help: ` and the like. Command
+/// lines and code are not wrapped, so that users can copy them.
 pub fn wrap(text: &str, width: usize) -> String {
     text.split_inclusive('\n').map(|line| wrap_line(line, width)).collect()
 }
 
-/// The same for diagnostics: only their message and their help, and no source.
+/// Wraps diagnostics: only their messages and help, not the source.
 pub fn wrap_diagnostics(text: &str, width: usize) -> String {
     let is_text = |line: &str| {
         let plain = plain(line);
@@ -49,7 +49,8 @@ fn wrap_line(line: &str, width: usize) -> String {
     textwrap::wrap(body, options).join("\n") + end
 }
 
-/// The column at which the text of a line begins: after its indentation, and after a word with a colon or in a column of its own.
+/// The column at which the text of a line begins: after its indentation, and after a word with a colon or in a column
+/// of its own.
 fn hanging_indent(plain: &str) -> usize {
     let start = plain.len() - plain.trim_start().len();
     let rest = &plain[start..];

@@ -1,4 +1,4 @@
-//! `opctl bundle`: bundles for the Operator Lifecycle Manager that exist.
+//! `opctl bundle`: works with existing bundles for the Operator Lifecycle Manager.
 
 pub mod render;
 pub mod validate;
@@ -23,7 +23,7 @@ pub fn run(command: &Bundle, console: &Console) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Reads a bundle; its errors are in the way. `help` says why.
+/// Reads a bundle, and refuses one with errors. `help` is the reason why it must be valid.
 pub fn valid(folder: Folder, help: &str) -> anyhow::Result<bundle::Bundle> {
     let mut findings = Findings::default();
     let bundle = bundle::load(folder, &mut findings);

@@ -1,4 +1,4 @@
-//! `opctl bundle render`: the objects that OLM creates of a bundle, as plain manifests.
+//! `opctl bundle render`: renders the objects that OLM creates from a bundle, as plain manifests.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -54,7 +54,7 @@ pub fn run(args: &RenderArgs, console: &Console) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The objects of the bundle in a folder.
+/// The objects of the bundle in the folder `dir`.
 pub fn rendered(dir: &str, target: &TargetArgs, console: &Console) -> anyhow::Result<Vec<Value>> {
     let mut refusals = UserErrors::default();
     let namespace = refusals.check(Namespace::parse(&target.namespace));

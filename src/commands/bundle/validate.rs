@@ -1,4 +1,4 @@
-//! `opctl bundle validate`: a folder → what OLM, its validators and an API server would say to the bundle in it.
+//! `opctl bundle validate`: reports what OLM, its validators and an API server would reject in the bundle of a folder.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -101,7 +101,7 @@ pub fn run(args: &ValidateArgs, console: &Console) -> anyhow::Result<Outcome> {
     })
 }
 
-/// The folder on disk, and how messages call it.
+/// The folder on disk, and its name in messages.
 pub fn folder(dir: Option<&Path>, console: &Console) -> anyhow::Result<(PathBuf, String)> {
     let dir = dir.unwrap_or(Path::new("bundle"));
     if !dir.is_dir() {
@@ -175,7 +175,7 @@ fn options(args: &ValidateArgs) -> anyhow::Result<Options> {
             "suite" => validator.suite(),
             _ => None,
         };
-        // An empty selector selects none, as in operator-sdk.
+        // An empty selector selects nothing, as in operator-sdk.
         let is_selected = |validator: &Validator| !selector.is_empty() && selector.selects(|key| label(validator, key));
         validators.extend(Validator::ALL.into_iter().filter(is_selected));
         if validators.is_empty() && !selector.is_empty() {
@@ -218,7 +218,7 @@ fn options(args: &ValidateArgs) -> anyhow::Result<Options> {
     Ok(options)
 }
 
-/// `{"categories": ["…"]}`
+/// Reads a file with `{"categories": ["…"]}`.
 fn categories(path: &Path) -> anyhow::Result<Vec<String>> {
     let refuse = |problem: String| {
         UserError::new(format!("cannot read `{}`: {problem}", path.display()))

@@ -1,4 +1,4 @@
-//! `opctl catalog add`: a bundle → the files of a catalog that offer it.
+//! `opctl catalog add`: adds a bundle to the files of a catalog.
 
 use std::path::{Path, PathBuf};
 
@@ -128,7 +128,7 @@ pub fn run(args: &AddArgs, console: &Console) -> anyhow::Result<Outcome> {
     )
 }
 
-/// The plan writes below a folder that exists.
+/// The root of the catalog. The plan only writes below an existing folder.
 fn root(catalog: &Path) -> anyhow::Result<PathBuf> {
     if !catalog.is_dir() {
         let refusal = UserError::new(format!("there is no folder `{}`", catalog.display()));

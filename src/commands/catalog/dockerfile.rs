@@ -1,4 +1,4 @@
-//! `opctl catalog dockerfile`: builds the image of a catalog.
+//! `opctl catalog dockerfile`: prints a Dockerfile for the image of a catalog.
 
 use clap::Args;
 

@@ -1,4 +1,4 @@
-//! `opctl catalog graph`: the upgrades in each channel, as text or as a picture.
+//! `opctl catalog graph`: shows the upgrades in each channel, as text or as an SVG image.
 
 use std::path::PathBuf;
 

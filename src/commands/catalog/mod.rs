@@ -48,7 +48,7 @@ fn catalog(dir: Option<&Path>, console: &Console) -> anyhow::Result<Catalog> {
     Ok(Catalog::read(Folder { tree: &tree, shown: &shown }).map_err(SourceErrors::from)?)
 }
 
-/// Reads the bundle in a folder; its errors are in the way.
+/// Reads the bundle in a folder, and refuses one with errors.
 fn valid_bundle(dir: &Path, console: &Console) -> anyhow::Result<Bundle> {
     let (root, shown) = folder(Some(dir), console)?;
     let tree = Tree::of_others(root);

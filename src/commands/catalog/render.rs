@@ -1,4 +1,4 @@
-//! `opctl catalog render`: bundles, templates and catalogs → the documents of a catalog.
+//! `opctl catalog render`: renders bundles, templates and catalogs as the documents of a catalog.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

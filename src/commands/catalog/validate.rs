@@ -1,4 +1,4 @@
-//! `opctl catalog validate`: a folder → what `opm` and OLM would refuse.
+//! `opctl catalog validate`: reports what `opm` and OLM would reject in the catalog of a folder.
 
 use std::path::PathBuf;
 

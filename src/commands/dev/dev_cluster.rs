@@ -1,7 +1,7 @@
 //! Prepares the development cluster and the operator's service account for `opctl dev`.
 //!
-//! The operator uses a token of its service account, not the permissions of the user, which it has with `make run`. In addition to its own role, it
-//! has one that permits it to register its webhooks with the address of this machine.
+//! The operator uses a token of its service account, not the permissions of the user as with `make run`. In addition to
+//! its own role, it has a role that permits it to register its webhooks with the address of this machine.
 
 use std::path::PathBuf;
 
@@ -16,10 +16,10 @@ use crate::error::UserError;
 use opctl_cluster::{self as cluster, Kubectl, Object};
 use opctl_model::names::ProjectName;
 
-/// The operator's, in the folder of the cluster.
+/// The operator's kubeconfig, in the folder of the cluster.
 pub const KUBECONFIG: &str = "operator.kubeconfig";
 
-/// A temporary test environment, or the cluster of a context of the user's with a folder for temporary files.
+/// A temporary test environment, or the cluster of a kubeconfig context with a folder for temporary files.
 pub enum DevCluster {
     Local(Box<Environment>),
     Existing(String, Scratch),
@@ -33,7 +33,7 @@ impl DevCluster {
         }
     }
 
-    /// As its administrator, or as the user.
+    /// kubectl as the administrator of a test environment, or as the user.
     pub fn kubectl(&self, args: &DevArgs) -> Kubectl {
         let kubectl = |context| kubectl::find(args.program.kubectl.as_deref(), context);
         match self {
@@ -59,7 +59,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// That of the Deployment.
+    /// The service account of the Deployment in `objects`.
     pub fn of(objects: &[Object]) -> anyhow::Result<Self> {
         let account = |object: &Object| {
             let name = object.service_account.clone()?;
@@ -72,10 +72,10 @@ impl Account {
         })
     }
 
-    /// A kubeconfig with a token of it and nothing else.
+    /// A kubeconfig that contains only a token of the service account.
     pub fn kubeconfig(&self, kubectl: &Kubectl, scratch: &Scratch, console: &Console) -> anyhow::Result<PathBuf> {
         let cluster = Cluster::with(kubectl.clone(), console);
-        // As long as a long day.
+        // The token outlasts a working day.
         let token = ["create", "token", &self.name, "--namespace", &self.namespace, "--duration", "24h"];
         let token = kubectl
             .output(&token, "")
@@ -88,8 +88,8 @@ impl Account {
         scratch.write(KUBECONFIG, &view.to_string()).map_err(failed)
     }
 
-    /// What whoever starts an operator by `make run` can do, and its role does not grant: to have webhooks called at an
-    /// address outside of the cluster.
+    /// A role that permits what `make run` can do and the operator's own role does not grant: to register webhooks with
+    /// an address outside of the cluster.
     pub fn registration(&self, project: &ProjectName) -> anyhow::Result<Vec<Object>> {
         let (namespace, account) = (&self.namespace, &self.name);
         let text = format!(

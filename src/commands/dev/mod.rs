@@ -1,6 +1,6 @@
 //! `opctl dev`: runs the operator on this machine and restarts it when its source changes.
 //!
-//! One round is what a change leads to: manifests, what of them the operator needs in the cluster, the build, the restart.
+//! Each change starts a round: generate the manifests, apply those that the operator needs, build, and restart.
 //! An error ends the round and is reported; the previous operator keeps running.
 
 mod dev_cluster;
@@ -70,7 +70,7 @@ pub struct DevArgs {
     pub arguments: Vec<OsString>,
 }
 
-/// Longer than an operator takes to end its reconciles.
+/// The time limit for the operator to stop; longer than an operator takes to finish its reconciles.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 pub fn run(args: &DevArgs, console: &Console) -> anyhow::Result<Outcome> {
@@ -82,7 +82,7 @@ pub fn run(args: &DevArgs, console: &Console) -> anyhow::Result<Outcome> {
     let watched = watch::watched(&tree(&root))?;
     let mut seen = Files::of(&root, &watched);
     let sound = bring_up_to_date(&root, console);
-    // The build takes longest and needs none of the others.
+    // The build takes longest and does not depend on the other steps.
     let (built, opened) = thread::scope(|scope| {
         let build = scope.spawn(|| build(&root));
         let opened = open(args, console).map(|cluster| {
@@ -104,7 +104,7 @@ pub fn run(args: &DevArgs, console: &Console) -> anyhow::Result<Outcome> {
         (build.join().expect("it does not panic"), opened)
     });
     let (mut dev, applied) = opened?;
-    // Until here a signal ends everything at once, and what is left is the guard's to clean up.
+    // Until here, a signal stops all processes at once, and the guard removes what is left.
     let shield = Shield::raise();
     let first = applied.and_then(|()| dev.start(built?));
     dev.report_failure(first, &shield);
@@ -130,9 +130,9 @@ struct Dev<'a> {
     console: &'a Console,
     root: &'a Path,
     cluster: DevCluster,
-    /// What of the manifests is in the cluster.
+    /// The manifests that were applied to the cluster.
     applied: String,
-    /// What `opctl check` found, as it was shown.
+    /// The latest findings of `opctl check`, as shown.
     found: String,
     operator: Option<Operator>,
 }
@@ -151,7 +151,7 @@ impl Dev<'_> {
         self.start(built)
     }
 
-    /// Shows what `opctl check` finds, if that is something else than before: the operator runs with the permissions of its role.
+    /// Shows the findings of `opctl check` if they changed: the operator runs with the permissions of its role.
     fn check(&mut self) -> anyhow::Result<()> {
         let tree = tree(self.root);
         let found = check::findings(&tree, Some(&ProjectFile::read(&tree)?)).findings;
@@ -172,7 +172,7 @@ impl Dev<'_> {
     /// Reports the error, and whether the previous build keeps running.
     fn report_failure(&self, round: anyhow::Result<()>, shield: &Shield) {
         let Err(error) = round else { return };
-        // A signal ends children, too, and they fail.
+        // A signal stops child processes, too; their failure is not an error.
         if shield.is_interrupted() {
             return;
         }
@@ -181,7 +181,7 @@ impl Dev<'_> {
         self.console.status("Waiting", &format!("for a change of `src`{goes_on}"));
     }
 
-    /// What of the manifests makes an operator that runs elsewhere: kinds, rights, and who has them.
+    /// Applies the manifests that an operator outside of the cluster needs: CRDs, roles, bindings and service accounts.
     fn apply(&mut self) -> anyhow::Result<()> {
         let kubectl = self.cluster.kubectl(self.args);
         let tree = tree(self.root);
@@ -208,7 +208,7 @@ impl Dev<'_> {
         Ok(())
     }
 
-    /// In place of the one that runs, if it is another.
+    /// Replaces the running operator, if the build differs.
     fn start(&mut self, built: Option<PathBuf>) -> anyhow::Result<()> {
         let Some(path) = built else {
             return Err(ExternalError(UserError::new("the operator does not compile")).into());
@@ -227,7 +227,7 @@ impl Dev<'_> {
         command
             .env("KUBECONFIG", scratch.folder().join(dev_cluster::KUBECONFIG))
             .env("WEBHOOK_URL", environment::webhook_url());
-        // What `make .venv` has installed, where there is no other Ansible.
+        // The Ansible that `make .venv` installs, if there is no other.
         if let Some(path) = environment::path_with(&self.root.join(".venv/bin")) {
             command.env("PATH", path);
         }
@@ -270,7 +270,7 @@ impl Dev<'_> {
     }
 }
 
-/// The binary that `cargo run` runs, or, where Cargo.toml names none, the one that is called as in a scaffolded project.
+/// The binary that `cargo run` runs, or, if Cargo.toml does not name one, the binary of a scaffolded project.
 fn build(root: &Path) -> anyhow::Result<Option<PathBuf>> {
     let manifest = Manifest::read(&tree(root), "")?;
     let name = manifest.as_ref().and_then(Manifest::default_run).unwrap_or("manager");
@@ -304,7 +304,7 @@ fn open(args: &DevArgs, console: &Console) -> anyhow::Result<DevCluster> {
     Ok(DevCluster::Local(Box::new(environment)))
 }
 
-/// But for what runs the operator, or sends the API server to where it does not run.
+/// `true` for all objects except for those that run the operator in the cluster or send the API server to it.
 fn is_needed(object: &Object) -> bool {
     let accounts = ["Namespace", "ServiceAccount"].iter().any(|kind| object.is("", kind));
     object.is_crd() || accounts || object.group == "rbac.authorization.k8s.io"

@@ -10,22 +10,22 @@ use walkdir::WalkDir;
 use crate::scaffold::Runtime;
 use opctl_model::project::{Manifest, ReadError, Tree};
 
-/// Looked at over and over rather than announced by the system: that works for every file system, containers' too, a look
-/// takes a millisecond, and what opctl itself writes is not among it.
+/// The watched files are polled, not watched by the operating system: polling works for all file systems, including
+/// those of containers, takes a millisecond, and does not include files that opctl itself writes.
 const WATCHED: [&str; 7] = ["src", "Cargo.toml", "build.rs", "PROJECT", "helm-charts", "roles", "playbooks"];
 
-/// The folders and files to look at, from the project's folder. A runtime in a folder is built with the operator, too, and may
-/// be brought up to date while it runs.
+/// The folders and files to poll, relative to the project's folder. A runtime in a folder is built with the operator,
+/// and may be updated while the operator runs.
 pub fn watched(tree: &Tree) -> Result<Vec<String>, ReadError> {
     let runtime = Manifest::read(tree, "")?.and_then(|manifest| manifest.requirement(Runtime::PACKAGE)?.path);
     let runtime = runtime.iter().flat_map(|folder| ["src", "Cargo.toml"].map(|name| format!("{folder}/{name}")));
     Ok(WATCHED.map(String::from).into_iter().chain(runtime).collect())
 }
 
-/// Between two looks.
+/// The time between two polls.
 pub const PAUSE: Duration = Duration::from_millis(200);
 
-/// Files by their paths from the project, with their times and sizes.
+/// Files by path relative to the project, with their modification times and sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Files(BTreeMap<PathBuf, (Option<SystemTime>, u64)>);
 
@@ -33,7 +33,7 @@ impl Files {
     pub fn of(root: &Path, watched: &[String]) -> Self {
         let mut files = BTreeMap::new();
         for entry in watched.iter().flat_map(|name| WalkDir::new(root.join(name))) {
-            // What is gone meanwhile is missed the next time.
+            // A file that disappeared meanwhile is noticed by the next poll.
             let Some((entry, metadata)) = entry.ok().and_then(|entry| Some((entry.clone(), entry.metadata().ok()?)))
             else {
                 continue;
@@ -46,7 +46,7 @@ impl Files {
         Self(files)
     }
 
-    /// The same once nothing has changed for a moment: an editor writes several files, git many.
+    /// The files after changes have stopped for a moment: editors and git write several files at once.
     pub fn settled(self, root: &Path, watched: &[String]) -> Self {
         let mut before = self;
         loop {
@@ -59,7 +59,7 @@ impl Files {
         }
     }
 
-    /// What is new, gone, or another since then.
+    /// The files that were added, removed or changed since `before`.
     pub fn changed_since(&self, before: &Self) -> Vec<PathBuf> {
         let mut changed: Vec<PathBuf> = self
             .0

@@ -1,4 +1,5 @@
-//! `opctl generate bundle`: a bundle for the Operator Lifecycle Manager, of what kustomize renders and of the Rust types.
+//! `opctl generate bundle`: generates a bundle for the Operator Lifecycle Manager from the output of kustomize and from
+//! the Rust types.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -123,7 +124,7 @@ pub fn run(args: &BundleArgs, console: &Console) -> anyhow::Result<Outcome> {
     let version = version(args, &tree)?;
     let mut plan = Plan::default();
     if args.overlay.is_none() {
-        // What a new project lacks is written with the bundle.
+        // Missing files of `config/manifests` are scaffolded with the bundle.
         let base = Base { package: &package, project: &project, console, interactive: true };
         for (path, text) in bundle_base::missing(&base, &tree)? {
             tree.lay_over(path.clone(), text.clone());
@@ -168,7 +169,7 @@ pub fn run(args: &BundleArgs, console: &Console) -> anyhow::Result<Outcome> {
     carry_out(&Task { again: "run `opctl generate bundle`", tree: &disk, folder: "", plan, next }, console)
 }
 
-/// A semantic version, of the arguments or of the package.
+/// The semantic version: the argument, or the version of the package.
 fn version(args: &BundleArgs, tree: &Tree) -> anyhow::Result<String> {
     let version = match &args.version {
         Some(version) => version.clone(),
@@ -184,7 +185,7 @@ fn version(args: &BundleArgs, tree: &Tree) -> anyhow::Result<String> {
     Ok(version)
 }
 
-/// What kustomize renders of a folder.
+/// The objects that kustomize renders from a folder.
 fn objects(tree: &Tree, folder: &str) -> anyhow::Result<Vec<Node>> {
     let mut renderer = Renderer::new(tree);
     let render = renderer.render(folder, &[]);
@@ -223,12 +224,12 @@ fn base(tree: &Tree, package: &str, overlay: &str, objects: &[Node]) -> anyhow::
     }
 }
 
-/// The objects in `config/samples`, for a kustomization that does not list them.
+/// The objects in `config/samples`, for kustomizations that do not list them.
 fn samples(tree: &Tree) -> anyhow::Result<Vec<Node>> {
     if tree.has("config/samples/kustomization.yaml") { objects(tree, "config/samples") } else { Ok(Vec::new()) }
 }
 
-/// The bundle on disk.
+/// The existing bundle on disk.
 #[derive(Default)]
 struct Existing {
     csv: Value,
@@ -310,7 +311,7 @@ fn digests(tree: &Tree, path: &str) -> anyhow::Result<Digests> {
     }
 }
 
-/// The image of the operator where the scaffold has a placeholder.
+/// The objects with the image of the operator instead of the scaffold's placeholder.
 fn with_image(
     mut objects: Vec<Node>,
     args: &BundleArgs,
@@ -319,7 +320,7 @@ fn with_image(
 ) -> anyhow::Result<Vec<Node>> {
     let image =
         args.image.as_deref().map(Image::parse).transpose().map_err(UserError::from)?.map(|image| image.to_string());
-    // What the Makefile passes where the user sets none.
+    // The Makefile passes this value if the user sets no image.
     let image = image.filter(|image| image != "controller:latest");
     let (mut placed, mut left) = (0, 0);
     for object in objects.iter_mut().filter(|object| object.text_at(&["kind"]) == Some("Deployment")) {
@@ -365,7 +366,7 @@ fn is_placeholder(image: &str) -> bool {
     name == PLACEHOLDER || name.strip_prefix(PLACEHOLDER).is_some_and(|tag| tag.starts_with(':'))
 }
 
-/// Errors, and warnings that nobody allows.
+/// Errors, and warnings that are not allowed.
 fn findings(bundle: &Bundle, tree: &Tree, strict: bool) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
     let left = without_allowed(bundle.findings.clone(), &config::allows(tree, ""), None);
     let severity = |diagnostic: Diagnostic| match strict {
@@ -375,7 +376,7 @@ fn findings(bundle: &Bundle, tree: &Tree, strict: bool) -> (Vec<Diagnostic>, Vec
     left.into_iter().map(severity).partition(Diagnostic::is_error)
 }
 
-/// Where each object went.
+/// A table of the objects and the places to which they were converted.
 fn table(bundle: &Bundle) -> String {
     let title = |[kind, _, namespace, name]: &[String; 4]| match namespace.as_str() {
         "" => format!("{kind} {name}"),
@@ -390,7 +391,7 @@ fn table(bundle: &Bundle) -> String {
     text
 }
 
-/// How many objects went where.
+/// The number of objects per place.
 fn summary(bundle: &Bundle) -> String {
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
     for row in &bundle.rows {
@@ -432,7 +433,7 @@ fn write(
     let scorecard = bundle.scorecard.clone().unwrap_or_else(olm::scorecard);
     plan.generate(format!("{folder}/tests/scorecard/config.yaml"), olm::document(&header, &scorecard));
     plan.generate(DOCKERFILE, olm::dockerfile(labels, folder, &header, &existing.dockerfile));
-    // The project's own lets only the sources through.
+    // The ignore file of the project lets only the sources through.
     plan.generate(format!("{DOCKERFILE}.dockerignore"), format!("{header}\n**\n!{folder}/**\n"));
     for path in tree.files_below(&join(folder, "manifests"))? {
         if !plan.changes.contains_key(&path) {

@@ -1,4 +1,5 @@
-//! `opctl generate kustomize manifests`, and what `opctl generate bundle` reads of the project: the package, the kinds, and the code.
+//! `opctl generate kustomize manifests`, and the inputs of `opctl generate bundle` from the project: the package, the
+//! kinds, and the code.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +58,7 @@ pub fn run(command: &Kustomize, console: &Console) -> anyhow::Result<Outcome> {
     carry_out(&Task { again: "run `opctl generate kustomize manifests`", tree: &tree, folder: "", plan, next }, console)
 }
 
-/// What the base CSV is made for.
+/// The inputs of the base CSV.
 pub struct Base<'a> {
     pub package: &'a str,
     pub project: &'a ProjectFile,
@@ -65,12 +66,12 @@ pub struct Base<'a> {
     pub interactive: bool,
 }
 
-/// The base CSV of a package.
+/// The path of the base CSV of a package.
 pub fn path(package: &str) -> String {
     format!("{MANIFESTS}/bases/{}.clusterserviceversion.yaml", package.to_lowercase())
 }
 
-/// The files of `config/manifests` that the project lacks.
+/// The missing files of `config/manifests`.
 pub fn missing(base: &Base, tree: &Tree) -> anyhow::Result<Vec<(String, String)>> {
     let mut files = Vec::new();
     let header = header(tree)?;
@@ -86,18 +87,18 @@ pub fn missing(base: &Base, tree: &Tree) -> anyhow::Result<Vec<(String, String)>
     }
     let written = tree.read(&kustomization)?.unwrap_or_default();
     if !is_new && !written.contains(&format!("bases/{}.clusterserviceversion.yaml", base.package.to_lowercase())) {
-        // Another package, or a base elsewhere: the kustomization decides.
+        // The kustomization lists another base, e.g. for another package, so none is added.
         return Ok(files);
     }
     files.push((path, olm::scaffold(&metadata(base, tree)?, &header)));
     Ok(files)
 }
 
-/// The header of the project's own YAML files.
+/// The license header of the project's YAML files.
 fn header(tree: &Tree) -> anyhow::Result<String> {
     let text = tree.read("config/default/kustomization.yaml")?.unwrap_or_default();
     let license: Vec<&str> = text.lines().take_while(|line| line.starts_with('#')).collect();
-    // A comment right above the first key is about the file.
+    // A comment right above the first key describes the file and is not a license.
     let is_license = text.lines().nth(license.len()).is_some_and(str::is_empty);
     Ok(if is_license { format!("{}\n\n", license.join("\n")) } else { String::new() })
 }
@@ -155,7 +156,7 @@ fn metadata(base: &Base, tree: &Tree) -> anyhow::Result<Metadata> {
     })
 }
 
-/// A line that may be empty.
+/// Asks for a line of text, which may be empty.
 fn answer(console: &Console, question: &str) -> anyhow::Result<Option<String>> {
     let question = format!("{question} (empty: none)");
     console.ask(&Question::new(&question, "the CSV and the catalog show it; it can be changed there later"), |text| {
@@ -163,7 +164,7 @@ fn answer(console: &Console, question: &str) -> anyhow::Result<Option<String>> {
     })
 }
 
-/// `Name <address>`
+/// Parses `Name <address>`.
 fn person(text: &str) -> Option<(String, String)> {
     let (name, address) = text.strip_suffix('>')?.split_once('<')?;
     let (name, address) = (name.trim(), address.trim());
@@ -199,7 +200,7 @@ pub fn required(project: &ProjectFile) -> anyhow::Result<Vec<Value>> {
 
 type Hints = BTreeMap<(String, String, String), KindHints>;
 
-/// What the code says of each kind: its markers, and the kinds that its controllers own.
+/// The bundle's metadata from the code of each kind: its markers, and the kinds that its controllers own.
 pub fn hints(tree: &Tree, project: &ProjectFile) -> (Hints, Vec<Diagnostic>) {
     let requests = source::read_requests(tree, "");
     let mut hints = Hints::new();
@@ -210,7 +211,7 @@ pub fn hints(tree: &Tree, project: &ProjectFile) -> (Hints, Vec<Diagnostic>) {
             hint.resources.extend(owned(&requests.operator, kind));
         }
     }
-    // What a wrong marker should say is missing in the bundle.
+    // Only these errors are reported: the content of an invalid marker would be missing in the bundle.
     let is_of_marker = |problem: &&Diagnostic| {
         problem.is_error() && (problem.code.chapter == Chapter::Markers || is_unreadable(problem))
     };
@@ -219,7 +220,7 @@ pub fn hints(tree: &Tree, project: &ProjectFile) -> (Hints, Vec<Diagnostic>) {
     if displayed.is_empty() {
         return (hints, problems);
     }
-    // The fields are found by their types.
+    // Fields are found by their types, which requires the schemas.
     let typed = source::read(tree, "");
     let crds = emit::crds(&typed.operator.apis).unwrap_or_default();
     let mut used = vec![false; displayed.len()];
@@ -263,7 +264,7 @@ pub fn hints(tree: &Tree, project: &ProjectFile) -> (Hints, Vec<Diagnostic>) {
     (hints, problems)
 }
 
-/// Whether a marker is above a declaration.
+/// `true` if a marker is above a declaration.
 fn is_at(marker: &Displayed, span: &Span) -> bool {
     marker
         .target
@@ -271,7 +272,7 @@ fn is_at(marker: &Displayed, span: &Span) -> bool {
         .is_some_and(|target| target.file.path == span.file.path && target.range.end == span.range.end)
 }
 
-/// The fields of a kind that are declared in the source, by their paths, and where.
+/// The fields of a kind that are declared in the source, by path, with their positions.
 fn fields(source: &Source, api: &Api, schema: &Value) -> Vec<(String, Span)> {
     let mut found = Vec::new();
     let mut level: Vec<(String, Vec<Step>, &Value, Option<Span>)> = ["spec", "status"]
@@ -294,7 +295,7 @@ fn fields(source: &Source, api: &Api, schema: &Value) -> Vec<(String, Span)> {
             next.iter().map(|(_, steps, ..)| CrdLocation::Schema(steps.clone())).collect();
         let locations: Vec<(&Api, &CrdLocation)> = locations.iter().map(|location| (api, location)).collect();
         let spans = source.locate(&locations);
-        // What is declared in another crate is where the field around it is.
+        // Fields declared in another crate have the position of the field around them.
         let own = next
             .into_iter()
             .zip(spans)
@@ -305,7 +306,7 @@ fn fields(source: &Source, api: &Api, schema: &Value) -> Vec<(String, Span)> {
     found
 }
 
-/// The kinds whose objects the controllers of a kind own.
+/// The kinds of the objects that the controllers of a kind own.
 fn owned(operator: &Operator, resource: &Resource) -> Vec<[String; 3]> {
     let folder = format!("src/controller/{}", resource.group_module());
     let mut modules: Vec<String> = resource.controllers.iter().map(|controller| controller.name.module()).collect();

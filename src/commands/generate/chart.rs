@@ -1,7 +1,7 @@
-//! `opctl generate chart`: a Helm chart that installs the operator.
+//! `opctl generate chart`: generates a Helm chart that installs the operator.
 //!
-//! Each part that `opctl edit` turns on and off is a value of the chart: the project is rendered with and without it, in memory, as
-//! that command would change it.
+//! Each part that `opctl edit` turns on and off becomes a value of the chart. To find its effect, the project is
+//! rendered in memory with and without the part, after the same changes as by `opctl edit`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -55,7 +55,7 @@ pub struct ChartArgs {
 }
 
 impl ChartArgs {
-    /// Those of `opctl edit --plugins=helm/v2-alpha`.
+    /// The arguments that correspond to `opctl edit --plugins=helm/v2-alpha`.
     pub fn of(output_dir: Option<&str>) -> Self {
         let output_dir = output_dir.unwrap_or("dist").to_owned();
         Self { image: None, output_dir, program: KubectlArgs { kubectl: None } }
@@ -70,13 +70,13 @@ pub fn run(args: &ChartArgs, console: &Console) -> anyhow::Result<Outcome> {
     let tree = tree(&root);
     let folder = join(args.output_dir.trim_end_matches('/'), "chart");
     let image = args.image.as_deref().map(Image::parse).transpose().map_err(UserError::from)?;
-    // Its parts are generated from the source, so an error there would leave out roles.
+    // The manifests are generated from the source, so an error there would omit roles.
     manifests::refuse_errors(&tree, &console.collecting(false))?;
     let mut operator = operator(&tree, console)?;
     let own_image = operator.image.clone();
     if let Some(image) = image {
         let (repository, tag) = split(&image.to_string());
-        // Without a tag, it is that of the chart's appVersion.
+        // An image without a tag gets the chart's appVersion as its tag.
         operator.image = Some((repository, tag.unwrap_or_default()));
     }
     let header = format!("{}`opctl generate chart` makes it of config/default.", emit::OURS);
@@ -106,7 +106,7 @@ pub fn run(args: &ChartArgs, console: &Console) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// helm keeps each release, with all templates and all objects, in one Secret.
+/// Refuses a chart that is too large: helm stores each release, with all templates and objects, in one Secret.
 fn refuse_too_large(chart: &Chart, operator: &Operator, header: &str) -> Result<(), UserError> {
     let objects: String =
         operator.renderings[&operator.by_default()].iter().map(|object| format!("{object}\n")).collect();
@@ -125,7 +125,7 @@ fn made(operator: &Operator, header: &str) -> Result<Chart, UserError> {
     operator_chart::chart(operator, header).map_err(|error| UserError::new(error.message).help(error.help))
 }
 
-/// The operator with all combinations of its parts.
+/// The operator, rendered with all combinations of its parts.
 fn operator(tree: &Tree, console: &Console) -> anyhow::Result<Operator> {
     let file = ProjectFile::read(tree)?;
     let Some(kustomization) = tree.read(KUSTOMIZATION)? else {
@@ -133,7 +133,7 @@ fn operator(tree: &Tree, console: &Console) -> anyhow::Result<Operator> {
             .help("list in it what is deployed, or keep a chart of your own: `opctl manifests` updates the CRDs in it")
             .into());
     };
-    // What is to be overwritten is in the chart, and none of what `opctl edit` would change.
+    // `--overwrite` applies to files of the chart, not to those that `opctl edit` would change.
     let mut quiet = console.collecting(false);
     quiet.overwrite.clear();
     let mut variants =
@@ -173,7 +173,7 @@ fn operator(tree: &Tree, console: &Console) -> anyhow::Result<Operator> {
     let mut operator = Operator { name: file.name.to_string(), prefix, namespace, switches, renderings, image };
     let mut with_metrics = BTreeMap::new();
     for combination in operator.combinations() {
-        // Metrics are taken out of the objects: no kustomization has them as a part.
+        // Metrics are removed from the rendered objects, because they are not a component of a kustomization.
         let parts = &combination - &Combination::from([Switch::Metrics]);
         if !with_metrics.contains_key(&parts) {
             with_metrics.insert(parts.clone(), variants.rendered(&parts, &operator.switches, &file)?);
@@ -192,8 +192,8 @@ fn components() -> impl Iterator<Item = (Switch, &'static str)> {
     Switch::ALL.into_iter().filter_map(|switch| Some((switch, switch.component()?)))
 }
 
-/// The project with some parts changed, as kustomize renders it. Files are parsed once, and an object that several renderings have is in
-/// memory once.
+/// Renders the project with some parts changed, as kustomize does. Files are parsed once, and an object that several
+/// renderings contain is in memory once.
 struct Variants<'a> {
     tree: &'a Tree,
     quiet: &'a Console,
@@ -202,11 +202,11 @@ struct Variants<'a> {
     known: HashMap<Id, Vec<(Node, Arc<Value>)>>,
 }
 
-/// `--namespaced` and `--cert-manager` of `opctl edit`, which change more than a list.
+/// The values of `--namespaced` and `--cert-manager` of `opctl edit`, which change more than a list.
 type Parts = (Option<bool>, Option<bool>);
 
 impl Variants<'_> {
-    /// False, with a warning, if parts cannot be changed: the chart then has them as they are.
+    /// Returns `false`, with a warning, if the parts cannot be changed. The chart then has them unconditionally.
     fn offers(&mut self, parts: Parts, value: &str, console: &Console) -> anyhow::Result<bool> {
         match self.edited(parts) {
             Ok(_) => Ok(true),
@@ -218,7 +218,7 @@ impl Variants<'_> {
         }
     }
 
-    /// The project as `opctl edit` would leave it.
+    /// The project after `opctl edit` with these parts.
     fn edited(&mut self, parts: Parts) -> anyhow::Result<&Tree> {
         if !self.edited.contains_key(&parts) {
             let mut tree = self.tree.clone();
@@ -238,7 +238,7 @@ impl Variants<'_> {
         Ok(&self.edited[&parts])
     }
 
-    /// What kustomize renders if these of the switches are on.
+    /// The objects that kustomize renders with exactly these switches on.
     fn rendered(
         &mut self,
         on: &Combination,
@@ -304,7 +304,7 @@ impl Variants<'_> {
     }
 }
 
-/// Repository and tag, or `@` and a digest.
+/// The repository and the tag of an image, or `@` and its digest.
 fn split(image: &str) -> (String, Option<String>) {
     if let Some((repository, digest)) = image.split_once('@') {
         return (repository.into(), Some(format!("@{digest}")));
@@ -316,7 +316,7 @@ fn split(image: &str) -> (String, Option<String>) {
     }
 }
 
-/// `overwrite` are files of the user that are to begin anew.
+/// The plan of the chart's files. `overwrite` are files of the user that are regenerated.
 fn plan(chart: &Chart, tree: &Tree, folder: &str, header: &str, overwrite: &[String]) -> anyhow::Result<Plan> {
     let mut plan = Plan::default();
     let at = |path: &str| format!("{folder}/{path}");
@@ -364,8 +364,9 @@ fn plan(chart: &Chart, tree: &Tree, folder: &str, header: &str, overwrite: &[Str
 
 const IGNORED: &str = ".git/\n.gitignore\n*.swp\n*.bak\n*.tmp\n*.orig\n*~\n.DS_Store\n.idea/\n.vscode/\n";
 
-/// Whether helm renders with the chart what kustomize does: as it is, with each of the parts changed, and with all and none of them. The
-/// user's values and templates are left out: they may be others.
+/// Checks that helm renders the same objects with the chart as kustomize: with the default values, with each part
+/// changed, and with all and none of them. The user's values and templates are not used, because they may differ on
+/// purpose.
 fn compare(operator: &Operator, header: &str, tree: &Tree, args: &ChartArgs, console: &Console) -> anyhow::Result<()> {
     let refused = |error: HelmError| UserError::new(error.message).help(error.help);
     let workspace = Workspace::create().map_err(refused)?;
@@ -389,7 +390,7 @@ fn compare(operator: &Operator, header: &str, tree: &Tree, args: &ChartArgs, con
         let text = helm::template_in(operator.release(), &operator.namespace, &workspace.chart(), &values);
         let found = operator_chart::objects(&text.map_err(refused)?).map_err(UserError::new)?;
         let wanted = match *combination == base {
-            // What people apply, not what opctl takes it for.
+            // kubectl renders this variant, so opctl's own implementation of kustomize is checked as well.
             true => operator_chart::objects(&rendered::text(tree, &kubectl, ImageSubstitution::Skip)?)
                 .map_err(UserError::new)?,
             false => operator.renderings[combination].iter().map(|object| Value::clone(object)).collect(),
@@ -407,7 +408,7 @@ fn compare(operator: &Operator, header: &str, tree: &Tree, args: &ChartArgs, con
     Ok(())
 }
 
-/// Lays the values of an object over another one.
+/// Merges the values of another object into an object.
 fn merge(values: &mut Value, other: &Value) {
     match (values, other) {
         (Value::Object(values), Value::Object(other)) => {

@@ -1,4 +1,4 @@
-//! `opctl generate docs`: the reference of the operator's API, and JSON schemas.
+//! `opctl generate docs`: generates the reference of the operator's API, and JSON schemas.
 
 use std::path::{Path, PathBuf};
 
@@ -98,7 +98,7 @@ pub fn run(args: &DocsArgs, console: &Console) -> anyhow::Result<Outcome> {
     }
 }
 
-/// The CRDs of a project, in the files that PROJECT lists.
+/// The CRDs of a project, from the files listed in PROJECT.
 fn crds(tree: &Tree, project: &ProjectFile) -> anyhow::Result<Vec<Value>> {
     let crds: Vec<Value> = places::crds(tree, &project.crds)?.into_iter().map(|kept| kept.crd).collect();
     if crds.is_empty() {
@@ -110,7 +110,7 @@ fn crds(tree: &Tree, project: &ProjectFile) -> anyhow::Result<Vec<Value>> {
     Ok(crds)
 }
 
-/// The CRDs of a crate, and an error for the kinds that have none.
+/// The CRDs of a crate, and an error for the kinds without one.
 fn crds_of_crate(
     tree: &Tree,
     name: String,
@@ -134,7 +134,7 @@ fn crds_of_crate(
     }
 }
 
-/// The kinds without a CRD, why they have none, and the way to get one.
+/// An error for the kinds without a CRD, with the reasons and possible fixes.
 fn missing(read: &Kinds) -> Option<UserError> {
     let unknown = read.unknown();
     if unknown.is_empty() {

@@ -1,4 +1,4 @@
-//! `opctl generate`: what a release of the operator needs, made of the project.
+//! `opctl generate`: generates the files that a release of the operator needs.
 
 mod bundle;
 mod bundle_base;

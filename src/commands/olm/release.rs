@@ -1,4 +1,4 @@
-//! The manifests of a release of OLM: downloaded, or files of the user.
+//! The manifests of a release of OLM: downloaded, or from files of the user.
 
 use clap::Args;
 

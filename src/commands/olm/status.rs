@@ -1,4 +1,4 @@
-//! `opctl olm status`: which versions of OLM a cluster has, whether they run, and what they serve.
+//! `opctl olm status`: shows the versions of OLM in a cluster, their health, and what they serve.
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -99,7 +99,7 @@ pub fn run(args: &StatusArgs, console: &Console) -> anyhow::Result<Outcome> {
     Ok(if status.is_good { Outcome::Done } else { Outcome::Problems })
 }
 
-/// The release of OLM v0, as its package server says.
+/// The release of OLM v0, according to the CSV of its package server.
 pub fn version(cluster: &Cluster) -> anyhow::Result<Option<String>> {
     let get = ["get", "clusterserviceversions.operators.coreos.com", "-A", "-l", "olm.version", "-o", "json"];
     let output =
@@ -111,7 +111,7 @@ pub fn version(cluster: &Cluster) -> anyhow::Result<Option<String>> {
 struct Status<'a> {
     cluster: &'a Cluster<'a>,
     text: String,
-    /// The same for programs.
+    /// The same as JSON.
     objects: Vec<Value>,
     /// The version of OLM that the objects belong to.
     olm: &'static str,
@@ -141,7 +141,7 @@ impl Status<'_> {
         Ok(cluster::items(&output))
     }
 
-    /// The Deployments of OLM itself, in whatever namespace.
+    /// The Deployments of OLM itself, in any namespace.
     fn deployments(&mut self, names: &[&str]) -> anyhow::Result<()> {
         let all = self.items("deployments.apps")?;
         for name in names {

@@ -1,4 +1,4 @@
-//! `opctl olm uninstall`: deletes what a release of OLM has installed, once no operator depends on it.
+//! `opctl olm uninstall`: deletes the objects of a release of OLM, once no operator depends on it.
 
 use clap::Args;
 
@@ -61,7 +61,7 @@ pub fn run(args: &UninstallArgs, console: &Console) -> anyhow::Result<Outcome> {
         let group = |crd: &&Object| crd.defines.as_ref().is_some_and(|(group, _)| *group == object.group);
         crds.iter().any(group)
     };
-    // Its own objects, such as its package server, while it can remove what belongs to them.
+    // OLM's own objects, such as its package server, go first, while OLM can clean up after them.
     let (own, mut others): (Vec<&Object>, Vec<&Object>) = rest.into_iter().rev().partition(is_own);
     others.sort_by_key(|object| {
         !matches!(object.group.as_str(), "admissionregistration.k8s.io" | "apiregistration.k8s.io")
@@ -76,7 +76,7 @@ pub fn run(args: &UninstallArgs, console: &Console) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// What OLM has installed, but for itself.
+/// The operators that OLM has installed, except for OLM itself.
 fn operators(cluster: &Cluster, kind: &str) -> anyhow::Result<Vec<String>> {
     let output = cluster.kubectl.output(&["get", kind, "-A", "-o", "json"], "");
     let output = output.map_err(|error| cluster.failure("list what OLM has installed", &error))?;

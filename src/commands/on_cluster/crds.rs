@@ -12,7 +12,7 @@ use opctl_cluster::{Crd, Deadline, KubectlError, NotServed, Object, Obstacle, Re
 const SHOWN: usize = 5;
 
 impl Cluster<'_> {
-    /// Waits until the API server serves the objects of these CRDs.
+    /// Waits until the API server serves these CRDs.
     pub(super) fn await_served<'o>(&self, crds: impl Iterator<Item = &'o Object>) -> anyhow::Result<()> {
         let names: Vec<String> = crds.map(|crd| crd.name.clone()).collect();
         if names.is_empty() {
@@ -31,7 +31,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Which names of these CRDs the API server does not accept, and which CRDs have them.
+    /// An error with the names of these CRDs that the API server does not accept, and the CRDs that already have them.
     fn names_taken(&self, refused: &[String]) -> Result<UserError, ExternalError> {
         let obstacles =
             Obstacle::of_each(&self.kubectl, refused).map_err(|error| self.failure("read the CRDs", &error))?;
@@ -54,8 +54,8 @@ impl Cluster<'_> {
         refusal.help(format!("look at it: `kubectl describe crd {}`", waiting[0].0))
     }
 
-    /// Shows which objects go with the CRDs, asks, deletes the CRDs, and waits until they are gone. `false`: the answer
-    /// was no. `holder` says who could take finalizers away.
+    /// Shows the objects that are deleted with the CRDs, asks for confirmation, deletes the CRDs, and waits until they
+    /// are gone. Returns `false` if the user declined. `holder` is a message about the program that removes finalizers.
     pub fn delete_crds(&self, crds: &[&Object], yes: bool, holder: &str) -> anyhow::Result<bool> {
         let names: Vec<String> = crds.iter().map(|crd| crd.name.clone()).collect();
         let read = |error: KubectlError| self.failure("read the CRDs", &error);
@@ -71,7 +71,8 @@ impl Cluster<'_> {
         Ok(true)
     }
 
-    /// Shows which objects go with the CRDs, and asks. `false`: the answer was no.
+    /// Shows the objects that are deleted with the CRDs, and asks for confirmation. Returns `false` if the user
+    /// declined.
     pub fn may_delete_crds(&self, there: &[Crd], yes: bool) -> anyhow::Result<bool> {
         self.console.eprint(&self.losses(there)?);
         if !yes && !self.console.can_ask() {
@@ -92,7 +93,8 @@ impl Cluster<'_> {
         Ok(true)
     }
 
-    /// Shows the objects of these CRDs that only a running operator can clean up, and asks. `false`: the answer was no.
+    /// Shows the objects of these CRDs that only a running operator can clean up, and asks for confirmation. Returns
+    /// `false` if the user declined.
     pub fn may_abandon_objects(&self, crds: &[&Object], yes: bool) -> anyhow::Result<bool> {
         let names: Vec<String> = crds.iter().map(|crd| crd.name.clone()).collect();
         if yes || names.is_empty() {
@@ -134,7 +136,8 @@ impl Cluster<'_> {
         Ok(answer)
     }
 
-    /// Deletes the CRDs, and waits until they are gone. `holder` says who could take finalizers away.
+    /// Deletes the CRDs, and waits until they are gone. `holder` is a message about the program that removes
+    /// finalizers.
     pub fn delete_crds_unasked(&self, there: &[Crd], holder: &str) -> anyhow::Result<()> {
         let mut delete = vec![
             "delete",
@@ -150,7 +153,7 @@ impl Cluster<'_> {
         self.await_gone(there, holder)
     }
 
-    /// Each kind, and how many objects of it there are.
+    /// The kinds, with the number of objects of each.
     fn losses(&self, crds: &[Crd]) -> anyhow::Result<String> {
         let mut text = String::from("these kinds go, and with them every object of them in the whole cluster:\n");
         let width = crds.iter().map(|crd| crd.name.len()).max().unwrap_or_default();
@@ -183,7 +186,7 @@ impl Cluster<'_> {
         if left.is_empty() { Ok(()) } else { Err(ExternalError(self.deletion_blocked(&left, holder)?).into()) }
     }
 
-    /// Which objects hold the CRDs, and by which finalizer.
+    /// An error with the objects that block the deletion of CRDs, and their finalizers.
     fn deletion_blocked(&self, crds: &[Crd], holder: &str) -> Result<UserError, ExternalError> {
         let mut lines = String::new();
         let mut example = None;
@@ -210,7 +213,7 @@ impl Cluster<'_> {
     }
 }
 
-/// A line for each of the first objects, and the number of the others.
+/// A line for each of the first [`SHOWN`] objects, and the number of the others.
 fn listed(objects: &[RemainingObject], indent: &str, line: impl Fn(&RemainingObject) -> String) -> String {
     let mut lines: String = objects.iter().take(SHOWN).map(|object| format!("\n{indent}{}", line(object))).collect();
     if objects.len() > SHOWN {
@@ -233,7 +236,7 @@ fn finalizers(object: &RemainingObject) -> String {
     }
 }
 
-/// `1 CRD is`, `2 CRDs are`
+/// `1 CRD is`, `2 CRDs are`.
 fn are(number: usize, what: &str) -> String {
     format!("{} {}", counted(number, what), if number == 1 { "is" } else { "are" })
 }

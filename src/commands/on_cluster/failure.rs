@@ -7,7 +7,7 @@ use opctl_cluster::connection::ConnectionError;
 use opctl_cluster::{FailureCause, KubectlError};
 
 impl Cluster<'_> {
-    /// The error for a user when the cluster cannot be used.
+    /// The error message if the cluster cannot be used.
     pub fn connection_failure(&self, error: &ConnectionError) -> ExternalError {
         match error {
             ConnectionError::UnknownContext(_) => {
@@ -21,7 +21,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// The error for a user when kubectl cannot `purpose`.
+    /// The error message if kubectl cannot `purpose`.
     pub fn failure(&self, purpose: &str, error: &KubectlError) -> ExternalError {
         ExternalError(match error.cause() {
             FailureCause::NoKubectl => no_kubectl(error),
@@ -97,7 +97,7 @@ impl From<&RenderError> for UserError {
     }
 }
 
-/// kubectl's own message.
+/// The error message of kubectl.
 fn message(error: &KubectlError) -> String {
     match error {
         KubectlError::Failed { stderr, .. } => stderr.trim_start_matches("error: ").to_owned(),

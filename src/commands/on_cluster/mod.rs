@@ -1,4 +1,4 @@
-//! The common parts of cluster commands: the selected cluster, errors from kubectl, applying, deleting and waiting.
+//! The common parts of cluster commands: connecting, errors of kubectl, applying, deleting and waiting.
 
 mod crds;
 mod failure;
@@ -37,11 +37,11 @@ pub struct ClusterArgs {
     pub print: bool,
 }
 
-/// The cluster of a command, and the console that shows what happens to it.
+/// The cluster of a command, and the console for its progress and results.
 pub struct Cluster<'a> {
     pub kubectl: Kubectl,
     pub timeout: Duration,
-    /// As given by the user.
+    /// The timeout, as given by the user.
     timeout_argument: &'a str,
     /// The command has `--print`.
     prints: bool,
@@ -77,12 +77,12 @@ impl<'a> Cluster<'a> {
         Ok(Self { kubectl, timeout, timeout_argument: &args.timeout, prints, console })
     }
 
-    /// For a command that has a cluster already.
+    /// For a command that already has a cluster.
     pub fn with(kubectl: Kubectl, console: &'a Console) -> Self {
         Self { kubectl, timeout: Duration::from_secs(60), timeout_argument: "60s", prints: false, console }
     }
 
-    /// Prints which cluster is used, and checks that its API server answers.
+    /// Prints the name of the cluster, and checks that its API server responds.
     pub fn connect(&self) -> Result<(), ExternalError> {
         let view = self.kubectl.output(&VIEW, "");
         let has_context = view.is_ok();
@@ -103,7 +103,8 @@ impl<'a> Cluster<'a> {
         if namespace.is_empty() { "default".into() } else { namespace }
     }
 
-    /// Applies CRDs and namespaces first, and waits until the CRDs are served; then applies and returns the other objects.
+    /// Applies CRDs and namespaces first, and waits until the CRDs are served; then applies and returns the other
+    /// objects.
     pub fn apply_in_order<'o>(&self, objects: &'o [Object]) -> anyhow::Result<Vec<&'o Object>> {
         let (first, rest): (Vec<&Object>, Vec<&Object>) =
             objects.iter().partition(|object| object.is_crd() || object.is("", "Namespace"));
@@ -130,7 +131,7 @@ impl<'a> Cluster<'a> {
         Ok(())
     }
 
-    /// Skips missing objects, and kinds that the cluster does not know.
+    /// Deletes objects. Skips missing objects, and kinds that the cluster does not know.
     pub fn delete(&self, objects: &[&Object]) -> anyhow::Result<()> {
         let busy = self.console.busy(&format!("deleting {}", counted(objects.len(), "object")));
         let deleted = cluster::delete(&self.kubectl, objects, self.timeout);
@@ -144,11 +145,11 @@ impl<'a> Cluster<'a> {
     }
 }
 
-/// A Go duration (`90s`, `1m30s`, `1.5h`); a number without a unit is seconds.
+/// Parses a Go duration (`90s`, `1m30s`, `1.5h`). A number without a unit is in seconds.
 pub fn duration(text: &str) -> Option<Duration> {
     let unit = if text.ends_with(|last: char| last.is_ascii_digit()) { "s" } else { "" };
     let nanoseconds = u64::try_from(opctl_cel::parse_duration(&format!("{text}{unit}"))?).ok()?;
-    // Longer than a year is a slip, and kubectl's own limit is near.
+    // A duration of more than a year is a mistake, and close to kubectl's limit.
     Some(Duration::from_nanos(nanoseconds)).filter(|time| time.as_secs() <= 365 * 24 * 3600)
 }
 

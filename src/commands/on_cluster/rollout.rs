@@ -1,4 +1,4 @@
-//! Waits for the rollout of Deployments, and explains why one does not complete.
+//! Waits for the rollout of Deployments, and explains why a rollout does not complete.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::error::{ExternalError, UserError};
 use opctl_cluster::{self as cluster, Deadline, Object, Rollout};
 
 impl Cluster<'_> {
-    /// Waits until all Pods of a Deployment are new and available.
+    /// Waits until all Pods of a Deployment are updated and available.
     pub fn await_rollout(&self, deployment: &Object, deadline: Deadline) -> Result<(), ExternalError> {
         let mut progress = self.console.progress();
         let waiting = |why: &str| progress.show(&format!("waiting for {deployment}: {why}"));

@@ -1,7 +1,7 @@
-//! `opctl run`: installs a bundle in a cluster, by OLM v0, by OLM v1 or without OLM, and updates it.
+//! `opctl run`: installs a bundle in a cluster, with OLM v0, with OLM v1 or without OLM, and updates it.
 //!
-//! Each way is a module: [`v0`], [`v1`] and [`plain`]. `opctl_olm::install` has the objects for OLM, `opctl_cluster::olm` reads what OLM makes of
-//! them, and both are functions of values.
+//! Each way is a module: [`v0`], [`v1`] and [`plain`]. `opctl_olm::install` renders the objects for OLM,
+//! `opctl_cluster::olm` evaluates their status; both work on values, without a cluster.
 
 mod plain;
 mod session;
@@ -227,7 +227,7 @@ fn upgrade(args: &UpgradeArgs, console: &Console) -> anyhow::Result<Outcome> {
     explained(done, &session, &source.package)
 }
 
-/// What installs a bundle.
+/// The installer of a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
     Plain,
@@ -256,7 +256,7 @@ fn target(session: &Session, args: &BundleArgs) -> anyhow::Result<Target> {
     .into())
 }
 
-/// The mode to use, which the bundle supports.
+/// The install mode to use, which the bundle must support.
 fn mode(source: &Source, given: Option<&Mode>) -> anyhow::Result<Mode> {
     match given {
         Some(mode) => check(source, mode).map(|()| mode.clone()),
@@ -277,7 +277,7 @@ fn check(source: &Source, mode: &Mode) -> anyhow::Result<()> {
     Err(refusal.help("`installModes` of the base CSV lists them").into())
 }
 
-/// An error, with what can be done about what exists by then.
+/// Adds help about the objects that already exist to an error.
 fn explained(done: anyhow::Result<()>, session: &Session, package: &str) -> anyhow::Result<Outcome> {
     match done {
         Ok(()) => Ok(Outcome::Done),
@@ -296,19 +296,19 @@ fn explained(done: anyhow::Result<()>, session: &Session, package: &str) -> anyh
     }
 }
 
-/// How a package is installed.
+/// An installation of a package.
 #[derive(Clone, Debug)]
 pub enum Installed {
-    /// By the inventory.
+    /// Without OLM: the ConfigMap with the inventory.
     Plain(Value),
-    /// By the Subscription.
+    /// With OLM v0: the Subscription.
     V0(Value),
-    /// By the ClusterExtension.
+    /// With OLM v1: the ClusterExtension.
     V1(Value),
 }
 
 impl Installed {
-    /// All installations of a package that concern the namespace.
+    /// All installations of a package in the namespace.
     pub fn all(session: &Session, package: &str) -> anyhow::Result<Vec<Self>> {
         let mut all = Vec::new();
         let inventory = session.get("configmap", &install::inventory(package))?;
@@ -326,7 +326,7 @@ impl Installed {
         Ok(all)
     }
 
-    /// The one installation of a package.
+    /// The only installation of a package.
     pub fn one(session: &Session, package: &str) -> anyhow::Result<Self> {
         let mut all = Self::all(session, package)?;
         if let (Some(one), true) = (all.pop(), all.is_empty()) {
@@ -365,7 +365,7 @@ impl std::fmt::Display for Installed {
     }
 }
 
-/// The text at a JSON pointer; empty if there is none.
+/// The text at a JSON pointer; empty if it does not exist.
 pub fn at<'v>(value: &'v Value, pointer: &str) -> &'v str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! Without OLM: the bundle is rendered, and applied as `opctl deploy` does. A ConfigMap lists the objects, for the next version and for
-//! `opctl cleanup`.
+//! Without OLM: the bundle is rendered, and applied as by `opctl deploy`. A ConfigMap lists the objects, for updates
+//! and for `opctl cleanup`.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use opctl_cluster::Crd;
 use opctl_olm::install::{self, Mode, Package};
 use opctl_olm::render::{Installation, render};
 
-/// The objects of a bundle in a namespace.
+/// The objects of a bundle, rendered for a namespace.
 pub fn rendered(source: &Source, namespace: &str, mode: &Mode) -> anyhow::Result<Vec<Value>> {
     let watched = mode.watched(namespace);
     let installation = Installation { manifests: &source.manifests, namespace, watched: &watched };
@@ -21,14 +21,14 @@ pub fn rendered(source: &Source, namespace: &str, mode: &Mode) -> anyhow::Result
         .map_err(|error| UserError::new(format!("`{}`: {error}", source.reference)).help(error.help))?)
 }
 
-/// Installs a package, or updates it: then `before` is its inventory.
+/// Installs or updates a package. `before` is the inventory of the installed version.
 pub fn install(session: &Session, source: &Source, mode: &Mode, before: Option<&Value>) -> anyhow::Result<()> {
     let values = rendered(source, &session.namespace, mode)?;
     certificates(session, &values)?;
     let package = Package { name: &source.package, namespace: &session.namespace };
     let old = before.map(lines).unwrap_or_default();
     let new: BTreeSet<String> = values.iter().map(install::line).collect();
-    // An object that is applied is listed, whatever happens.
+    // The inventory is written first, so that every applied object is listed even if the command fails.
     session.apply(&[package.inventory(&source.version, &old.union(&new).cloned().collect())])?;
     let objects = objects(&values);
     let rest = session.cluster.apply_in_order(&objects)?;
@@ -57,7 +57,7 @@ pub fn is_crd(object: &Value) -> bool {
     object["kind"] == "CustomResourceDefinition"
 }
 
-/// The mode of what is installed: the annotations of a Deployment have the namespaces.
+/// The install mode of an installed package, from the namespaces in the annotations of a Deployment.
 pub fn mode(session: &Session, inventory: &Value) -> anyhow::Result<Mode> {
     for line in lines(inventory).iter().filter(|line| line.starts_with("apps/v1 Deployment ")) {
         let Some(object) = install::named(line) else { continue };
@@ -70,7 +70,7 @@ pub fn mode(session: &Session, inventory: &Value) -> anyhow::Result<Mode> {
     Ok(Mode::All)
 }
 
-/// Certificates of webhooks are cert-manager's.
+/// Checks that cert-manager is installed if the webhooks need certificates.
 fn certificates(session: &Session, values: &[Value]) -> anyhow::Result<()> {
     let needs = values.iter().any(|value| at(value, "/apiVersion").starts_with("cert-manager.io/"));
     let crd = "certificates.cert-manager.io";

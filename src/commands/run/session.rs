@@ -1,4 +1,4 @@
-//! A package in a namespace of a cluster: reads, applies and waits for what OLM makes of it.
+//! A package in a namespace of a cluster: reads and applies its objects, and waits for OLM.
 
 use serde_json::Value;
 
@@ -12,26 +12,26 @@ use opctl_olm as olm;
 
 pub struct Session<'a> {
     pub cluster: Cluster<'a>,
-    /// Exists.
+    /// The namespace, which exists.
     pub namespace: String,
     pub deadline: Deadline,
-    /// As given by the user.
+    /// The timeout, as given by the user.
     pub timeout: &'a str,
 }
 
-/// Which versions of OLM a cluster has.
+/// The versions of OLM in a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Olm {
     pub v0: bool,
     pub v1: bool,
 }
 
-/// A CRD by which a version of OLM is known.
+/// The CRDs that identify the versions of OLM.
 pub const SUBSCRIPTIONS: &str = "subscriptions.operators.coreos.com";
 pub const EXTENSIONS: &str = "clusterextensions.olm.operatorframework.io";
 
 impl<'a> Session<'a> {
-    /// Connects to the cluster. Without `namespace`, it is the one of the kubeconfig.
+    /// Connects to the cluster. Without `namespace`, uses the namespace of the kubeconfig.
     pub fn start(
         connection: &'a ConnectionArgs,
         namespace: Option<&str>,
@@ -68,12 +68,12 @@ impl<'a> Session<'a> {
         self.cluster.failure(purpose, error).into()
     }
 
-    /// `None` if there is no such object. Kinds that are in no namespace ignore it.
+    /// An object; `None` if it does not exist. The namespace is ignored for cluster-scoped kinds.
     pub fn get(&self, kind: &str, name: &str) -> anyhow::Result<Option<Value>> {
         Ok(self.items(&[kind, name, "--ignore-not-found"])?.into_iter().next())
     }
 
-    /// The same for an object that should exist; null if it does not.
+    /// Like [`get`](Self::get), but returns null for a missing object.
     pub fn read(&self, kind: &str, name: &str) -> anyhow::Result<Value> {
         Ok(self.get(kind, name)?.unwrap_or_default())
     }
@@ -95,7 +95,7 @@ impl<'a> Session<'a> {
         self.cluster.apply(&objects.iter().collect::<Vec<_>>())
     }
 
-    /// Deletes objects by their names, kinds by kinds. Missing ones are skipped.
+    /// Deletes objects by name, grouped by kind. Missing objects are skipped.
     pub fn delete(&self, values: &[Value]) -> anyhow::Result<()> {
         let objects = objects(values);
         self.cluster.delete(&objects.iter().collect::<Vec<_>>())
@@ -116,7 +116,8 @@ impl<'a> Session<'a> {
         patched.map(drop).map_err(|error| self.failed(&format!("change {kind} `{name}`"), &error))
     }
 
-    /// Waits until `look` says that something is done. If it fails, or the time is over, the error has what `explain` adds.
+    /// Waits until `look` reports that `what` is done. If it fails or the time limit is exceeded, the error contains
+    /// the lines of `explain`.
     pub fn wait(
         &self,
         what: &str,
@@ -140,7 +141,7 @@ impl<'a> Session<'a> {
         Err(ExternalError(UserError::new(why + &lines)).into())
     }
 
-    /// What the Deployments of a bundle say, for an error.
+    /// The problems that the Deployments of a bundle report, for an error.
     pub fn reasons(&self, source: &Source) -> Vec<String> {
         let deployment = |name: &&str| self.get("deployments.apps", name).ok().flatten();
         let deployments: Vec<Value> = source.deployments().iter().filter_map(deployment).collect();
@@ -152,13 +153,13 @@ impl<'a> Session<'a> {
         format!("opctl cleanup {package} --namespace {}", self.namespace)
     }
 
-    /// Prints a step that is done.
+    /// Prints a completed step.
     pub fn done(&self, text: &str) {
         self.cluster.console.info(text);
     }
 }
 
-/// Values as objects of a manifest.
+/// Converts values to objects of a manifest.
 pub fn objects(values: &[Value]) -> Vec<Object> {
     cluster::objects(&olm::documents("", values)).expect("values with names are objects")
 }

@@ -1,4 +1,4 @@
-//! The bundle that is to be run: a folder, or an image.
+//! The bundle to run: a folder, or an image.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,18 +17,19 @@ use opctl_olm::catalog::render::{Content, bundle as document};
 /// A valid bundle.
 #[derive(Debug)]
 pub struct Source {
-    /// As the user named it.
+    /// The folder or image, as given by the user.
     pub reference: String,
     pub package: String,
     pub version: String,
     pub csv: Value,
     /// The objects in `manifests/`.
     pub manifests: Vec<Value>,
-    /// Its `olm.bundle` in a catalog: of an image, its metadata; of a folder, all of it, since OLM can pull nothing.
+    /// The `olm.bundle` for a catalog. For an image, its metadata; for a folder, the whole bundle, since OLM cannot
+    /// pull it.
     pub document: Value,
 }
 
-/// Reads a bundle. `insecure`: the certificate of the registry is not verified.
+/// Reads a bundle. `insecure` disables the verification of the registry's certificate.
 pub fn load(reference: &str, insecure: bool, console: &Console) -> anyhow::Result<Source> {
     let is_image = !Path::new(reference).is_dir() && Image::parse(reference).is_ok() && !is_path(reference);
     let (tree, shown) = if is_image {
@@ -68,12 +69,12 @@ impl Source {
     }
 }
 
-/// What no image is called: `./bundle`, `/srv/bundle`, `bundle`.
+/// `true` for paths that are not names of images: `./bundle`, `/srv/bundle`, `bundle`.
 fn is_path(reference: &str) -> bool {
     reference.starts_with(['.', '/']) || !reference.contains(['/', ':', '@'])
 }
 
-/// The texts in an image.
+/// The text files in an image.
 fn pulled(image: &str, insecure: bool) -> anyhow::Result<Tree> {
     let files = pull::files(image, insecure).map_err(|error| {
         let reasons = error.reasons.iter().map(|(program, reason)| format!("\n  {program}: {reason}"));

@@ -1,8 +1,8 @@
-//! With OLM v0: a catalog in ConfigMaps, a Pod that serves it, a CatalogSource, an OperatorGroup, a Subscription, and an InstallPlan that
-//! is approved. An update adds a bundle to the catalog.
+//! With OLM v0: a catalog in ConfigMaps, a Pod that serves it, a CatalogSource, an OperatorGroup, a Subscription, and
+//! an approved InstallPlan. An update adds a bundle to the catalog.
 //!
-//! A folder needs no registry: a bundle in a catalog may have its manifests instead of an image (`olm.bundle.object`). Each bundle is a ConfigMap,
-//! so an update reads the earlier ones from the cluster.
+//! A folder needs no registry, because a catalog can contain the manifests of a bundle instead of its image
+//! (`olm.bundle.object`). Each bundle is a ConfigMap, so an update reads the earlier ones from the cluster.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +15,10 @@ use crate::error::{ExternalError, UserError};
 use opctl_cluster::{self as cluster, Rollout};
 use opctl_olm::install::{self, DOCUMENT, Mode, Package, Serving};
 
-/// Installs a package that is not installed yet.
+/// Installs a package for the first time.
 pub fn install(session: &Session, source: &Source, args: &RunArgs, mode: Option<&Mode>) -> anyhow::Result<()> {
     let package = Package { name: &source.package, namespace: &session.namespace };
-    // What OLM would refuse, before anything is created.
+    // Checked before anything is created: OLM would reject these.
     let group = operator_group(session, source, mode)?;
     serve(session, source, args, std::slice::from_ref(&source.document))?;
     if let Some(group) = group {
@@ -56,7 +56,7 @@ pub fn upgrade(session: &Session, source: &Source, args: &RunArgs, subscription:
         .into());
     }
     if is_known {
-        // A second attempt, perhaps of a corrected bundle.
+        // This is a second attempt, perhaps with a corrected bundle.
         bundles.retain(|bundle| at(bundle, "/name") != source.name());
     }
     bundles.push(source.document.clone());
@@ -64,7 +64,7 @@ pub fn upgrade(session: &Session, source: &Source, args: &RunArgs, subscription:
     follow(session, source)
 }
 
-/// The bundles in the catalog of a package, in the order of their updates.
+/// The bundles in the catalog of a package, oldest first.
 fn bundles(session: &Session, package: &str) -> anyhow::Result<Vec<Value>> {
     let name = |map: &Value| at(map, "/metadata/name").to_owned();
     let prefix = format!("{package}-catalog-");
@@ -85,7 +85,7 @@ fn bundles(session: &Session, package: &str) -> anyhow::Result<Vec<Value>> {
     Ok(bundles)
 }
 
-/// The OperatorGroup that is missing; `None` if there is one, and the bundle supports its namespaces.
+/// The missing OperatorGroup; `None` if there is one and the bundle supports its namespaces.
 fn operator_group(session: &Session, source: &Source, mode: Option<&Mode>) -> anyhow::Result<Option<Value>> {
     let namespace = &session.namespace;
     let groups = session.items(&["operatorgroups.operators.coreos.com"])?;
@@ -120,7 +120,7 @@ fn operator_group(session: &Session, source: &Source, mode: Option<&Mode>) -> an
     Ok(Some(Package { name: &source.package, namespace }.operator_group(&mode.watched(namespace))))
 }
 
-/// Has the cluster serve a catalog of these bundles.
+/// Makes the cluster serve a catalog of these bundles.
 fn serve(session: &Session, source: &Source, args: &RunArgs, bundles: &[Value]) -> anyhow::Result<()> {
     let package = Package { name: &source.package, namespace: &session.namespace };
     let serving = Serving {
@@ -157,7 +157,7 @@ fn serve(session: &Session, source: &Source, args: &RunArgs, bundles: &[Value]) 
     let pod = session.read("pod", &name)?;
     session.apply(&[package.catalog_source(at(&pod, "/status/podIP"), serving.pull_secret)])?;
     session.done(&format!("the Pod `{name}` serves the catalog"));
-    // That of an earlier catalog.
+    // Pods of an earlier catalog are deleted.
     let others = session.list("pod", &install::selector(&source.package))?;
     let others: Vec<Value> = others
         .iter()
@@ -168,7 +168,7 @@ fn serve(session: &Session, source: &Source, args: &RunArgs, bundles: &[Value]) 
     session.delete(&others)
 }
 
-/// A ConfigMap has at most 1 MiB, with its name and labels.
+/// The maximum size of a bundle in a ConfigMap, which has at most 1 MiB with its name and labels.
 const MOST: usize = (1 << 20) - (4 << 10);
 
 /// Approves the InstallPlan of a bundle, and waits until it is installed.
@@ -189,7 +189,7 @@ fn follow(session: &Session, source: &Source) -> anyhow::Result<()> {
             plan = name.to_owned();
             return Ok(Rollout::Done);
         }
-        // One of the version before; conditions are of the next one.
+        // The InstallPlan belongs to the earlier version, but the conditions to the next one.
         let next = json!({"status": {"conditions": subscription["status"]["conditions"]}});
         Ok(match cluster::olm::subscription(&next) {
             Rollout::Done => Rollout::Waiting("OLM has made no InstallPlan yet".into()),
@@ -220,7 +220,7 @@ fn follow(session: &Session, source: &Source) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What an InstallPlan installs.
+/// The names of the CSVs that an InstallPlan installs.
 fn names(plan: &Value) -> impl Iterator<Item = &str> {
     let names = plan.pointer("/spec/clusterServiceVersionNames").and_then(Value::as_array);
     names.into_iter().flatten().filter_map(Value::as_str)

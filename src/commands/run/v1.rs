@@ -1,4 +1,5 @@
-//! With OLM v1: a ClusterCatalog with the image of a catalog, and a ClusterExtension. OLM v1 takes bundles from such an image only.
+//! With OLM v1: a ClusterCatalog with the image of a catalog, and a ClusterExtension. OLM v1 reads bundles only from
+//! such images.
 
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use crate::error::{ExternalError, UserError};
 use opctl_cluster as cluster;
 use opctl_olm::install::{Mode, Package};
 
-/// Installs a package, or updates it.
+/// Installs or updates a package.
 pub fn install(session: &Session, source: &Source, args: &RunArgs, mode: Option<&Mode>) -> anyhow::Result<()> {
     let package = Package { name: &source.package, namespace: &session.namespace };
     let mode = super::mode(source, mode)?;
@@ -57,7 +58,7 @@ pub fn install(session: &Session, source: &Source, args: &RunArgs, mode: Option<
     Ok(())
 }
 
-/// An update keeps the namespace.
+/// Updates a package in its current namespace.
 pub fn upgrade(session: &Session, source: &Source, args: &RunArgs, extension: &Value) -> anyhow::Result<()> {
     let namespace = at(extension, "/spec/namespace");
     if namespace != session.namespace {
@@ -77,7 +78,7 @@ fn read(session: &Session, kind: &str, name: &str) -> anyhow::Result<Value> {
     session.read(&format!("{kind}.olm.operatorframework.io"), name)
 }
 
-/// Earlier releases do, and their CRD requires the field.
+/// `true` for earlier releases of OLM v1, whose CRD requires a service account.
 fn needs_service_account(session: &Session) -> anyhow::Result<bool> {
     let Some(crd) = session.get("crd", EXTENSIONS)? else { return Ok(false) };
     let versions = crd.pointer("/spec/versions").and_then(Value::as_array);

@@ -1,4 +1,4 @@
-//! `opctl testenv`: a Kubernetes API server for tests, on this machine.
+//! `opctl testenv`: runs a Kubernetes API server for tests on this machine.
 
 mod programs;
 mod run;
@@ -55,7 +55,7 @@ pub fn run(command: &TestenvCommand, console: &Console) -> anyhow::Result<Outcom
     }
 }
 
-/// The CRDs that are named, else those of the project around the current folder.
+/// The CRDs at `paths`, or those of the project around the current folder.
 pub fn crds(paths: &[PathBuf]) -> anyhow::Result<Vec<Crd>> {
     let read = |paths: &[PathBuf]| Crd::load(paths).map_err(failed);
     if !paths.is_empty() {
@@ -64,7 +64,7 @@ pub fn crds(paths: &[PathBuf]) -> anyhow::Result<Vec<Crd>> {
     let Ok(root) = root_above(&std::env::current_dir()?) else { return Ok(Vec::new()) };
     let tree = Tree::at(&root);
     let Ok(project) = ProjectFile::read(&tree) else { return Ok(Vec::new()) };
-    // Without a kind of its own an operator has no CRD.
+    // An operator without kinds of its own has no CRDs.
     if let Some(bases) = project.crds.iter().find(|path| path.is_bases()) {
         let bases = root.join(bases.as_str());
         return if bases.exists() { read(&[bases]) } else { Ok(Vec::new()) };
@@ -72,7 +72,7 @@ pub fn crds(paths: &[PathBuf]) -> anyhow::Result<Vec<Crd>> {
     Ok(places::applicable(&tree, &project.crds)?.into_iter().map(|kept| Crd::new(kept.path, kept.crd)).collect())
 }
 
-/// Starts one and installs the CRDs; says so.
+/// Starts a test environment, installs the CRDs, and prints a message.
 pub fn start(args: &TestenvServersArgs, name: &str, crds: &[Crd], console: &Console) -> anyhow::Result<Environment> {
     let assets = assets(args.kubernetes.as_deref(), None, console)?;
     let mut settings = Settings::new(assets, environment::environments(), name);

@@ -16,7 +16,7 @@ pub fn assets(kubernetes: Option<&str>, mirror: Option<&str>, console: &Console)
     })
 }
 
-/// Where the command line and the environment say to look.
+/// The search locations, from the command line and the environment.
 pub fn search(kubernetes: Option<&str>, mirror: Option<&str>) -> anyhow::Result<Search> {
     let wanted = kubernetes.map(Wanted::parse).transpose();
     let search = environment::search(wanted.as_ref().ok().copied().flatten(), mirror);
@@ -24,12 +24,12 @@ pub fn search(kubernetes: Option<&str>, mirror: Option<&str>) -> anyhow::Result<
     Ok(search)
 }
 
-/// Ctrl-C while an archive was unpacked, which is completed first.
+/// Ctrl-C while an archive was unpacked. Unpacking is completed first.
 #[derive(Debug, thiserror::Error)]
 #[error("interrupted")]
 pub struct Interrupted;
 
-/// Shows what happens during `work`.
+/// Shows the progress of `work`.
 pub fn watched<T>(
     search: &Search,
     console: &Console,
@@ -67,7 +67,7 @@ pub fn watched<T>(
     result.map_err(|error| failed(error, search))
 }
 
-/// `[=====>    ] 42 % of 61 MB`
+/// A progress bar: `[=====>    ] 42 % of 61 MB`.
 fn drawn(done: u64, size: Option<u64>) -> String {
     const WIDTH: usize = 40;
     let Some(size) = size.filter(|size| *size > 0) else { return megabytes(done) };

@@ -36,15 +36,15 @@ pub struct TestenvRunArgs {
 
 pub fn run(args: &TestenvRunArgs, console: &Console) -> anyhow::Result<Outcome> {
     let crds = crds(&args.servers.crds)?;
-    // Any number of them at once.
+    // The process ID makes the name unique, so any number of environments can run at once.
     let environment = start(&args.servers, &format!("run-{}", std::process::id()), &crds, console)?;
     let [program, arguments @ ..] = &args.command[..] else { unreachable!("clap wants one") };
     #[allow(clippy::disallowed_methods, reason = "it runs what the user says")]
     let mut command = Command::new(program);
     command.args(arguments).env("KUBECONFIG", environment.kubeconfig());
-    // What kubectl knows of an API server it keeps by its address, which another one may have tomorrow.
+    // kubectl caches data about API servers by address, and another API server may have the same address later.
     command.env("KUBECACHEDIR", environment.folder().join("kubectl"));
-    // Its kubectl serves where there is no other.
+    // Provides kubectl, if there is no other one on PATH.
     if let Some(path) = environment::path_with(environment.assets().folder()) {
         command.env("PATH", path);
     }
@@ -55,7 +55,7 @@ pub fn run(args: &TestenvRunArgs, console: &Console) -> anyhow::Result<Outcome> 
     Ok(Outcome::Exit(code(status)))
 }
 
-/// As shells give it.
+/// The exit code, as shells report it.
 fn code(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| Some(128 + status.signal()?));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)

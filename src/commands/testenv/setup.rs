@@ -50,7 +50,7 @@ pub struct TestenvSetupArgs {
     pub list: bool,
 }
 
-/// The answer is one line of data, the folder: `export KUBEBUILDER_ASSETS="$(opctl testenv setup)"`.
+/// Prints only the folder, for `export KUBEBUILDER_ASSETS="$(opctl testenv setup)"`.
 pub fn run(args: &TestenvSetupArgs, console: &Console) -> anyhow::Result<Outcome> {
     let search = || search(args.kubernetes.as_deref(), args.mirror.as_deref());
     if args.list {
@@ -70,7 +70,7 @@ pub fn run(args: &TestenvSetupArgs, console: &Console) -> anyhow::Result<Outcome
     Ok(Outcome::Done)
 }
 
-/// With `--dry-run`, `--diff` and `--check`: nothing is downloaded.
+/// Reports with `--dry-run`, `--diff` and `--check`, without downloading anything.
 fn look(search: &Search, console: &Console) -> anyhow::Result<Outcome> {
     if let Some(assets) = watched(search, console, |watch| find(search, watch))? {
         console.print(&format!("{}\n", assets.folder().display()));
@@ -85,7 +85,7 @@ fn look(search: &Search, console: &Console) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The versions there are, newest first, and which of them are in the cache.
+/// Lists the available versions, newest first, and marks those in the cache.
 fn list(search: &Search, console: &Console) -> anyhow::Result<Outcome> {
     let index = watched(search, console, |watch| search.network.index(watch))?;
     let cached: Vec<Version> = search.cache.releases().into_iter().map(|(version, _)| version).collect();

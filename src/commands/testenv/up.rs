@@ -47,7 +47,7 @@ pub struct TestenvDownArgs {
     pub all: bool,
 }
 
-/// The answer is one line of data, the kubeconfig: `export KUBECONFIG="$(opctl testenv up)"`.
+/// Prints only the path of the kubeconfig, for `export KUBECONFIG="$(opctl testenv up)"`.
 pub fn up(args: &TestenvUpArgs, console: &Console) -> anyhow::Result<Outcome> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     if !args.name.starts_with(|letter: char| letter.is_ascii_alphanumeric()) || !args.name.chars().all(plain) {
@@ -110,7 +110,7 @@ pub struct TestenvStatusArgs {
     pub output: OutputArgs,
 }
 
-/// One line each: name, version of Kubernetes, address, kubeconfig.
+/// Prints a line for each environment: name, version of Kubernetes, address, kubeconfig.
 pub fn status(args: &TestenvStatusArgs, console: &Console) -> anyhow::Result<Outcome> {
     let kept = kept()?;
     if args.output.is_json() {
