@@ -14,21 +14,21 @@ use opctl_model::names::nearest;
 use opctl_model::project::{Features, PROJECT};
 use opctl_process::Child;
 
-/// A binary of a package, as cargo knows it.
+/// A binary of a package, as listed by cargo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     pub name: String,
     pub package: String,
-    /// What chooses its features.
+    /// Cargo's options that select its features.
     pub options: Vec<String>,
-    /// Its Cargo.toml and the target folder, if they are not those that cargo finds.
+    /// Its Cargo.toml and the target folder, unless cargo finds both itself.
     pub manifest: Option<(PathBuf, PathBuf)>,
-    /// What it is run with.
+    /// The arguments of the binary.
     pub arguments: Vec<String>,
 }
 
-/// The binaries of these names, or of these names behind the package's, of the package in `folder`, and of all members of the
-/// workspace whose root is there. At least one for each name.
+/// The binaries with these names, or with these names after the package's name, of the package in `folder` and of all
+/// members of the workspace with this root. At least one for each name.
 pub fn programs(
     folder: &Path,
     names: &[String],
@@ -61,8 +61,8 @@ pub fn metadata(folder: &Path) -> Result<Value, Box<Failure>> {
     Ok(serde_json::from_slice(&output.stdout).map_err(not_read)?)
 }
 
-/// Compiles the binary of this name of the package in `folder`, while cargo talks to standard error; gives its path, or none
-/// where it does not compile.
+/// Compiles a binary of the package in `folder`, with cargo's output on standard error. Returns its path, or `None`
+/// if it does not compile.
 pub fn build(folder: &Path, name: &str) -> io::Result<Option<PathBuf>> {
     let mut command = cargo(folder);
     command.args(["build", "--message-format", "json-render-diagnostics", "--bin", name]).stdout(Stdio::piped());
@@ -91,8 +91,8 @@ fn not_started(error: io::Error) -> Box<Failure> {
     Box::new(diagnostic.into())
 }
 
-/// The package in `folder`, or all of the workspace whose root is there. In a project, a member that is a project of its own prints
-/// other CRDs.
+/// The package in `folder`, or all packages of the workspace with this root. In a project, members that are projects
+/// themselves print other CRDs and are excluded.
 pub fn asked<'p, P>(folder: &Path, root: &Path, packages: &'p [P], manifest: impl Fn(&P) -> &PathBuf) -> Vec<&'p P> {
     let (here, is_root, is_project) = (folder.join("Cargo.toml"), root == folder, folder.join(PROJECT).is_file());
     let is_asked = |package: &&P| {
@@ -102,7 +102,7 @@ pub fn asked<'p, P>(folder: &Path, root: &Path, packages: &'p [P], manifest: imp
     packages.iter().filter(is_asked).collect()
 }
 
-/// All binaries of the package in `folder`, or of the workspace whose root is there.
+/// All binaries of the package in `folder`, or of the workspace with this root.
 fn binaries(metadata: &Value, folder: &Path, chosen: &Features) -> Vec<Program> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -127,8 +127,8 @@ fn binaries(metadata: &Value, folder: &Path, chosen: &Features) -> Vec<Program> 
     binaries
 }
 
-/// Cargo's options for a binary, which is not built without the features that it requires. Chosen ones may be those of other
-/// packages.
+/// Cargo's options for a binary. It is not built without the features that it requires. The features chosen by the user
+/// may belong to other packages.
 pub fn options(declared: &Value, required: impl Iterator<Item = String>, chosen: &Features) -> Vec<String> {
     let mut options = Vec::new();
     options.extend(chosen.all_features.then(|| "--all-features".into()));
@@ -153,13 +153,14 @@ fn no_binary(name: &str, all: &[Program]) -> Diagnostic {
 }
 
 impl Program {
-    /// Members of a workspace have their binaries in one folder: `crdgen` is `shop-crdgen` there.
+    /// `true` if the binary has this name, with or without the name of its package: `shop-crdgen` is the `crdgen` of
+    /// `shop`, because members of a workspace have one folder for binaries.
     fn is(&self, name: &str) -> bool {
         let own = self.name.strip_prefix(&self.package).and_then(|rest| rest.strip_prefix('-')).unwrap_or(&self.name);
         own == name || self.name == name
     }
 
-    /// Compiles it and runs it; gives what it prints to stdout.
+    /// Compiles and runs the binary, and returns its output on stdout.
     pub fn output(&self, folder: &Path, progress: &mut dyn FnMut(&str)) -> Result<String, Box<Failure>> {
         self.build(folder, progress)?;
         progress(&format!("running {}", self.name));
@@ -180,14 +181,14 @@ impl Program {
         })
     }
 
-    /// Apart from the run, so that an error of the compiler is not taken for one of the program.
+    /// Compiles the binary separately from its run, to distinguish errors of the compiler from those of the program.
     fn build(&self, folder: &Path, progress: &mut dyn FnMut(&str)) -> Result<(), Box<Failure>> {
         let mut command = self.command(folder, &["build", "--color", "always"]);
-        // Else cargo counts only for a terminal.
+        // Otherwise, cargo shows its progress only on a terminal.
         command.env("CARGO_TERM_PROGRESS_WHEN", "always").env("CARGO_TERM_PROGRESS_WIDTH", "100");
         let mut child = Child::spawn(command.stdout(Stdio::null()).stderr(Stdio::piped())).map_err(not_started)?;
         let (mut errors, mut line) = (String::new(), Vec::new());
-        // The bar is drawn over and over on one line, and counts as soon as it is drawn.
+        // Cargo redraws the progress bar on one line, so a line is processed at each carriage return.
         for byte in child.stderr().into_iter().flat_map(|stderr| BufReader::new(stderr).bytes()).map_while(Result::ok) {
             if !matches!(byte, b'\r' | b'\n') {
                 line.push(byte);
@@ -196,7 +197,7 @@ impl Program {
             let line = text(&std::mem::take(&mut line));
             match news(&line) {
                 Some(news) => progress(&news),
-                // Cargo has cleared its bar for this line.
+                // Cargo cleared its progress bar before this line.
                 None => errors.push_str(&format!("{}\n", line.trim_start_matches("\x1b[K"))),
             }
         }
@@ -222,9 +223,9 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// What a line of cargo tells about its progress; `None`: it is about the code.
+/// Cargo's progress from a line of its output; `None` if the line is about the code.
 ///
-/// `    Building [===>   ] 12/345: serde, kube(build)` → `compiling serde (12/345)`; other states stand right-aligned in
+/// `    Building [===>   ] 12/345: serde, kube(build)` → `compiling serde (12/345)`. Other states are right-aligned in
 /// twelve columns.
 fn news(line: &str) -> Option<String> {
     let line = strip_str(line).to_string();

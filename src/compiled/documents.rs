@@ -8,10 +8,10 @@ use crate::compiled::diagnostics::OP044;
 use opctl_model::yaml;
 
 const API: &str = "apiextensions.k8s.io/v1";
-/// Of old releases of kube, with `#[kube(apiextensions = "v1beta1")]`.
+/// The API version of CRDs from old releases of kube, with `#[kube(apiextensions = "v1beta1")]`.
 const BETA: &str = "apiextensions.k8s.io/v1beta1";
 
-/// `program` is named in what is told of it.
+/// The CRDs in the output of `program`, whose name is used in errors.
 pub fn read(text: &str, program: &str) -> Result<Vec<CustomResourceDefinition>, Box<Failure>> {
     let refuse = |message: String| {
         let help = format!("it has to print CRDs to stdout, and nothing else: see `cargo run --bin {program}`");
@@ -28,7 +28,7 @@ pub fn read(text: &str, program: &str) -> Result<Vec<CustomResourceDefinition>, 
         .collect()
 }
 
-/// The CRD that a value is, or what it is instead.
+/// Converts a value to a CRD, or returns a description of the value if it is not a CRD.
 pub fn definition(mut value: Value) -> Result<CustomResourceDefinition, String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let (version, kind) = (text(&value["apiVersion"]), text(&value["kind"]));
@@ -51,12 +51,13 @@ pub fn definition(mut value: Value) -> Result<CustomResourceDefinition, String> 
     }
 }
 
-/// What applies to all versions in v1beta1 is in each version since. Kubernetes 1.22 removed v1beta1.
+/// Converts a CRD of v1beta1, which Kubernetes 1.22 removed. Fields that applied to all versions are copied to each
+/// version.
 fn convert_beta(crd: &mut Value) {
     crd["apiVersion"] = API.into();
     let Some(spec) = crd["spec"].as_object_mut() else { return };
     let name = spec.remove("version");
-    // Its default was true. Structural schemas, which v1 requires, list all fields.
+    // The default of `preserveUnknownFields` was true. Structural schemas, which v1 requires, list all fields.
     spec.remove("preserveUnknownFields");
     let shared = ["validation", "subresources", "additionalPrinterColumns"];
     let shared = shared.map(|key| (if key == "validation" { "schema" } else { key }, spec.remove(key)));
@@ -87,7 +88,8 @@ pub fn beginning(text: &str) -> String {
     if short.len() < text.len() { format!("{short}…") } else { short }
 }
 
-/// The first field of `printed` that is not in `read`: the type of Kubernetes has no such field.
+/// The path of the first field of `printed` that is not in `read`, because the Rust type of Kubernetes does not have
+/// it.
 fn lost(printed: &Value, read: &Value) -> Option<String> {
     match (printed, read) {
         (Value::Object(printed), Value::Object(read)) => {

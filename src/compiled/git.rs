@@ -1,4 +1,4 @@
-//! Asks git for the files of another commit.
+//! Reads the files of another commit from git.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -7,12 +7,12 @@ use std::process::{Command, Stdio};
 use opctl_model::threads;
 use opctl_process::Child;
 
-/// The commit from which the current one and `reference` (a branch, tag or commit) went separate ways, in the repository around
-/// `folder`: comparing with it leaves out what others changed since.
+/// The merge base of the current commit and `reference` (a branch, tag or commit) in the repository around
+/// `folder`. A comparison with it does not include what others changed since.
 ///
 /// # Errors
 ///
-/// What git prints, or that it is not installed.
+/// If git is not installed or fails. The message is the output of git.
 pub fn merge_base(folder: &Path, reference: &str) -> Result<String, String> {
     let commit = format!("{reference}^{{commit}}");
     let commit = run(folder, &["rev-parse", "--verify", "--quiet", "--end-of-options", &commit])
@@ -25,21 +25,21 @@ pub fn merge_base(folder: &Path, reference: &str) -> Result<String, String> {
     })
 }
 
-/// The files of a commit at a path, or below it: their paths from `folder`, and their texts.
+/// The files of a commit at or below a path: their paths relative to `folder`, and their texts.
 ///
 /// # Errors
 ///
-/// What git prints.
+/// If git fails. The message is its output.
 pub fn files(folder: &Path, commit: &str, below: &str) -> Result<Vec<(String, String)>, String> {
     let listed = run(folder, &["ls-tree", "-r", "-z", commit, "--", below])?;
-    // `MODE blob ID<tab>PATH`; a submodule has a commit there.
+    // Entries are `MODE blob ID<tab>PATH`; a submodule has `commit` instead of `blob`.
     let blobs = listed.split('\0').filter_map(|entry| {
         let (entry, path) = entry.split_once('\t')?;
         Some((entry.split_once(" blob ")?.1, path))
     });
     let blobs: Vec<(&str, &str)> = blobs.collect();
     let ids: String = blobs.iter().map(|(id, _)| format!("{id}\n")).collect();
-    // One process reads all of them.
+    // One process reads all blobs.
     let contents = output(folder, &["cat-file", "--batch"], &ids)?;
     let mut rest = &contents[..];
     let mut files = Vec::new();
@@ -50,7 +50,7 @@ pub fn files(folder: &Path, commit: &str, below: &str) -> Result<Vec<(String, St
     Ok(files)
 }
 
-/// `ID blob SIZE<newline>CONTENT<newline>`
+/// Splits off the next `ID blob SIZE<newline>CONTENT<newline>`.
 fn next_blob<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let end = rest.iter().position(|byte| *byte == b'\n')?;
     let head = std::str::from_utf8(&rest[..end]).ok()?;
@@ -70,7 +70,7 @@ fn output(folder: &Path, arguments: &[&str], input: &str) -> Result<Vec<u8>, Str
     let child = Child::spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
     let output = child.and_then(|mut child| {
         let stdin = child.stdin();
-        // One that ends early says why.
+        // A failed write is ignored: git exited early, and its output has the reason.
         let write = || stdin.map(|mut stdin| stdin.write_all(input.as_bytes()));
         threads::both(write, || child.output()).1
     });

@@ -1,5 +1,5 @@
-//! Builds container images: finds a builder that works, and has its command lines. It knows nothing of the project but its
-//! Dockerfile and context; `commands/build.rs` decides what is built, and runs the commands.
+//! Builds container images: finds a working builder, and generates its command lines. Of the project, it knows only the
+//! Dockerfile and the context; `commands/build.rs` decides what is built, and runs the commands.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use super::toolchain::{self, ToolError};
 use opctl_model::names::Image;
 use opctl_process::{Child, quoted};
 
-/// The programs whose arguments are known, in the order in which they are tried.
+/// The supported builders, in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
     Docker,
@@ -29,7 +29,7 @@ impl Tool {
         }
     }
 
-    /// A command that succeeds only where images can be built: with the daemon, and with BuildKit.
+    /// Commands that succeed only if the builder can build images, e.g. if its daemon runs and BuildKit is available.
     fn probes(self) -> &'static [&'static [&'static str]] {
         match self {
             Self::Docker => &[&["version", "--format", "{{.Server.Version}}"], &["buildx", "version"]],
@@ -38,7 +38,7 @@ impl Tool {
         }
     }
 
-    /// Whether it is made of the libraries of buildah rather than of BuildKit.
+    /// `true` if the tool is based on buildah rather than BuildKit.
     fn is_buildah(self) -> bool {
         matches!(self, Self::Podman | Self::Buildah)
     }
@@ -48,7 +48,7 @@ impl Tool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Builder {
     pub tool: Tool,
-    /// The program and its first arguments: `sudo`, `nerdctl`.
+    /// The program and its leading arguments, e.g. `sudo` and `nerdctl`.
     words: Vec<String>,
 }
 
@@ -57,11 +57,11 @@ impl Builder {
         Self { tool, words: vec![tool.name().into()] }
     }
 
-    /// A command as a user writes it, such as `/opt/bin/docker` or `sudo nerdctl`. The name of the program says which arguments it
-    /// takes.
+    /// Parses a command such as `/opt/bin/docker` or `sudo nerdctl`. The name of the program determines its
+    /// arguments.
     pub fn parse(command: &str) -> Option<Self> {
         let words: Vec<String> = match Path::new(command).is_file() {
-            // A path may have spaces.
+            // The path of an existing file may contain spaces.
             true => vec![command.into()],
             false => command.split_whitespace().map(String::from).collect(),
         };
@@ -70,7 +70,7 @@ impl Builder {
         Some(Self { tool, words })
     }
 
-    /// Why no image can be built with it.
+    /// Checks that the builder can build images.
     pub fn check(&self, folder: &Path) -> Result<(), ToolError> {
         self.tool.probes().iter().try_for_each(|probe| {
             let [program, leading @ ..] = &self.words[..] else { unreachable!("`parse` has found a program") };
@@ -85,13 +85,13 @@ impl Builder {
         command
     }
 
-    /// The command as a user would type it.
+    /// The command line for a shell.
     pub fn shown(&self, arguments: &[String]) -> String {
         let words: Vec<String> = self.words.iter().chain(arguments).map(|word| quoted(word)).collect();
         words.join(" ")
     }
 
-    /// Removes the list of images of an earlier build, to which this one would be added. It may not exist.
+    /// Removes the image list of an earlier build, if any. Otherwise, this build would be added to it.
     pub fn forget(&self, folder: &Path, build: &Build) {
         if self.tool.is_buildah() && build.platforms.len() > 1 {
             let arguments = ["manifest", "rm", build.image.as_str()].map(String::from);
@@ -102,31 +102,31 @@ impl Builder {
     }
 }
 
-/// What is built.
+/// The settings of a build.
 #[derive(Clone, Debug)]
 pub struct Build<'a> {
     pub image: &'a Image,
-    /// `os/architecture`; none: that of this machine.
+    /// Platforms as `os/architecture`. If empty, the platform of this machine.
     pub platforms: &'a [String],
-    /// `KEY=VALUE`
+    /// Build arguments as `KEY=VALUE`.
     pub arguments: &'a [String],
     pub labels: Vec<(&'static str, String)>,
-    /// The time of the image and of its files, in seconds since 1970.
+    /// The time of the image and its files, in seconds since 1970.
     pub time: Option<&'a str>,
-    /// The folder whose files the image is made from.
+    /// The folder of the build context.
     pub context: &'a str,
-    /// The list of the files in the context, where it is not `.dockerignore` there.
+    /// The ignore file of the context, if it is not its `.dockerignore`.
     pub ignore_file: Option<&'a str>,
     pub push: bool,
 }
 
 impl Build<'_> {
-    /// The arguments of each command, in the order in which they run. `architecture` is that of this machine.
+    /// The arguments of each command, in the order of execution. `architecture` is the one of this machine.
     pub fn commands(&self, tool: Tool, architecture: &str) -> Vec<Vec<String>> {
         let (image, several) = (self.image.as_str(), self.platforms.len() > 1);
         let mut build: Vec<&str> = match tool {
             Tool::Docker if several => vec!["buildx", "build"],
-            // It would build all stages again.
+            // Without `--layers`, buildah would build all stages again.
             Tool::Buildah => vec!["build", "--layers"],
             Tool::Docker | Tool::Podman | Tool::Nerdctl => vec!["build"],
         };
@@ -137,7 +137,7 @@ impl Build<'_> {
         if !platforms.is_empty() {
             build.extend(["--platform", &platforms]);
             if tool.is_buildah() {
-                // Older releases do not set what `FROM --platform=$BUILDPLATFORM` needs.
+                // Older releases do not set the arguments for `FROM --platform=$BUILDPLATFORM`.
                 let build_platform =
                     [("BUILDPLATFORM", format!("linux/{architecture}")), ("BUILDARCH", architecture.into())];
                 arguments.extend(build_platform.map(|(name, value)| format!("{name}={value}")));
@@ -154,7 +154,7 @@ impl Build<'_> {
         arguments.iter().for_each(|argument| build.extend(["--build-arg", argument]));
         let labels: Vec<String> = self.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
         labels.iter().for_each(|label| build.extend(["--label", label]));
-        // What is built for several platforms is not among the images that docker keeps.
+        // docker does not store images for several platforms locally, so the build itself must push them.
         let pushes_itself = tool == Tool::Docker && several;
         build.extend((pushes_itself && self.push).then_some("--push"));
         build.push(self.context);
@@ -174,20 +174,20 @@ impl Build<'_> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
     pub id: String,
-    /// In seconds since 1970.
+    /// Seconds since 1970.
     pub time: String,
-    /// Files have changed since.
+    /// The files differ from the commit.
     pub is_dirty: bool,
-    /// The address of the repository, as a page: `https://github.com/OWNER/REPOSITORY`.
+    /// The URL of the repository's web page: `https://github.com/OWNER/REPOSITORY`.
     pub source: Option<String>,
 }
 
-/// The current commit of the repository that `folder` is in; `context` is the folder whose changes count.
+/// The current commit of the repository around `folder`. Only changes in `context` make it dirty.
 pub fn commit(folder: &Path, context: &str) -> Result<Commit, ToolError> {
     let git = |arguments: &[&str]| toolchain::version(folder, "git", arguments);
     let head = git(&["log", "-1", "--format=%H %ct"])?;
     let (id, time) = head.split_once(' ').ok_or_else(|| ToolError::Broken(head.clone()))?;
-    // The first line tells: without changes, there is none.
+    // `version` returns the first line of the output, and an error if there is none, i.e. if there are no changes.
     let is_dirty = git(&["status", "--porcelain", "--", context]).is_ok();
     let source = git(&["remote", "get-url", "origin"]).ok().and_then(|address| page(&address));
     Ok(Commit { id: id.into(), time: time.into(), is_dirty, source })
@@ -208,7 +208,7 @@ fn page(address: &str) -> Option<String> {
     Some(format!("https://{host}/{}", path.trim_end_matches('/').trim_end_matches(".git")))
 }
 
-/// The way from a folder up to one above it: `../..`.
+/// The relative path from a folder to one above it, such as `../..`.
 pub fn way_up(from: &Path, to: &Path) -> String {
     let steps = from.strip_prefix(to).map_or(0, |rest| rest.components().count());
     let up: PathBuf = std::iter::repeat_n("..", steps).collect();

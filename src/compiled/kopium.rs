@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use opctl_process::Child;
 
-/// A kind that another project serves, in one version.
+/// A version of a kind that another project serves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct External {
     pub group: String,
@@ -16,7 +16,7 @@ pub struct External {
     pub kind: String,
     pub plural: String,
     pub namespaced: bool,
-    /// Its types.
+    /// The source of its Rust types.
     pub rust: String,
 }
 
@@ -31,7 +31,8 @@ fn refuse<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, K
     Err(KopiumError { message: message.into(), help: help.into() })
 }
 
-/// The kind of the CRD that `file` holds, whose text is `text`; in the version that is stored unless another is named.
+/// The kind of the CRD in `file`, whose content is `text`, and its Rust types. `version` is the version to use, by
+/// default the stored one.
 pub fn external(file: &Path, text: &str, version: Option<&str>) -> Result<External, KopiumError> {
     let shown = file.display();
     let crd = definition(file, text)?;
@@ -61,7 +62,7 @@ pub fn external(file: &Path, text: &str, version: Option<&str>) -> Result<Extern
     })
 }
 
-/// The one CRD of a file.
+/// The only CRD of a file.
 fn definition(file: &Path, text: &str) -> Result<Value, KopiumError> {
     let shown = file.display();
     let documents = match opctl_model::yaml::objects(text) {
@@ -80,7 +81,7 @@ fn definition(file: &Path, text: &str) -> Result<Value, KopiumError> {
     }
 }
 
-/// What kopium prints, without what it says of itself.
+/// The output of kopium, without its header about itself.
 fn types(file: &Path, version: &str) -> Result<String, KopiumError> {
     let mut command = Command::new("kopium");
     command.args(["--docs", "--derive", "PartialEq", "--api-version", version, "--filename"]).arg(file);
@@ -104,13 +105,13 @@ fn types(file: &Path, version: &str) -> Result<String, KopiumError> {
     Ok(lines.map(|line| format!("{line}\n")).collect())
 }
 
-/// As `cargo fmt` would have it.
+/// The text, formatted as by `cargo fmt`.
 fn formatted(text: &str) -> Result<String, KopiumError> {
     let mut command = Command::new("rustfmt");
     command.args(["--edition", "2024", "--emit", "stdout"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let output = Child::spawn(&mut command).and_then(|mut child| {
-        // It reads all before it prints anything.
+        // rustfmt reads all of its input before it writes output, so this cannot block.
         child.stdin().map_or(Ok(()), |mut stdin| stdin.write_all(text.as_bytes()))?;
         child.output()
     });

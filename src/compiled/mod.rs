@@ -1,9 +1,10 @@
-//! Generates CRDs from the compiled types: cargo builds and runs the crate's own binary, which prints them.
+//! Generates CRDs from the compiled types: cargo builds and runs a binary of the crate, which prints them.
 //!
-//! A folder and the binary's name come in, [`CustomResourceDefinition`]s go out. opctl writes nothing here, but cargo does:
-//! to its target folder, and to a Cargo.lock that is not there yet. The only module that starts programs other than kubectl, so
-//! it has kopium too, which goes the other way: a CRD → Rust types; helm, which fetches and renders charts; the builders of
-//! images; git, for the files of earlier releases; and it knows which programs are there.
+//! The input is a folder and the binary's name, the outputs are [`CustomResourceDefinition`]s. opctl itself writes
+//! nothing here, but cargo writes to its target folder, and to a missing Cargo.lock. This is the only module that
+//! starts programs other than kubectl, so it also contains kopium, which converts a CRD to Rust types; helm, which
+//! fetches and renders charts; the builders of images; git, for the files of earlier releases; and the queries for
+//! versions of installed programs.
 
 mod cargo;
 pub mod diagnostics;
@@ -25,11 +26,11 @@ use opctl_model::diagnostic::Diagnostic;
 pub use cargo::{Program, build, metadata, programs};
 pub use kopium::{External, KopiumError, external};
 
-/// Why the compiled types gave no CRDs.
+/// The reason why the compiled types gave no CRDs.
 #[derive(Debug)]
 pub struct Failure {
     pub diagnostic: Diagnostic,
-    /// What cargo or the binary wrote to standard error, complete, with its colours.
+    /// The complete standard error of cargo or the binary, with colours.
     pub stderr: String,
 }
 
@@ -39,7 +40,7 @@ impl From<Diagnostic> for Failure {
     }
 }
 
-/// What all of these binaries of the crate in `folder` print. `progress` hears what cargo does.
+/// The CRDs that these binaries of the crate in `folder` print. `progress` is called with the steps of cargo.
 pub fn crds(
     folder: &Path,
     programs: &[Program],

@@ -1,5 +1,6 @@
-//! The files of a container image, from a registry or from the images of this machine: the first program that can get the image saves it
-//! as an archive, in docker's format, which is unpacked in memory. For bundles, which are small.
+//! Reads the files of a container image from a registry, or from the images of this machine. The first program that can
+//! get the image saves it as an archive in docker's format, which is unpacked in memory. This is for bundles, which are
+//! small.
 
 use std::io;
 use std::process::{Command, Stdio};
@@ -9,26 +10,26 @@ use serde::Deserialize;
 use opctl_model::project::{Contents, Intake, LIMITS};
 use opctl_process::Child;
 
-/// What is in an image.
+/// The files of an image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Files {
-    /// By path, without a `/` at its start.
+    /// By path, without a leading `/`.
     pub files: Contents,
 }
 
-/// Why there are no files: what each program says.
+/// The reasons why the image cannot be read, by program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PullError {
     pub reasons: Vec<(&'static str, String)>,
 }
 
-/// How a program saves an image to standard output.
+/// The commands with which a program saves an image to standard output.
 struct Way {
     program: &'static str,
-    /// Commands before, whose output is not needed.
+    /// A command to run first, whose output is not needed.
     pull: &'static [&'static str],
     save: &'static [&'static str],
-    /// For registries without a certificate that this machine trusts; none: it is a setting of the program.
+    /// The option for registries without a trusted certificate; `None` if this is in the configuration of the program.
     insecure: Option<(Step, &'static str)>,
 }
 
@@ -38,12 +39,12 @@ enum Step {
     Save,
 }
 
-/// In this order: those that need no daemon first. `{}` is the image.
+/// Programs without a daemon are first. `{}` stands for the image.
 const WAYS: [Way; 6] = [
     Way {
         program: "skopeo",
         pull: &[],
-        // It reports its progress to standard output otherwise.
+        // Without `--quiet`, skopeo prints its progress to standard output.
         save: &["copy", "--quiet", "docker://{}", "docker-archive:/dev/stdout"],
         insecure: Some((Step::Save, "--src-tls-verify=false")),
     },
@@ -79,11 +80,11 @@ pub fn programs() -> Vec<&'static str> {
     WAYS.iter().map(|way| way.program).collect()
 }
 
-/// The files of an image. `insecure`: the certificate of the registry is not verified.
+/// The files of an image. `insecure` disables the verification of the registry's certificate.
 ///
 /// # Errors
 ///
-/// If no program can get the image, or what it saves is no archive of an image.
+/// If no program can get the image, or the saved file is not an archive of an image.
 pub fn files(image: &str, insecure: bool) -> Result<Files, PullError> {
     let mut reasons = Vec::new();
     for way in &WAYS {
@@ -98,7 +99,7 @@ pub fn files(image: &str, insecure: bool) -> Result<Files, PullError> {
 impl Way {
     fn files(&self, image: &str, insecure: bool) -> Result<Files, String> {
         if !self.pull.is_empty() {
-            // An image that was built here need not be in a registry.
+            // An image that was built on this machine need not be in a registry, so a failed pull is not an error yet.
             let pulled = self.output(Step::Pull, self.pull, image, insecure);
             if pulled.as_ref().is_err_and(|reason| reason == MISSING) {
                 return Err(MISSING.into());
@@ -142,7 +143,7 @@ struct Manifest {
     layers: Vec<String>,
 }
 
-/// The archive of an image → its files, the layers laid over each other.
+/// The files in the archive of an image, with all layers applied.
 fn unpack(archive: &[u8]) -> Result<Files, String> {
     let bad = |reason: String| format!("what it saves is no archive of an image: {reason}");
     let unreadable = |error: io::Error| match error.kind() {
@@ -163,7 +164,8 @@ fn unpack(archive: &[u8]) -> Result<Files, String> {
     Ok(Files { files })
 }
 
-/// Removes what the layer removes, by the names of <https://github.com/opencontainers/image-spec/blob/main/layer.md#whiteouts>.
+/// Removes the files that the layer deletes, see
+/// <https://github.com/opencontainers/image-spec/blob/main/layer.md#whiteouts>.
 fn lay_over(files: &mut Contents, layer: Contents) {
     for path in layer.keys() {
         let (folder, name) = path.rsplit_once('/').map_or(("", path.as_str()), |(folder, name)| (folder, name));

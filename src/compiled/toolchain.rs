@@ -6,21 +6,21 @@ use std::process::{Command, Stdio};
 
 use opctl_process::Child;
 
-/// The output of a program when asked for its version: the first line, or why there is none.
+/// The first line of a program's output, or the reason why there is none.
 pub type ToolVersion = Result<String, ToolError>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolError {
-    /// It is not on the PATH.
+    /// The program is not on PATH.
     Missing,
-    /// It fails, and this is why: the first line with `error:`, else the last one.
+    /// The program fails. The reason is the first line with `error:`, or else the last one.
     Broken(String),
 }
 
-/// Asks in `folder`, where a `rust-toolchain.toml` may say which Rust is meant.
+/// Queries a version in `folder`, where a `rust-toolchain.toml` may select the Rust version.
 pub fn version(folder: &Path, program: &str, arguments: &[&str]) -> ToolVersion {
     let mut command = Command::new(program);
-    // To ask for a version installs none.
+    // The query must not install a toolchain.
     command.args(arguments).current_dir(folder).env("RUSTUP_AUTO_INSTALL", "0").stdin(Stdio::null());
     let output = Child::spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped())).and_then(Child::output);
     let output = match output {

@@ -5,18 +5,18 @@ use std::path::{Path, PathBuf};
 use super::{HelmError, Workspace, refuse, template_with_files};
 use opctl_model::project::Intake;
 
-/// The folder and what is in it are removed when it is dropped.
+/// A copy of a chart. Dropping it removes the folder.
 pub struct Copy {
     workspace: Workspace,
     chart: PathBuf,
 }
 
 impl Copy {
-    /// A copy of the chart in the folder `chart` of `root`. It may link to files elsewhere in `root`.
+    /// Copies the chart in the folder `chart` of `root`. It may contain links to other files in `root`.
     ///
     /// # Errors
     ///
-    /// If a file cannot be read or leads out of `root`.
+    /// If a file cannot be read, or is outside of `root`.
     pub fn of(root: &Path, chart: &Path) -> Result<Self, HelmError> {
         let workspace = Workspace::create()?;
         let files = Intake::default()
@@ -30,16 +30,16 @@ impl Copy {
     ///
     /// # Errors
     ///
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn write(&self, file: &Path, text: &str) -> Result<(), HelmError> {
         self.workspace.put(&self.chart.join(file).to_string_lossy(), text.as_bytes())
     }
 
-    /// Renders it with its default values and those of files.
+    /// Renders the chart with its default values and those of files.
     ///
     /// # Errors
     ///
-    /// If helm does not render it.
+    /// If helm does not render the chart.
     pub fn render(&self, namespace: &str, values: &[PathBuf]) -> Result<String, HelmError> {
         template_with_files(&self.workspace.path(&self.chart.to_string_lossy()), namespace, values)
     }

@@ -1,4 +1,4 @@
-//! Where charts come from, and their dependencies.
+//! Fetches charts from all sources, with their dependencies.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -11,10 +11,10 @@ use super::{Files, HelmError, Workspace, ignore, refuse};
 use opctl_model::project::{Contents, Intake, Tree, read_regular};
 use opctl_model::yaml;
 
-/// What was asked for.
+/// The source of a chart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// The chart that `helm create` makes, of this name.
+    /// The chart that `helm create` creates, with this name.
     Starter(String),
     /// A folder or an archive.
     Path(PathBuf),
@@ -22,7 +22,7 @@ pub enum Source {
     Remote { reference: String, repo: Option<String>, version: Option<String> },
 }
 
-/// The folder of the chart, with `charts/` filled.
+/// Fetches a chart, and returns its folder with all dependencies in `charts/`.
 pub fn fetch(source: &Source, workspace: &Workspace) -> Result<PathBuf, HelmError> {
     match source {
         Source::Starter(name) => {
@@ -34,7 +34,7 @@ pub fn fetch(source: &Source, workspace: &Workspace) -> Result<PathBuf, HelmErro
         Source::Remote { reference, repo, version } => pull(reference, repo.as_deref(), version.as_deref(), workspace),
         Source::Path(path) if path.is_dir() => {
             let origin = path.canonicalize().unwrap_or_else(|_| path.clone());
-            // Relative paths of dependencies lead from one copy to the next.
+            // The relative paths of dependencies stay valid between copies.
             copy(&origin, workspace, &mut BTreeSet::new())
         }
         Source::Path(path) => {
@@ -62,7 +62,7 @@ fn pull(
     arguments.extend(repo.iter().flat_map(|repo| ["--repo", repo]));
     arguments.extend(version.iter().flat_map(|version| ["--version", version]));
     let pulled = run(&arguments, "").or_else(|failure| match failure {
-        // Other clients know that a registry on this machine has no certificate.
+        // Other clients accept registries on this machine without TLS.
         Failure::Failed { text, .. } if text.contains("HTTP response to HTTPS client") && is_local(reference) => {
             run(&[&arguments[..], &["--plain-http"]].concat(), "")
         }
@@ -80,7 +80,7 @@ fn pull(
     }
 }
 
-/// Whether a registry is on this machine.
+/// `true` if a registry is on this machine.
 fn is_local(reference: &str) -> bool {
     let address = reference.strip_prefix("oci://").and_then(|rest| rest.split('/').next()).unwrap_or_default();
     ["localhost", "127.0.0.1", "[::1]"]
@@ -88,7 +88,7 @@ fn is_local(reference: &str) -> bool {
         .any(|host| address.strip_prefix(host).is_some_and(|port| port.is_empty() || port.starts_with(':')))
 }
 
-/// Copies a chart and the charts that it refers to by `file://`, each to the place below the workspace that corresponds to its own.
+/// Copies a chart and the charts that it refers to with `file://`, each to the corresponding path below the workspace.
 fn copy(origin: &Path, workspace: &Workspace, copied: &mut BTreeSet<PathBuf>) -> Result<PathBuf, HelmError> {
     let place = origin.components().filter(|part| matches!(part, Component::Normal(_))).collect::<PathBuf>();
     let place = Path::new("copy").join(place).to_string_lossy().into_owned();
@@ -96,7 +96,7 @@ fn copy(origin: &Path, workspace: &Workspace, copied: &mut BTreeSet<PathBuf>) ->
     if !copied.insert(origin.to_owned()) {
         return Ok(folder);
     }
-    // Only charts are copied.
+    // Fails before anything is copied if the folder is not a chart.
     let dependencies = metadata(origin)?.dependencies;
     let files = workspace.read(origin)?;
     let rules = files.get(ignore::FILE).map(|text| String::from_utf8_lossy(text).into_owned());
@@ -122,7 +122,7 @@ fn copy(origin: &Path, workspace: &Workspace, copied: &mut BTreeSet<PathBuf>) ->
     filled(&folder, workspace)
 }
 
-/// The same folder, with its dependencies in `charts/`.
+/// The folder, with its dependencies in `charts/`.
 fn filled(folder: &Path, workspace: &Workspace) -> Result<PathBuf, HelmError> {
     let wanted = metadata(folder)?.dependencies;
     let there = names_in(&workspace.read(folder)?)?;
@@ -132,7 +132,7 @@ fn filled(folder: &Path, workspace: &Workspace) -> Result<PathBuf, HelmError> {
     let lock = if folder.join(REQUIREMENTS).exists() { "requirements.lock" } else { "Chart.lock" };
     let has_lock = folder.join(lock).exists();
     build(folder, &[]).or_else(|failure| match failure {
-        // Only helm's own repositories are known to it, and a chart may come from any.
+        // helm knows only repositories that the user added, but a dependency can be in any repository.
         Failure::Failed { text, .. } if text.contains("no repository definition") => {
             let config = with_repositories(&wanted, workspace)?;
             build(folder, &["--repository-config", &config]).map_err(|failure| not_built(failure, folder, workspace))
@@ -140,13 +140,13 @@ fn filled(folder: &Path, workspace: &Workspace) -> Result<PathBuf, HelmError> {
         failure => Err(not_built(failure, folder, workspace)),
     })?;
     if !has_lock {
-        // It has the time, and is of no use where the dependencies are.
+        // The lock file contains a timestamp, and is not needed if the dependencies are present.
         workspace.remove(&folder.join(lock))?;
     }
     Ok(folder.to_owned())
 }
 
-/// The dependencies of a chart of version 1, which has none in Chart.yaml.
+/// The file with the dependencies of a chart of version 1, which cannot list them in Chart.yaml.
 const REQUIREMENTS: &str = "requirements.yaml";
 
 fn build(folder: &Path, more: &[&str]) -> Result<String, Failure> {
@@ -168,7 +168,7 @@ fn not_built(failure: Failure, folder: &Path, workspace: &Workspace) -> HelmErro
     error
 }
 
-/// A configuration of helm with the user's repositories, and those of the dependencies.
+/// The path of a helm configuration with the user's repositories and those of the dependencies.
 fn with_repositories(wanted: &[Dependency], workspace: &Workspace) -> Result<String, HelmError> {
     let failed = |failure: Failure| {
         failure.into_error("cannot add the repository of a dependency", "check `repository` in Chart.yaml")
@@ -184,7 +184,7 @@ fn with_repositories(wanted: &[Dependency], workspace: &Workspace) -> Result<Str
     Ok(config)
 }
 
-/// The files of a chart as they go into a project: the archives in `charts/` are folders.
+/// The files of a chart for a project. The archives in `charts/` are unpacked to folders.
 pub fn unpacked(contents: Contents) -> Result<Files, HelmError> {
     let (mut files, mut intake) = (Files::default(), Intake::default());
     unpack("", contents, &mut intake, &mut files)?;
@@ -204,7 +204,7 @@ fn unpack(folder: &str, contents: Contents, intake: &mut Intake, files: &mut Fil
     Ok(())
 }
 
-/// The folder of a file, if it is the archive of a dependency.
+/// The folder of a file, if the file is the archive of a dependency.
 fn folder_of_archive(path: &str) -> Option<&str> {
     let (folder, name) = path.rsplit_once('/')?;
     ((folder == "charts" || folder.ends_with("/charts")) && name.ends_with(".tgz")).then_some(folder)
@@ -237,7 +237,7 @@ fn name_of(path: &str, files: &Contents) -> Result<String, HelmError> {
     }
 }
 
-/// The files of the archive of a chart, without the folder that all of them are in.
+/// The files in the archive of a chart, relative to its only folder.
 fn extract(path: &str, archive: &[u8], intake: &mut Intake) -> Result<Contents, HelmError> {
     let broken = |error: &dyn std::fmt::Display| HelmError {
         message: format!("`{path}` is not the archive of a chart: {error}"),

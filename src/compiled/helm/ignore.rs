@@ -1,11 +1,10 @@
-//! `.helmignore`: the files in the folder of a chart that are no part of it.
+//! `.helmignore`: the files in the folder of a chart that do not belong to the chart.
 //!
-//! The rules are those of helm, not of git: a pattern is matched with the path and with the name, each rule decides by itself, and a
-//! negated one ignores whatever it does not match.
+//! The rules are those of helm, not of git: a pattern is matched against the path and the name, each rule is
+//! independent of the others, and a negated rule ignores everything that it does not match.
 
 use glob::{MatchOptions, Pattern};
 
-/// The name of the file.
 pub const FILE: &str = ".helmignore";
 
 /// The patterns of a chart.
@@ -14,24 +13,24 @@ pub struct Rules(Vec<Rule>);
 struct Rule {
     pattern: Pattern,
     is_negated: bool,
-    /// It ends with `/`.
+    /// The pattern ends with `/`, so it matches only folders.
     is_for_folders: bool,
-    /// It has another `/`, so it is matched with the path.
+    /// The pattern contains another `/`, so it is matched against the path.
     is_path: bool,
 }
 
 impl Rules {
     /// # Errors
     ///
-    /// If a line is no pattern of helm.
+    /// If a line is not a valid pattern of helm.
     pub fn parse(text: &str) -> Result<Self, String> {
         let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
         let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
-        // helm's own.
+        // helm always ignores these.
         lines.chain(["templates/.?*"]).map(Rule::parse).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Returns true for a file that is ignored, or whose folder is.
+    /// `true` if the file or one of its folders is ignored.
     pub fn ignore(&self, path: &str) -> bool {
         let folders = path.match_indices('/').map(|(at, _)| &path[..at]);
         folders.into_iter().any(|folder| self.has(folder, true)) || self.has(path, false)
@@ -52,7 +51,7 @@ impl Rule {
         }
         let (is_negated, text) = line.strip_prefix('!').map_or((false, line), |text| (true, text));
         let (is_for_folders, text) = text.strip_suffix('/').map_or((false, text), |text| (true, text));
-        // Go negates a class with `^`.
+        // Go's patterns negate a class with `^`.
         let pattern = Pattern::new(&text.trim_start_matches('/').replace("[^", "[!"));
         let pattern = pattern.map_err(|error| format!("`{line}`: {error}"))?;
         Ok(Self { pattern, is_negated, is_for_folders, is_path: text.contains('/') })

@@ -1,10 +1,10 @@
-//! Helm: fetches charts into a temporary folder, and renders them.
+//! Fetches charts into a temporary folder with helm, and renders them.
 //!
-//! The `helm` program does the work, so everything that it accepts is accepted here: its repositories, its registries and
-//! their credentials. What fails is told in its words. The project is not touched.
+//! The `helm` program does the work, so this supports everything that it supports: its repositories, its registries and
+//! their credentials. Errors contain its messages. The project is not changed.
 //!
-//! A chart is rendered with its default values and with each of its switches changed. Its dependencies are folders in the project, so that
-//! neither the operator nor a later command needs a network.
+//! A chart is rendered with its default values and with each of its switches changed. Its dependencies are folders in
+//! the project, so that neither the operator nor a later command needs network access.
 
 mod copy;
 mod fetch;
@@ -26,11 +26,11 @@ pub use self::{
     workspace::Workspace,
 };
 
-/// The files of a chart, by their paths from its folder.
+/// The files of a chart, by path relative to its folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Files {
     pub texts: BTreeMap<String, String>,
-    /// Those that are not UTF-8, such as images and compressed CRDs.
+    /// Files that are not UTF-8, such as images and compressed CRDs.
     pub others: Contents,
 }
 
@@ -43,7 +43,7 @@ impl Files {
     }
 }
 
-/// Why there is no chart, and the way out.
+/// The reason why there is no chart, and a possible fix.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct HelmError {
@@ -55,7 +55,7 @@ fn refuse<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, H
     Err(HelmError { message: message.into(), help: help.into() })
 }
 
-/// The fetched chart: a folder with all of its dependencies, which are folders too.
+/// Fetches a chart. The result contains all of its dependencies, as folders.
 ///
 /// # Errors
 ///
@@ -67,7 +67,7 @@ pub fn fetch(source: &Source, workspace: &Workspace) -> Result<Files, HelmError>
     Ok(files)
 }
 
-/// What helm renders of a chart for a namespace, with its CRDs and without its tests.
+/// Renders a chart for a namespace, without tests.
 ///
 /// # Errors
 ///
@@ -79,7 +79,7 @@ pub fn template_in(release: &str, namespace: &str, chart: &Path, values: &Value)
         .map_err(|failure| failure.into_error("helm does not render the chart", "`helm template --debug` shows more"))
 }
 
-/// Renders a chart with its default values and those of files, including CRDs, without tests.
+/// Renders a chart with its default values and those of files, with CRDs and without tests.
 ///
 /// # Errors
 ///
@@ -97,8 +97,8 @@ pub fn template_with_files(chart: &Path, namespace: &str, values: &[PathBuf]) ->
     run(&arguments, "").map_err(|failure| failure.into_error("helm does not render the chart", &help))
 }
 
-/// What helm renders of the chart in a folder as a release of this name in this namespace: with its hooks and CRDs, without its tests. It
-/// assumes that the cluster serves the versions and kinds in `served`.
+/// Renders the chart in a folder as a release with a name and a namespace, with its hooks and CRDs and without its
+/// tests. helm assumes that the cluster serves the versions and kinds in `served`.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Runs helm.
+//! Runs helm, and extracts the reason from its errors.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -9,25 +9,25 @@ use crate::compiled::toolchain::{self, ToolVersion};
 use opctl_model::project::LIMITS;
 use opctl_process::Child;
 
-/// What helm says of its version, such as `v4.3.1`.
+/// The version of helm, such as `v4.3.1`.
 pub fn version() -> ToolVersion {
     toolchain::version(Path::new("."), PROGRAM, &["version", "--template", "{{.Version}}"])
 }
 
-/// Others store releases and name errors otherwise.
+/// `true` for helm 4. Other versions store releases differently and have other error messages.
 pub fn is_supported(version: &str) -> bool {
     version.starts_with("v4.")
 }
 
 const PROGRAM: &str = "helm";
 
-/// Why a run of helm gave nothing.
+/// The reason for a failed run of helm.
 pub enum Failure {
     Missing,
     Failed {
-        /// What it reports as an error.
+        /// The reported error.
         reason: String,
-        /// All that it wrote.
+        /// The whole output.
         text: String,
     },
 }
@@ -42,16 +42,16 @@ impl Failure {
     }
 }
 
-/// The way out where there is none, or an old one.
+/// The fix for a missing or unsupported helm.
 pub const INSTALL: &str = "install helm 4: https://helm.sh/docs/intro/install/";
 
-/// What helm prints for these arguments and this standard input.
+/// Runs helm with arguments and a standard input, and returns its output.
 pub fn run(arguments: &[&str], stdin: &str) -> Result<String, Failure> {
     let mut command = Command::new(PROGRAM);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let output = Child::spawn(&mut command).and_then(|mut child| {
         match child.stdin().map_or(Ok(()), |mut pipe| pipe.write_all(stdin.as_bytes())) {
-            // It failed before it read anything, and says why.
+            // helm failed before it read its input, and its output has the reason.
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
             _ => child.output_within(LIMITS.total),
         }
@@ -70,7 +70,8 @@ pub fn run(arguments: &[&str], stdin: &str) -> Result<String, Failure> {
     Err(Failure::Failed { reason: reason(&stderr), text: stdout + &stderr })
 }
 
-/// The text with `https://charts.example.com` for `https://user:password@charts.example.com`.
+/// The text without credentials in URLs: `https://charts.example.com` instead of
+/// `https://user:password@charts.example.com`.
 pub fn without_credentials(text: &str) -> String {
     let mut parts = text.split("://");
     let mut clean = parts.next().unwrap_or_default().to_owned();
@@ -83,7 +84,7 @@ pub fn without_credentials(text: &str) -> String {
     clean
 }
 
-/// What stands behind `Error:`, in one line.
+/// The text after `Error:`, on one line.
 fn reason(stderr: &str) -> String {
     let text = stderr.split_once("Error: ").map_or(stderr, |(_, error)| error);
     let lines = text.lines().take_while(|line| !line.starts_with("Use --debug")).map(str::trim);

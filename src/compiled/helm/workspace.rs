@@ -1,4 +1,5 @@
-//! A temporary folder for charts. It is removed at the end, also after Ctrl-C; if opctl is killed, by the next run that needs one.
+//! A temporary folder for charts. It is removed at the end, and after Ctrl-C. If opctl is killed, the next run with
+//! charts removes it.
 
 use std::fs::{self, File};
 use std::io;
@@ -12,7 +13,7 @@ use opctl_process::Shield;
 
 pub struct Workspace {
     folder: TempDir,
-    /// Held as long as the folder is in use: the folder of a killed process has no lock.
+    /// Held while the folder is in use. The folder of a killed process is not locked.
     _lock: File,
     shield: Shield,
 }
@@ -31,12 +32,12 @@ impl Workspace {
         }
     }
 
-    /// Whether Ctrl-C, and no mistake, is why helm failed.
+    /// `true` if helm failed because of Ctrl-C.
     pub fn is_interrupted(&self) -> bool {
         self.shield.is_interrupted()
     }
 
-    /// The chart that was fetched.
+    /// The path of the fetched chart.
     pub fn chart(&self) -> PathBuf {
         self.path("chart")
     }
@@ -45,13 +46,13 @@ impl Workspace {
         self.folder.path().join(path)
     }
 
-    /// Every file of a chart, by its path from the folder.
+    /// All files of a chart, by path relative to `folder`.
     pub fn read(&self, folder: &Path) -> Result<Contents, HelmError> {
         let help = "correct it in a copy of the chart, and use the copy";
         Intake::default().folder(folder, "").or_else(|error| refuse(error.to_string(), help))
     }
 
-    /// Writes these files to a folder.
+    /// Writes files to a folder.
     pub fn write(&self, folder: &str, files: &Files) -> Result<(), HelmError> {
         let texts = files.texts.iter().map(|(path, text)| (path, text.as_bytes()));
         let others = files.others.iter().map(|(path, content)| (path, content.as_slice()));
@@ -79,27 +80,27 @@ impl Workspace {
 
 const PREFIX: &str = "opctl-workspace-";
 
-/// A new folder with its lock.
+/// A new folder, and its lock.
 fn locked(base: &Path) -> io::Result<(TempDir, File)> {
     loop {
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(base)?;
         let lock = File::open(folder.path())?;
         lock.lock()?;
-        // Another process may have taken it for a leftover before it was locked.
+        // Another process may have removed the folder as a leftover before it was locked.
         if folder.path().exists() {
             return Ok((folder, lock));
         }
     }
 }
 
-/// Removes the folders of processes that were killed: those that nobody has locked.
+/// Removes the folders of killed processes, which are not locked.
 fn remove_leftovers(base: &Path) {
     for entry in fs::read_dir(base).into_iter().flatten().flatten() {
         let is_own = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
         if !is_own || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             continue;
         }
-        // Folders of other users stay: they cannot be removed.
+        // Folders of other users cannot be opened or removed, and are skipped.
         if let Ok(folder) = File::open(entry.path())
             && folder.try_lock().is_ok()
         {

@@ -1,8 +1,9 @@
-//! The code that prints CRDs, as text that is added to copies of an operator's own files.
+//! The code that prints CRDs, as text that is inserted into copies of an operator's own files.
 //!
-//! It stands right behind the type, or the macro call, that makes a kind: there it can name what is private, and `self::*` includes
-//! what a macro has made. An `impl` needs no path from the root of the crate to its module, so no other file has to change. All of
-//! it is on the line where the item ends: the compiler's messages have the line numbers of the operator's files.
+//! It is inserted right after the type or macro call that declares a kind. There, it can name private items, and
+//! `self::*` includes the output of a macro. An `impl` needs no path from the root of the crate to its module, so no
+//! other file has to change. The code is on the line where the item ends, so the compiler's messages have the line
+//! numbers of the operator's files.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -12,23 +13,23 @@ use opctl_model::lexer::{Token, behind_group, code};
 
 type Tokens = [(Token, Range<usize>)];
 
-/// The crates that the code names, as the code of this package names them.
+/// The crates that the code uses, by their names in this package.
 pub struct Crates {
-    /// Where `CustomResourceExt` is: `::kube`.
+    /// The path to the crate with `CustomResourceExt`, e.g. `::kube`.
     pub kube: Option<String>,
     pub serde_json: String,
 }
 
-/// What to print behind an item.
+/// The types to print after an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Names {
-    /// Types that derive `CustomResource`, or expressions that are a CRD.
+    /// Types that derive `CustomResource`, or expressions whose value is a CRD.
     Known { expressions: Vec<String>, cfgs: String, is_v1beta1: bool },
-    /// Names of which a macro may make such types.
+    /// Names of types that a macro may declare.
     Possible(BTreeSet<String>),
 }
 
-/// What to print, and the place in the text for it.
+/// The types to print, and the position in the text for the code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
     pub end: usize,
@@ -38,7 +39,7 @@ pub struct Item {
 const NO_LINTS: &str = "#[doc(hidden)] #[allow(warnings, clippy::all, clippy::pedantic, clippy::restriction)]";
 const STRINGS: &str = "::std::vec::Vec<::std::string::String>";
 
-/// The type whose name begins at `at`, with `#[kube(…)]` before it. `None`: there is no such type.
+/// The type whose name begins at `at`, with a `#[kube(…)]` before it. `None` if there is no such type.
 pub fn kind(text: &str, at: usize) -> Option<Item> {
     let tokens = code(text);
     let name = tokens.iter().position(|(_, range)| range.start == at)?;
@@ -49,7 +50,7 @@ pub fn kind(text: &str, at: usize) -> Option<Item> {
             (start..name).find(|at| word(*at) == key && word(at + 1) == "=" && word(at + 2).starts_with('"'))?;
         Some(word(found + 2).trim_matches('"').to_owned())
     };
-    // The type that the derive makes has the name of the kind, unless an argument gives another.
+    // The derived type has the name of the kind, unless an argument sets another name.
     let root = attribute("root").or_else(|| attribute("struct")).or_else(|| attribute("kind"))?;
     let mut cfgs = String::new();
     for at in (start..name).filter(|at| word(*at) == "#" && word(at + 2) == "cfg") {
@@ -61,7 +62,7 @@ pub fn kind(text: &str, at: usize) -> Option<Item> {
     Some(Item { end: end(text, &tokens, name)?, names })
 }
 
-/// The item with the macro at `at`: a call, or an attribute.
+/// The item with the macro at `at`, which is a call or an attribute.
 pub fn macro_use(text: &str, at: usize) -> Option<Item> {
     let tokens = code(text);
     let first = tokens.iter().position(|(_, range)| range.start >= at)?;
@@ -69,7 +70,7 @@ pub fn macro_use(text: &str, at: usize) -> Option<Item> {
     let imported = imported(text, &tokens);
     let word = |at: usize| tokens.get(at).map_or("", |(_, range)| &text[range.clone()]);
     let inside = (first..tokens.len()).take_while(|at| tokens[*at].1.end <= end);
-    // A path or a type with parameters is something that exists already.
+    // Paths and types with parameters already exist, so the macro does not declare them.
     let is_path = |at: usize| word(at) == ":" && word(at + 1) == ":";
     let is_alone = |at: &usize| word(at + 1) != "<" && !is_path(at + 1) && !(*at > 1 && is_path(at - 2));
     let names = inside.filter(is_alone).map(|at| word(at).trim_matches('"'));
@@ -77,11 +78,11 @@ pub fn macro_use(text: &str, at: usize) -> Option<Item> {
     Some(Item { end, names: Names::Possible(names) })
 }
 
-/// The calls of a macro of `macro_rules!` among the items of the file and its inline modules, by their places.
+/// The positions of calls of a `macro_rules!` macro among the items of the file and its inline modules.
 pub fn calls_of(text: &str, name: &str) -> Vec<usize> {
     let tokens = code(text);
     let word = |at: usize| tokens.get(at).map_or("", |(_, range)| &text[range.clone()]);
-    // Of each open bracket, whether it is not that of a module.
+    // For each open bracket, `true` unless it belongs to a module.
     let (mut open, mut calls) = (Vec::new(), Vec::new());
     for (at, (token, range)) in tokens.iter().enumerate() {
         match token {
@@ -98,14 +99,14 @@ pub fn calls_of(text: &str, name: &str) -> Vec<usize> {
     calls
 }
 
-/// The name of the macro whose definition is at `at`.
+/// The name of the `macro_rules!` macro whose definition is at `at`.
 pub fn defined_macro(text: &str, at: usize) -> Option<&str> {
     let rest = text.get(at..)?.strip_prefix("macro_rules")?.trim_start().strip_prefix('!')?.trim_start();
     let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_')?;
     Some(&rest[..end])
 }
 
-/// What `Type::crd()` and `Type::merged_crd(…)` in the code of a file give, behind the items with these calls.
+/// Prints the CRDs of `Type::crd()` and `Type::merged_crd(…)` calls in a file, after the items with these calls.
 pub fn calls_of_crd(text: &str) -> Vec<Item> {
     let tokens = code(text);
     let word = |at: usize| tokens.get(at).map_or("", |(_, range)| &text[range.clone()]);
@@ -126,12 +127,12 @@ pub fn calls_of_crd(text: &str) -> Vec<Item> {
         let Some(end) = end(text, &tokens, item) else { continue };
         let names = match (word(at), path.strip_suffix("::").unwrap_or(path)) {
             (_, "" | "Self" | "CustomResourceExt") => continue,
-            // Its argument is the version that is stored: a path, or nothing that can be named elsewhere.
+            // The argument is the stored version. It must be a path, because the code cannot name other expressions.
             ("merged_crd", _) if (at + 2..behind - 1).all(|at| is_type_name(word(at)) || word(at) == ":") => {
                 known(format!("{call}.expect(\"the versions of a kind fit together\")"))
             }
             ("crd", name) if is_type_name(name) => Names::Possible([name.to_owned()].into()),
-            // Not in tests, which may use crates that the others do not have.
+            // Tests may use crates that are not dependencies of the other targets.
             ("crd", path) if !path.starts_with("self::") && !path.starts_with("super::") && !is_test(item) => {
                 known(format!("{path}::crd()"))
             }
@@ -147,7 +148,7 @@ fn known(expression: String) -> Names {
     Names::Known { expressions: vec![expression], cfgs: String::new(), is_v1beta1: false }
 }
 
-/// Code that prints this, as number `place`; empty if the package has no name for kube.
+/// The code that prints these types as number `place`. Empty if the package has no name for kube.
 pub fn print(names: &Names, place: usize, crates: &Crates) -> String {
     let Crates { kube, serde_json } = crates;
     let mut body = String::new();
@@ -166,8 +167,8 @@ pub fn print(names: &Names, place: usize, crates: &Crates) -> String {
             cfgs.as_str()
         }
         Names::Possible(names) => {
-            // A name that the module does not have is that of the outer block: names of inner blocks go first.
-            // Without a name for the trait, only calls tell which types have it.
+            // A name that the module does not have resolves to the struct in the outer block, because names of inner
+            // blocks take precedence. Without a name for the trait, only calls show which types implement it.
             let Some(kube) = kube else { return String::new() };
             for name in names {
                 write!(body, "struct {name};").expect("text");
@@ -197,8 +198,8 @@ pub fn print(names: &Names, place: usize, crates: &Crates) -> String {
     )
 }
 
-/// A module for the root of a crate, whose `print` prints what is at these places. A crate need not have them all: `Place` prints
-/// nothing where it does not implement `Crds`.
+/// A module for the root of a crate. Its `print` prints the CRDs of these places. A crate need not contain all of them:
+/// `Place` prints nothing if it does not implement `Crds`.
 pub fn module(places: usize) -> String {
     let mut text = format!(
         "\n{NO_LINTS} pub mod __opctl {{ pub struct Place<const N: usize>; pub trait Crds {{ fn crds() -> {STRINGS}; }} \
@@ -219,7 +220,7 @@ pub fn module(places: usize) -> String {
     text
 }
 
-/// The root file of a binary, whose `main` prints CRDs and does nothing else. `None`: there is no `fn main` in it.
+/// The root file of a binary, with a `main` that only prints CRDs. `None` if the file has no `fn main`.
 pub fn printing_main(text: &str) -> Option<String> {
     let tokens = code(text);
     let word = |at: usize| tokens.get(at).map_or("", |(_, range)| &text[range.clone()]);
@@ -234,8 +235,8 @@ pub fn printing_main(text: &str) -> Option<String> {
             bodies.extend((at..tokens.len()).find(|at| word(*at) == "{").map(|at| tokens[at].1.end));
         }
     }
-    // A `cfg` may choose between several. The rest of `main` stays: without it, much of the crate would be unused, which a lint may
-    // forbid.
+    // There may be several `fn main`, selected by `cfg`. The rest of `main` is kept: without it, much of the crate
+    // would be unused, which a lint may forbid.
     let mut printing = text.to_owned();
     for end in bodies.iter().rev() {
         printing.insert_str(*end, " if true { crate::__opctl::print(); ::std::process::exit(0) }");
@@ -243,7 +244,7 @@ pub fn printing_main(text: &str) -> Option<String> {
     (!bodies.is_empty()).then_some(printing)
 }
 
-/// Names in `use`, which no macro makes.
+/// The names in `use` items, which macros do not declare.
 fn imported<'t>(text: &'t str, tokens: &Tokens) -> BTreeSet<&'t str> {
     let mut names = BTreeSet::new();
     let mut is_use = false;
@@ -266,19 +267,19 @@ fn is_type_name(word: &str) -> bool {
         && word != "Self"
 }
 
-/// The end of the item that `first` is a token of, which is not in a body of it.
+/// The end of the item that contains the token `first`, which is not in the item's body.
 fn end(text: &str, tokens: &Tokens, first: usize) -> Option<usize> {
     let word = |at: usize| tokens.get(at).map_or("", |(_, range)| &text[range.clone()]);
     let (mut depth, mut is_value) = (0, false);
     for (at, (token, range)) in tokens.iter().enumerate().skip(first) {
         match token {
-            // The braces of a value end no item; `const fn` and a constant in `<…>` are none.
+            // The braces of a value do not end its item. `const fn` and const generics in `<…>` have no value.
             Token::Word if depth == 0 && matches!(word(at), "const" | "static") => {
                 let is_parameter = at > first && matches!(word(at - 1), "<" | ",");
                 is_value |= !is_parameter && !matches!(word(at + 1), "async" | "extern" | "fn" | "unsafe");
             }
             Token::Sign(b'(' | b'[' | b'{') => depth += 1,
-            // That of the attribute where `first` is.
+            // The bracket of the attribute that contains `first`.
             Token::Sign(b']') if depth == 0 => {}
             Token::Sign(b')' | b']' | b'}') => {
                 depth -= 1;
@@ -296,7 +297,8 @@ fn end(text: &str, tokens: &Tokens, first: usize) -> Option<usize> {
     None
 }
 
-/// The first token of the item whose name is at `name`: behind the end of the item, or the beginning of the block, before it.
+/// The first token of the item with its name at `name`: the one after the previous item or after the opening brace of
+/// the block.
 fn beginning(tokens: &Tokens, name: usize) -> usize {
     let mut depth = 0;
     for at in (0..name).rev() {
@@ -310,7 +312,7 @@ fn beginning(tokens: &Tokens, name: usize) -> usize {
     0
 }
 
-/// The first token of the item at the top of the file that a token is in.
+/// The first token of the top-level item that contains the token `inner`.
 fn around(tokens: &Tokens, inner: usize) -> Option<usize> {
     let (mut depth, mut start) = (0, 0);
     for (at, (token, _)) in tokens.iter().enumerate().take(inner) {
@@ -333,7 +335,7 @@ fn around(tokens: &Tokens, inner: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// The text before the end of an item, and what is printed there.
+    /// The text before the end of an item, and a description of the types to print there.
     fn shown(text: &str, item: Option<Item>) -> Option<(&str, String)> {
         let Item { end, names } = item?;
         let names = match names {

@@ -1,9 +1,11 @@
-//! Prints the CRDs of an operator that has no program for it: the operator is compiled with a few more lines of code.
+//! Prints the CRDs of an operator without a program for it, by compiling the operator with a few additional lines of
+//! code.
 //!
-//! The lines are in copies of the files that declare kinds, in a view of the operator's tree below the target folder, where cargo
-//! finds all else as it is. So versions, features, patches and profiles are those of the operator, its dependencies are compiled
-//! once for both, and it does not matter whether a kind is private, made by a macro, or in a binary. The alternative, a crate that
-//! depends on the operator's library, can name public types only, and has to imitate the operator's workspace.
+//! The lines are in copies of the files that declare kinds, in a view of the operator's tree below the target folder.
+//! All other files of the view are links. So versions, features, patches and profiles are those of the operator, its
+//! dependencies are compiled once for both, and kinds may be private, declared by a macro, or in a binary. The
+//! alternative, a crate that depends on the operator's library, can name only public types, and has to imitate the
+//! operator's workspace.
 
 mod code;
 mod view;
@@ -26,23 +28,23 @@ use crate::compiled::diagnostics::{OP040, OP041, OP044};
 use code::{Crates, Names};
 use opctl_model::project::Features;
 
-/// Something in the source that makes a kind.
+/// The position of code that declares a kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     pub file: PathBuf,
-    /// The name of a type with `#[kube(…)]`, or the beginning of a macro.
+    /// The offset of the name of a type with `#[kube(…)]`, or of the start of a macro.
     pub at: usize,
     pub is_macro: bool,
 }
 
-/// What the compiled operator prints.
+/// The output of the compiled operator.
 pub struct Printed {
     pub crds: Vec<CustomResourceDefinition>,
     /// The programs that printed them.
     pub programs: Vec<String>,
 }
 
-/// The CRDs of what is at these places in the package in `folder`, or the workspace whose root is there.
+/// The CRDs of the kinds at these positions in the package in `folder`, or in the workspace with this root.
 pub fn crds(
     folder: &Path,
     places: &[Place],
@@ -61,7 +63,7 @@ pub fn crds(
         if missing.is_empty() {
             break;
         }
-        // Not every binary of a repository compiles, and the others may have all kinds.
+        // Some binaries of a repository may not compile, and the others may contain all kinds.
         let text = match program.output(folder, progress) {
             Ok(text) => text,
             Err(failure) => {
@@ -76,7 +78,8 @@ pub fn crds(
                 Box::new(Failure::from(OP044.error(message).help(CRDGEN)))
             })?;
             missing.remove(&place);
-            // The files of a module may be part of several crates, and calls may be for what is declared elsewhere.
+            // The files of a module may belong to several crates, and calls may refer to types of other modules, so
+            // CRDs can be printed twice.
             printed.insert(crd.to_string(), crd);
         }
         if printed.len() > before {
@@ -95,7 +98,7 @@ pub fn crds(
     Ok(Printed { crds: crds.collect::<Result<_, _>>()?, programs: used })
 }
 
-/// The way out if this does not work.
+/// The fix if this does not work.
 pub const CRDGEN: &str = "if the operator has a binary that prints its CRDs, name it with `--crdgen-bin`, and its arguments with `--crdgen-args`";
 
 #[derive(Deserialize)]
@@ -139,7 +142,7 @@ struct Target {
 struct Dependency {
     name: String,
     rename: Option<String>,
-    /// `null` for those that are not only for tests or build scripts.
+    /// `null` for normal dependencies, which are not only for tests or build scripts.
     kind: Option<String>,
     path: Option<PathBuf>,
 }
@@ -150,7 +153,7 @@ impl Metadata {
         Ok(serde_json::from_value(cargo::metadata(folder)?).map_err(not_read)?)
     }
 
-    /// The package whose folder is the innermost around a file.
+    /// The package with the innermost folder that contains a file.
     fn owner(&self, file: &Path) -> Option<&Package> {
         let around = self.packages.iter().filter(|package| file.starts_with(package.folder()));
         around.max_by_key(|package| package.folder().components().count())
@@ -172,7 +175,7 @@ impl Package {
         self.targets.iter().filter(|target| target.kind.iter().any(|kind| kind == "bin"))
     }
 
-    /// The name of a crate in the code of this package.
+    /// The name of a dependency in the code of this package.
     fn dependency(&self, is_it: impl Fn(&Dependency) -> bool) -> Option<String> {
         let mut used = self.dependencies.iter().filter(|dependency| dependency.kind.is_none());
         let dependency = used.find(|dependency| is_it(dependency))?;
@@ -188,20 +191,21 @@ impl Package {
     }
 }
 
-/// The name of serde_json in packages that do not depend on it themselves. kube does, so that it is in the lock file.
+/// The name of serde_json in packages that do not depend on it themselves. kube depends on it, so it is in the lock
+/// file.
 const SERDE_JSON: &str = "opctl_serde_json";
 
-/// The files of the view that differ from the operator's, and what to run in it.
+/// The files of the view that differ from the operator's, and the programs to run in it.
 struct Plan<'a> {
     metadata: &'a Metadata,
     view: PathBuf,
-    /// Tells the view from those of other checkouts with the same target folder.
+    /// Distinguishes the view from those of other checkouts with the same target folder.
     id: String,
-    /// The root of what the view shows.
+    /// The root folder of the view's originals.
     root: PathBuf,
     contents: BTreeMap<PathBuf, String>,
     programs: Vec<Program>,
-    /// The numbers of the places that each have to print something.
+    /// The numbers of the places that must print at least one CRD.
     wanted: BTreeSet<usize>,
 }
 
@@ -222,12 +226,12 @@ impl<'a> Plan<'a> {
             cargo::asked(folder, &metadata.workspace_root, &metadata.packages, |it| &it.manifest_path);
         let owners = plan.print_at(places, &asked)?;
         plan.add_programs(&owners, &asked, features)?;
-        // A library first: it has most kinds, and what only a binary has costs another compilation.
+        // Libraries are first: they contain most kinds, and each binary costs another compilation.
         plan.programs.sort_by_key(|program| !program.name.ends_with("-lib"));
         Ok(plan)
     }
 
-    /// Adds the code that prints to the files with these places; gives the packages that have any.
+    /// Inserts the printing code into the files with these places. Returns the packages that contain them.
     fn print_at(&mut self, places: &[Place], asked: &[&'a Package]) -> Result<Vec<&'a Package>, Box<Failure>> {
         let mut items: BTreeMap<PathBuf, Vec<(usize, Names)>> = BTreeMap::new();
         for place in places {
@@ -245,7 +249,7 @@ impl<'a> Plan<'a> {
                 None => items.entry(place.file.clone()).or_default().extend(item.map(|item| (item.end, item.names))),
             }
         }
-        // A macro may put names together that are nowhere in the source, except where the operator uses them.
+        // A macro may compose names that occur in the source only where the operator uses them.
         if places.iter().any(|place| place.is_macro) {
             for package in asked {
                 for file in rust_files(package) {
@@ -266,7 +270,7 @@ impl<'a> Plan<'a> {
             items.sort_by_key(|(end, _)| *end);
             let (mut text, mut shift) = (read(&file)?, 0);
             for (end, names) in items {
-                // What only the call of a macro or of `crd()` suggests need not be a kind.
+                // A name in a macro call or before `crd()` need not be a kind.
                 if matches!(names, Names::Known { .. }) {
                     self.wanted.insert(number);
                 }
@@ -276,7 +280,7 @@ impl<'a> Plan<'a> {
             }
             self.contents.insert(file, text);
         }
-        // Macros may make kinds that nothing here names, so all programs are asked.
+        // Macros may declare kinds with unknown names, so all programs run.
         if places.iter().any(|place| place.is_macro) {
             self.wanted.insert(usize::MAX);
         }
@@ -299,15 +303,15 @@ impl<'a> Plan<'a> {
         self.contents.get(path).map_or_else(|| read(path), |text| Ok(text.clone()))
     }
 
-    /// Adds a binary for each library, and one for each binary. A library that is not asked is compiled as a dependency of one that
-    /// is, which chooses its features.
+    /// Adds a binary for each library, and one for each binary. The library of a package that is not selected is
+    /// compiled as a dependency of a selected one, which determines its features.
     fn add_programs(
         &mut self,
         owners: &[&'a Package],
         asked: &[&'a Package],
         features: &Features,
     ) -> Result<(), Box<Failure>> {
-        // By manifests: the package with the names that its code has for these libraries.
+        // By manifest path: the package, and the names of these libraries in its code.
         let mut libraries: BTreeMap<&Path, (&Package, Vec<String>)> =
             owners.iter().map(|package| (package.manifest_path.as_path(), (*package, Vec::new()))).collect();
         for owner in owners {
@@ -331,8 +335,8 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Adds the binaries to the package's manifest, with another version: so cargo does not take what it builds here for what it
-    /// builds of the tree, or of another checkout of it.
+    /// Adds the binaries to the package's manifest, and changes its version, so that cargo does not confuse this build
+    /// with builds of the tree or of another checkout.
     fn add_programs_of(
         &mut self,
         package: &Package,
@@ -377,7 +381,8 @@ impl<'a> Plan<'a> {
         let kept = self.view.with_extension("lock");
         let theirs = fs::read_to_string(&lock).unwrap_or_default();
         let copy = self.view.join(lock.strip_prefix(&self.root).expect("the root is around the workspace"));
-        // Cargo completes the copy. It stays as long as the operator's is the same.
+        // Cargo completes the copy of the lock file. The copy is kept as long as the operator's lock file does not
+        // change.
         let is_same = fs::read_to_string(&kept).is_ok_and(|before| before == theirs);
         let text = if is_same { fs::read_to_string(&copy).unwrap_or(theirs.clone()) } else { theirs.clone() };
         if !text.is_empty() {
@@ -414,7 +419,7 @@ fn edit_manifest(manifest: &mut DocumentMut, package: &Package, id: &str, bins: 
     }
 }
 
-/// The copy of a binary's root file, beside it: there, `mod name;` means the same files.
+/// The path of the copy of a binary's root file. It is in the same folder, so `mod name;` refers to the same files.
 fn binary_file(target: &Target) -> PathBuf {
     target.src_path.with_file_name(format!("{}.rs", binary_name(target)))
 }
@@ -428,21 +433,22 @@ fn read(path: &Path) -> Result<String, Box<Failure>> {
     Ok(fs::read_to_string(path).map_err(not_read)?)
 }
 
-/// The files of a package's library and binaries.
+/// The source files of a package's library and binaries.
 fn rust_files(package: &Package) -> Vec<PathBuf> {
     let files = WalkDir::new(package.folder().join("src")).sort_by_file_name().into_iter().filter_map(Result::ok);
     files.map(walkdir::DirEntry::into_path).filter(|path| path.extension().is_some_and(|it| it == "rs")).collect()
 }
 
-/// The repository around the workspace, which may have what its files include; else the root of the workspace.
+/// The repository around the workspace, from which source files may include others; otherwise the root of the
+/// workspace.
 fn repository(metadata: &Metadata) -> &Path {
     let Metadata { workspace_root, target_directory, .. } = metadata;
-    // A view leaves out the target folder, which may be around this workspace, too.
+    // A view excludes the target folder, which may contain this workspace.
     let mut around = workspace_root.ancestors().filter(|_| !workspace_root.starts_with(target_directory));
     around.find(|above| above.join(".git").exists()).unwrap_or(workspace_root)
 }
 
-/// The innermost folder around a folder and these paths.
+/// The innermost folder that contains `folder` and these paths.
 fn common<'p>(folder: &Path, paths: impl Iterator<Item = &'p PathBuf>) -> PathBuf {
     let mut root = folder.to_owned();
     for path in paths {

@@ -1,7 +1,7 @@
-//! A folder that looks like the operator's tree, with other contents in some files: links to everything else.
+//! A folder with the operator's tree in which some files have other contents. All other files are links.
 //!
-//! Cargo finds in it what it finds in the tree: the workspace, its lock file, patches and profiles, path dependencies, the files
-//! that code includes. Through the links, it notices each change of the operator's files.
+//! Cargo finds the same in it as in the tree: the workspace, its lock file, patches and profiles, path dependencies,
+//! included files. Through the links, it notices each change of the operator's files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-/// Brings `view` up to date with the tree at `root`. `contents` are texts by paths below `root`; `target` is left out.
+/// Updates `view` to the tree at `root`. `contents` are texts by paths below `root`. The folder `target` is omitted.
 pub fn update(root: &Path, view: &Path, contents: &BTreeMap<PathBuf, String>, target: &Path) -> io::Result<()> {
     let below = |path: &PathBuf| path.strip_prefix(root).ok().map(Path::to_owned);
     let contents: BTreeMap<PathBuf, &str> =
@@ -38,7 +38,7 @@ impl Update<'_> {
         let own =
             self.contents.keys().filter_map(|path| path.strip_prefix(folder).ok()?.iter().next().map(PathBuf::from));
         names.extend(own);
-        // Git's folder would make this a repository, in which cargo asks git for the files of packages.
+        // With `.git`, the view would be a repository, and cargo would ask git for the files of packages.
         names.retain(|name| {
             let path = self.root.join(folder).join(name);
             name != Path::new(".git") && path != self.target
@@ -62,13 +62,13 @@ impl Update<'_> {
 }
 
 impl Update<'_> {
-    /// The folder is not that of the tree: it has other contents, or lacks the target folder.
+    /// `true` if the folder cannot be a link: it contains changed files or the target folder.
     fn is_changed_below(&self, folder: &Path) -> bool {
         self.contents.keys().any(|path| path.starts_with(folder)) || self.target.starts_with(self.root.join(folder))
     }
 }
 
-/// A file with the same text keeps its time, so that cargo does not compile it again.
+/// Writes a file unless it has this text, so that its time does not change and cargo does not compile it again.
 pub fn write(path: &Path, text: &str) -> io::Result<()> {
     if !path.is_symlink() && fs::read(path).is_ok_and(|before| before == text.as_bytes()) {
         return Ok(());
