@@ -1,6 +1,8 @@
-//! The capability level of the Operator Framework that an operator reaches, as far as its source and manifests show.
+//! Determines the capability level of the Operator Framework that an operator reaches, as far as its source and
+//! manifests show.
 //!
-//! Facts are gathered first; the answers are functions of them. A question that only people can answer is open, and never counts.
+//! Facts are collected first; the answers are functions of them. A question that only people can answer is open, and
+//! does not affect the level.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -17,22 +19,22 @@ use opctl_model::{Api, CrdLocation, Operator, Step, counted};
 use opctl_source as source;
 use opctl_source::emit;
 
-/// The names as they are in the annotations of bundles and charts, lowest first.
+/// The levels as in the annotations of bundles and charts, lowest first.
 /// Source: <https://sdk.operatorframework.io/docs/overview/operator-capabilities/>
 const LEVELS: [&str; 5] = ["Basic Install", "Seamless Upgrades", "Full Lifecycle", "Deep Insights", "Auto Pilot"];
 const NUMERALS: [&str; 5] = ["I", "II", "III", "IV", "V"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Answer {
-    /// The place that fulfills it.
+    /// Fulfilled, with the position that shows it.
     Yes(String),
-    /// A suggestion.
+    /// Not fulfilled, with a suggestion.
     No(String),
-    /// Nothing that opctl reads decides it.
+    /// opctl cannot determine the answer.
     Open,
 }
 
-/// A question of a level, from 0.
+/// A question of a level. Levels start at 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Question {
     level: usize,
@@ -40,19 +42,19 @@ struct Question {
     answer: Answer,
 }
 
-/// The facts about an operator, each with the first place of it.
+/// Facts about an operator, each with its first position.
 #[derive(Debug, Default)]
 struct Facts {
     kinds: Vec<Kind>,
-    /// The kinds with more than one version and no conversion between them.
+    /// The kinds with several versions and no conversion between them.
     unconverted: Vec<String>,
-    /// Resources that the operator writes, e.g. `deployments`, and how.
+    /// The resources that the operator writes, e.g. `deployments`.
     written: BTreeMap<String, Written>,
-    /// Names of [`NAMES`] that the source or a chart has.
+    /// The names of [`NAMES`] that the source or a chart contains.
     names: BTreeMap<&'static str, String>,
-    /// The first metric that is registered.
+    /// The first metric that the operator registers.
     metrics: Option<String>,
-    /// The environment variable of the operator that is an image of the workload.
+    /// The environment variable of the operator with an image of the workload.
     related_image: Option<String>,
     serves_metrics: bool,
     alerts: Vec<Alert>,
@@ -72,7 +74,7 @@ struct Kind {
 #[derive(Debug)]
 struct Written {
     place: String,
-    /// By patch or update, so that those of earlier versions change, too.
+    /// Written with patch or update, so that objects of earlier versions change as well.
     is_kept_current: bool,
 }
 
@@ -84,7 +86,7 @@ struct Alert {
     severity: String,
 }
 
-/// The names that the source is searched for, and the lines that templates of a chart have instead.
+/// The names that are searched for in the source, and the corresponding lines in templates of charts.
 const NAMES: [(&str, &str); 17] = [
     ("liveness_probe", "livenessProbe:"),
     ("livenessProbe", "livenessProbe:"),
@@ -105,7 +107,7 @@ const NAMES: [(&str, &str); 17] = [
     (".event", "kind: Event"),
 ];
 
-/// The kinds that a chart may render and that are workloads, as resources.
+/// The workload kinds in templates of charts, and their resources.
 const WORKLOADS: [(&str, &str); 6] = [
     ("kind: Deployment", "deployments"),
     ("kind: StatefulSet", "statefulsets"),
@@ -115,14 +117,14 @@ const WORKLOADS: [(&str, &str); 6] = [
     ("kind: Pod", "pods"),
 ];
 
-/// The calls of opctl-runtime that wait for what a controller created, and report it.
+/// The calls of opctl-runtime that wait for created objects and report their state.
 const WAITS: [&str; 2] = [".outcome", ".ready"];
 
 /// The report about an operator.
 pub struct Report {
     /// The levels with their questions and answers, as text.
     pub levels: String,
-    /// The level that is reached, and what the next one needs.
+    /// The reached level, and the requirements of the next one.
     pub summary: String,
     reached: Option<usize>,
 }
@@ -153,7 +155,7 @@ pub fn examine(target: &Target) -> Result<Report, CapabilityError> {
 }
 
 impl Report {
-    /// The problems with the levels that the chart and the bundle of the operator claim, each with its file.
+    /// The problems with the levels that the operator's chart and bundle claim, each with its file.
     pub fn false_claims(&self, tree: &Tree) -> Result<Vec<String>, CapabilityError> {
         let problem =
             |(path, claim): (String, String)| match LEVELS.iter().position(|it| it.eq_ignore_ascii_case(&claim)) {
@@ -227,7 +229,7 @@ fn facts(target: &Target) -> Result<Facts, CapabilityError> {
 }
 
 impl Facts {
-    /// Adds the facts in the templates of a chart. A release is applied again by each version of the operator.
+    /// Adds the facts in the templates of a chart. Each version of the operator applies the release again.
     fn add_chart(&mut self, tree: &Tree, folder: &str) -> Result<(), ReadError> {
         for path in tree.files_below(folder)?.into_iter().filter(|path| path.contains("/templates/")) {
             let text = tree.read(&path)?.unwrap_or_default();
@@ -243,7 +245,7 @@ impl Facts {
                 }
             }
         }
-        // The runtime reports a release as ready when its objects are.
+        // The runtime reports a release as ready when its objects are ready.
         self.names.entry(WAITS[0]).or_insert_with(|| folder.to_owned());
         Ok(())
     }
@@ -252,7 +254,7 @@ impl Facts {
         names.iter().find_map(|name| self.names.get(name).cloned())
     }
 
-    /// The first of these resources that the operator writes.
+    /// The first of these resources that the operator writes, and its position.
     fn writes(&self, resources: &[&str]) -> Option<String> {
         resources.iter().find_map(|resource| {
             self.written.get(*resource).map(|written| format!("`{resource}` in {}", written.place))
@@ -267,7 +269,8 @@ fn property(step: &Step) -> Option<&str> {
     }
 }
 
-/// The fields below a schema with their schemas, outer ones first. What Kubernetes' own types bring along is described there.
+/// The fields below a schema with their schemas, outer ones first. Fields of Kubernetes' own types have descriptions
+/// already.
 fn fields(schema: &Value, path: Vec<Step>) -> Vec<(Vec<Step>, &Value)> {
     let mut found = Vec::new();
     for (name, field) in schema["properties"].as_object().into_iter().flatten() {
@@ -279,7 +282,7 @@ fn fields(schema: &Value, path: Vec<Step>) -> Vec<(Vec<Step>, &Value)> {
     found
 }
 
-/// `image`, `serverImage`; not `imagePullPolicy`.
+/// `true` for the field of an image: `image`, `serverImage`, but not `imagePullPolicy`.
 fn is_image(steps: &[Step]) -> bool {
     steps.last().and_then(property).is_some_and(|name| name.to_lowercase().ends_with("image"))
 }
@@ -296,7 +299,7 @@ fn unconverted(operator: &Operator) -> Vec<String> {
     several.filter(|((group, kind), _)| !is_converted(group, kind)).map(|((_, kind), _)| kind.to_owned()).collect()
 }
 
-/// The resources that the operator writes, without its own kinds and those of the runtime, such as events.
+/// The resources that the operator writes, except for its own kinds and those of the runtime, such as events.
 fn written(operator: &Operator) -> BTreeMap<String, Written> {
     let mut written: BTreeMap<String, Written> = BTreeMap::new();
     for request in &operator.requests {
@@ -313,7 +316,7 @@ fn written(operator: &Operator) -> BTreeMap<String, Written> {
     written
 }
 
-/// The environment variables of a Deployment that the convention of bundles reserves for images.
+/// The environment variables of a Deployment for images, according to the convention of bundles.
 fn related_images(object: &Node) -> Vec<String> {
     let containers = object.items_at(&["spec", "template", "spec", "containers"]).iter();
     let names = containers.flat_map(|it| it.items_at(&["env"])).filter_map(|variable| variable.get("name"));
@@ -335,7 +338,7 @@ fn alerts(rules: &Node) -> Vec<Alert> {
     rules.filter_map(alert).collect()
 }
 
-/// The levels that the chart of the operator and the base of its bundle claim, each with its file.
+/// The levels that the operator's chart and the base CSV of its bundle claim, each with its file.
 fn claims(tree: &Tree) -> Result<Vec<(String, String)>, CapabilityError> {
     let bases = tree.files_below("config/manifests/bases")?.into_iter();
     let bases = bases.filter(|path| path.ends_with(".clusterserviceversion.yaml")).map(|path| (path, "capabilities"));

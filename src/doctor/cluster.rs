@@ -1,4 +1,4 @@
-//! Checks the cluster of the current kubeconfig: whether it is reachable, its version, and the project's resources in it.
+//! Checks the cluster of the current kubeconfig: its connection, its version, and the project's resources in it.
 
 use std::net::IpAddr;
 
@@ -15,13 +15,13 @@ use opctl_model::versions::Release;
 use opctl_source::dependencies::Dependencies;
 use opctl_source::known::Minor;
 
-/// A cluster that answers.
+/// A cluster whose API server responds.
 pub struct Connection {
-    /// The name of the current user, as the cluster knows it.
+    /// The name of the current user in the cluster.
     pub user: Option<String>,
 }
 
-/// The connection is `None` if the API server does not answer.
+/// Checks the cluster. The connection is `None` if the API server does not respond.
 pub fn examine(target: &Target, packages: &[Dependencies], checks: &Checks) -> (Vec<Finding>, Option<Connection>) {
     let kubectl = checks.kubectl;
     let config = match kubectl.output(&VIEW, "") {
@@ -57,7 +57,7 @@ fn no_context(error: &KubectlError) -> Finding {
     let reason = error.reason();
     match error.cause() {
         FailureCause::NoKubectl => Finding::skipped(format!("cannot reach a cluster: {reason}")),
-        // A context that `--context` or the kubeconfig names, but that is missing, is another error.
+        // A missing context that `--context` or the kubeconfig names is a different error.
         FailureCause::NoContext if reason.contains("current-context must exist") => {
             let what = "there is no kubeconfig with a current context";
             Finding::skipped(what).help("export KUBECONFIG=FILE, or `kubectl config use-context NAME`")
@@ -85,7 +85,8 @@ fn unreachable(context: &str, error: &KubectlError) -> Finding {
     }
 }
 
-/// A proxy of a scheme that opctl-runtime does not know: the operator stops with an error then.
+/// A finding for a proxy with a scheme that opctl-runtime does not support, because the operator would stop with an
+/// error.
 fn check_proxy(cluster: &Value, variable: Option<(&str, String)>, no_proxy: &str) -> Option<Finding> {
     let server = cluster["server"].as_str().unwrap_or_default();
     let address = server.split_once("://").map_or(server, |(_, address)| address).split('/').next().unwrap_or_default();
@@ -111,7 +112,8 @@ fn check_proxy(cluster: &Value, variable: Option<(&str, String)>, no_proxy: &str
     )
 }
 
-/// As kube has it: a cluster may be five releases older than the types. See <https://kube.rs/kubernetes-version/>.
+/// The number of releases that a cluster may be older than the types, as for kube. See
+/// <https://kube.rs/kubernetes-version/>.
 const RELEASES_BEHIND: u64 = 5;
 
 fn check_version(version: &str, minor: Option<Minor>) -> Finding {
@@ -140,7 +142,8 @@ fn examine_crds(target: &Target, kubectl: &Kubectl) -> Vec<Finding> {
             let mut installed = items(&output);
             let has_obstacle = |crd: &Value| !Obstacle::all(crd, [].iter()).is_empty();
             if installed.iter().any(has_obstacle) {
-                // The cause may be a CRD of another project; without it, the condition is shown alone.
+                // The cause may be a CRD of another project, so all CRDs are read. If this fails, the condition is
+                // shown without a cause.
                 let all = kubectl.output(&["get", "customresourcedefinitions", "--output=json", TIMEOUT], "");
                 installed = all.map_or(installed, |all| items(&all));
             }
@@ -259,7 +262,7 @@ mod tests {
         assert!(check_proxy(&cluster, None, "*").is_some(), "kubectl always uses it");
     }
 
-    /// As the API server gives it back.
+    /// The CRD, as the API server returns it.
     fn installed(versions: &[&str], stored: &[&str]) -> Value {
         let mut crd = crd(versions);
         for version in crd["spec"]["versions"].as_array_mut().unwrap() {

@@ -22,7 +22,7 @@ pub fn examine(target: &Target, checks: &Checks) -> Vec<Finding> {
     }
     let mut found = check_manifests(&steps, &here);
     if project.is_none() && steps.as_ref().is_err_and(|errors| errors.iter().all(Diagnostic::needs_compiler)) {
-        // The section about kinds has the reason.
+        // The section about kinds shows the reason.
         found.clear();
     }
     let permissions = (checks.permissions)(project.as_ref());
@@ -33,7 +33,7 @@ pub fn examine(target: &Target, checks: &Checks) -> Vec<Finding> {
     found
 }
 
-/// A crate without markers has its permissions in roles, which opctl does not know.
+/// The finding for a crate without markers. Its permissions are in roles, which opctl does not know.
 fn without_markers(permissions: &Permissions, here: &str) -> Finding {
     let missing = permissions.findings.iter().filter(|diagnostic| diagnostic.code == OP415).count();
     match missing {
@@ -67,7 +67,7 @@ fn check_manifests(steps: &ManifestSteps, here: &str) -> Vec<Finding> {
     found
 }
 
-/// `2 files are …: a, b`
+/// `2 files are …: a, b`.
 fn differ(steps: &[&Step], one: &str, several: &str) -> Option<String> {
     let paths: Vec<String> = steps.iter().take(3).map(|step| format!("`{}`", step.path)).collect();
     let more = if steps.len() > paths.len() { ", …" } else { "" };
@@ -92,7 +92,7 @@ fn check_source(diagnostics: &[Diagnostic], here: &str) -> Finding {
     Finding { location, ..finding }
 }
 
-/// The findings that only `opctl check` reports; the source's own errors are reported elsewhere.
+/// The findings that only `opctl check` reports. Errors of the source are reported elsewhere.
 fn check_permissions(diagnostics: &[Diagnostic], here: &str) -> Vec<Finding> {
     let (of_check, of_source): (Vec<&Diagnostic>, Vec<&Diagnostic>) =
         diagnostics.iter().partition(|diagnostic| diagnostic.code.chapter.reported_by() == ReportedBy::Check);

@@ -1,8 +1,8 @@
 //! Checks everything that a project needs: the toolchain, dependencies, PROJECT, manifests, and the cluster.
 //!
-//! A [`Target`] comes in, sections of findings go out, each with a command that fixes it. Each section is a module, which first gathers
-//! facts and then passes them to pure functions, so that their tests are tables. Nothing is written, and no check waits for another to
-//! pass. Nothing here knows arguments or the console.
+//! The input is a [`Target`], the outputs are sections of findings, each with a command that fixes it. Each section is
+//! a module, which first collects facts and then passes them to pure functions, so that their tests are tables. Nothing
+//! is written, and no check depends on the success of another. This module does not know arguments or the console.
 
 pub mod capabilities;
 mod cluster;
@@ -26,17 +26,18 @@ use opctl_source::dependencies;
 /// The project or crate to diagnose.
 pub struct Target {
     pub tree: Tree,
-    /// `None`: neither a project nor a crate.
+    /// `None` if there is neither a project nor a crate.
     pub root: Option<PathBuf>,
     /// The PROJECT file; `Ok(None)` if there is none.
     pub project: Result<Option<ProjectFile>, ProjectError>,
     /// The folder in which suggested commands are run.
     pub current: PathBuf,
-    /// Returns what the controller of a kind runs instead of code, according to its entry in PROJECT.
+    /// Returns the chart, role or playbook that the controller of a kind runs instead of code, according to its entry
+    /// in PROJECT.
     pub content_of: fn(&Resource) -> Option<Content>,
 }
 
-/// What the controller of a kind runs instead of code.
+/// The chart, role or playbook that the controller of a kind runs instead of code.
 pub enum Content {
     /// The folder of a Helm chart.
     Chart(String),
@@ -58,13 +59,13 @@ impl Target {
         self.has_content(|content| matches!(content, Content::Ansible(_)))
     }
 
-    /// The argument with which `opctl init` works on it: none in its folder.
+    /// The argument for `opctl init` in suggested commands; empty in the project's folder.
     fn folder(&self) -> String {
         let other = self.root.as_ref().filter(|root| **root != self.current);
         other.map(|root| format!(" {}", root.display())).unwrap_or_default()
     }
 
-    /// The argument with which `opctl manifests` and `opctl check` work on it: none within a project.
+    /// The argument for `opctl manifests` and `opctl check` in suggested commands; empty within a project.
     fn here(&self) -> String {
         match (&self.project, &self.root) {
             (_, None) => String::new(),
@@ -80,7 +81,7 @@ pub type ManifestSteps = Result<Vec<Step>, Vec<Diagnostic>>;
 
 /// The checks of other commands, and the environment that they run in.
 pub struct Checks<'a> {
-    /// What `opctl manifests` would do if nothing were compiled. `Err`: a file cannot be read.
+    /// The changes of `opctl manifests` without compiling. `Err` if a file cannot be read.
     pub manifests: &'a dyn Fn(Option<&ProjectFile>) -> Result<ManifestSteps, String>,
     /// The findings of `opctl check`.
     pub permissions: &'a dyn Fn(Option<&ProjectFile>) -> Permissions,
@@ -101,9 +102,9 @@ pub struct Permissions {
 
 /// The proxies of the environment.
 pub struct Proxy {
-    /// The variable with the proxy to a server, and its value.
+    /// The variable with the proxy for a server, and its value.
     pub to: fn(&str) -> Option<(&'static str, String)>,
-    /// The hosts that are reached without one, separated by commas.
+    /// The hosts that are accessed without a proxy, separated by commas.
     pub none: String,
 }
 

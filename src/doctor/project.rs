@@ -1,7 +1,7 @@
 //! Compares PROJECT with the files of the project, in both directions.
 //!
-//! For each entry of PROJECT, it computes what `create api` and `create webhook` would write, and reports missing files and missing edits. So there
-//! is no second list of the parts of a project.
+//! For each entry of PROJECT, this module computes the files and edits of `create api` and `create webhook`, and
+//! reports missing ones. So there is no second list of the parts of a project.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ pub fn examine(target: &Target) -> Vec<Finding> {
     [interrupted_runs(target), examine_project(target)].concat()
 }
 
-/// A run may have written to the workspace or the repository around the project, too.
+/// Findings for interrupted runs in the project, and in its workspace and repository.
 fn interrupted_runs(target: &Target) -> Vec<Finding> {
     let root = target.tree.root();
     let folder = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
@@ -54,7 +54,7 @@ fn examine_project(target: &Target) -> Vec<Finding> {
     let kinds = Kinds::of(&operator, diagnostics.iter().all(|diagnostic| !diagnostic.is_error()));
     let packages = dependencies::read(tree, "").unwrap_or_default();
     let names: Vec<&str> = packages.iter().map(|package| package.package.as_str()).collect();
-    // Scaffolded code of an adopted crate does not name it.
+    // The scaffolded code of an adopted crate does not contain the name.
     let mut found: Vec<Finding> =
         if project.adopted { Vec::new() } else { vec![check_name(project.name.as_str(), &names)] };
     // Unreadable files are reported with the other manifests.
@@ -66,7 +66,7 @@ fn examine_project(target: &Target) -> Vec<Finding> {
         found.extend(check_resource(resource, &missing_parts, &kinds, (target.content_of)(resource).as_ref()));
         found.extend(missing_crd(resource, project, tree, &crds));
     }
-    // While a file cannot be read, what it has is not known.
+    // While a file cannot be read, its kinds and webhooks are unknown.
     if kinds.are_all {
         found.extend(unknown_kinds(project, &operator));
         found.extend(unknown_webhooks(project, &scaffolded, &operator));
@@ -80,7 +80,7 @@ fn examine_project(target: &Target) -> Vec<Finding> {
     found
 }
 
-/// Code that `opctl create` adds names the crate as PROJECT does.
+/// Checks the name of the package: code that `opctl create` adds uses the name in PROJECT.
 fn check_name(project: &str, packages: &[&str]) -> Finding {
     match packages {
         [] => Finding::error("there is no package here").at("Cargo.toml").help("git checkout Cargo.toml"),
@@ -95,11 +95,11 @@ fn check_name(project: &str, packages: &[&str]) -> Finding {
     }
 }
 
-/// The kinds that the source has, by group, version and kind; those too of which only a compiler knows the schema.
+/// The kinds in the source, including those whose schema only a compiler can determine.
 struct Kinds {
     versions: BTreeSet<(String, String, String)>,
     underivable: BTreeSet<(String, String)>,
-    /// The source has no errors, so there are no more.
+    /// The source has no errors, so these are all kinds.
     are_all: bool,
 }
 
@@ -121,14 +121,14 @@ impl Kinds {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
     Type,
-    /// `None`: the one that is called after the kind.
+    /// `None` for the controller that is named after the kind.
     Controller(Option<ControllerName>),
     Webhook(Admission),
     Conversion,
 }
 
-/// The parts that an entry lists, with the files that `opctl create` would write for them. A type that the source declares may be in any
-/// file, so nothing is expected of it.
+/// The parts of an entry, with the files that `opctl create` would write for them. A type that the source declares may
+/// be in any file, so it has no files here.
 fn parts(resource: &Resource, project: &scaffold::Project, kinds: &Kinds) -> Vec<(Part, Rendered)> {
     let api = api_of_resource(resource);
     let mut parts = Vec::new();
@@ -154,7 +154,7 @@ fn parts(resource: &Resource, project: &scaffold::Project, kinds: &Kinds) -> Vec
     parts
 }
 
-/// Its admission webhooks, with their paths.
+/// The admission webhooks of an entry, with their paths.
 fn admissions(resource: &Resource, project: &scaffold::Project) -> Vec<(Admission, String)> {
     let (api, webhooks) = (api_of_resource(resource), &resource.webhooks);
     let all = [
@@ -167,18 +167,18 @@ fn admissions(resource: &Resource, project: &scaffold::Project) -> Vec<(Admissio
         .collect()
 }
 
-/// A file or line that a scaffolded part needs and the source does not have.
+/// A missing file or line of a scaffolded part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum MissingPart {
     File(String),
-    /// In a file that is there.
+    /// A missing line in an existing file.
     Line {
         path: String,
         line: String,
     },
 }
 
-/// Of the source only: samples and kustomizations may go.
+/// The missing files and lines of the source. Samples and kustomizations may be deleted.
 fn missing_parts(rendered: Rendered, tree: &Tree) -> Vec<MissingPart> {
     let is_source = |path: &str| path.starts_with("src/") && path.ends_with(".rs");
     let files = rendered.files.into_iter().map(|file| file.path).filter(|path| is_source(path) && !tree.has(path));
@@ -195,10 +195,10 @@ fn missing_parts(rendered: Rendered, tree: &Tree) -> Vec<MissingPart> {
                 missing_parts.push(MissingPart::File(path));
                 continue;
             }
-            // It is reported with the errors of the source.
+            // The file is reported with the errors of the source.
             Err(_) => continue,
         };
-        // A list that is made in another way is the user's.
+        // The edit of a list with a different form fails. The list then belongs to the user, and is not checked.
         if Edit::from(what).apply(&text).is_ok_and(|edited| edited != text) {
             missing_parts.push(MissingPart::Line { path, line });
         }
@@ -275,7 +275,8 @@ impl Part {
         }
     }
 
-    /// The command that adds it, from the project's folder. `content` is what the controller runs instead of code.
+    /// The command that adds the part, run in the project's folder. `content` is the chart, role or playbook that the
+    /// controller runs.
     fn command(&self, resource: &Resource, content: Option<&Content>) -> String {
         let what = match self {
             Self::Type | Self::Controller(_) => "api",
@@ -336,7 +337,7 @@ impl Part {
 }
 
 impl Content {
-    /// The argument of `opctl create api` for it.
+    /// The argument for `opctl create api`.
     fn argument(&self) -> String {
         match self {
             Self::Chart(path) => format!("--helm-chart ./{path}"),
@@ -360,7 +361,7 @@ fn missing_crd(resource: &Resource, project: &ProjectFile, tree: &Tree, crds: &[
     is_missing.then(what)
 }
 
-/// Kinds of the source that have no entry, so that `opctl create` does not know them.
+/// Findings for kinds of the source without an entry, which `opctl create` does not know.
 fn unknown_kinds(project: &ProjectFile, operator: &Operator) -> Vec<Finding> {
     let is_known = |group: &str, version: &str, kind: &str| {
         project
@@ -377,7 +378,7 @@ fn unknown_kinds(project: &ProjectFile, operator: &Operator) -> Vec<Finding> {
     found.collect()
 }
 
-/// Webhooks of the source that no entry has.
+/// Findings for webhooks of the source without an entry.
 fn unknown_webhooks(project: &ProjectFile, scaffolded: &scaffold::Project, operator: &Operator) -> Vec<Finding> {
     let known: BTreeSet<(bool, String)> = project
         .resources
@@ -397,7 +398,7 @@ fn unknown_webhooks(project: &ProjectFile, scaffolded: &scaffold::Project, opera
     found.collect()
 }
 
-/// Files with controllers that no entry has.
+/// Findings for files with controllers without an entry.
 fn unknown_controllers<'a>(project: &ProjectFile, files: impl Iterator<Item = &'a str>) -> Vec<Finding> {
     let known: BTreeSet<String> = project
         .resources

@@ -1,6 +1,7 @@
-//! Checks whether the current user has the permissions that `opctl install`, `opctl deploy` and `make run` require.
+//! Checks that the current user has the permissions that `opctl install`, `opctl deploy` and `make run` require.
 //!
-//! The first review recognizes an administrator; for others, a second call of kubectl reviews all rights that are needed.
+//! The first review detects an administrator. For other users, a second call of kubectl reviews all required
+//! permissions.
 
 use std::collections::BTreeSet;
 
@@ -36,23 +37,23 @@ pub fn examine(target: &Target, kubectl: &Kubectl, connection: &Connection) -> V
     needs.iter().map(|need| check(need, &granted, connection.user.as_deref())).collect()
 }
 
-/// The rights that a command needs.
+/// The permissions that a command requires.
 struct Need {
     command: &'static str,
     rights: BTreeSet<Right>,
-    /// The rights that the applied roles grant: the API server refuses a role with more than its author has, unless the author
-    /// may `escalate` and `bind`.
+    /// The permissions that the applied roles grant. The API server rejects a role with more permissions than its
+    /// author has, unless the author may `escalate` and `bind`.
     held: BTreeSet<Right>,
 }
 
-/// The rights to apply a role that grants more than its author has.
+/// The permissions to apply a role that grants more than its author has.
 fn may_escalate() -> [Right; 2] {
     ["escalate", "bind"].map(|verb| Right::of(RBAC, "clusterroles", verb))
 }
 
 const RBAC: &str = "rbac.authorization.k8s.io";
 
-/// `crds` are the objects of `config/crd`, `all` those of `config/default`.
+/// The permissions for each command. `crds` are the objects of `config/crd`, `all` those of `config/default`.
 fn needs(crds: &[Value], all: &[Value]) -> Vec<Need> {
     let crd = |verb: &&str| Right::of("apiextensions.k8s.io", "customresourcedefinitions", verb);
     let install = ["create", "get", "patch"].iter().map(crd);
@@ -73,13 +74,13 @@ fn needs(crds: &[Value], all: &[Value]) -> Vec<Need> {
     needs.into_iter().filter(|need| !need.rights.is_empty()).collect()
 }
 
-/// The rights to apply an object.
+/// The permissions to apply an object.
 fn applied(object: &Value) -> Vec<Right> {
     let api_version = object["apiVersion"].as_str().unwrap_or_default();
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
     let kind = object["kind"].as_str().unwrap_or_default();
     let user_group = if group.is_empty() { "core" } else { group };
-    // The plural of an external kind is not known here; most are regular.
+    // The plural of an external kind is unknown; most are regular.
     let resource = match builtin::Builtin::find(user_group, version, kind) {
         Some(builtin) => builtin.plural.to_owned(),
         None => Kind::parse(kind).map(|kind| kind.plural().to_string()).unwrap_or_default(),
@@ -92,7 +93,7 @@ fn applied(object: &Value) -> Vec<Right> {
     ["create", "get", "patch"].iter().map(right).collect()
 }
 
-/// The rights that are bound to the service accounts of the Deployments.
+/// The permissions that are bound to the service accounts of the Deployments.
 fn of_the_operator(all: &[Value]) -> BTreeSet<Right> {
     let deployments = all.iter().filter(|object| is_kind(object, "Deployment"));
     let accounts: Vec<&Value> =
@@ -132,7 +133,7 @@ fn check(need: &Need, granted: &BTreeSet<Right>, user: Option<&str>) -> Finding 
     Finding::ok(format!("{who} may do what `{}` needs", need.command))
 }
 
-/// The commands with which an administrator grants the rights.
+/// The commands with which an administrator grants the permissions.
 fn grant(need: &Need, user: Option<&str>) -> String {
     let account = user.and_then(|user| user.strip_prefix("system:serviceaccount:"));
     let subject = match (account, user) {
@@ -149,7 +150,7 @@ fn grant(need: &Need, user: Option<&str>) -> String {
     };
     let name = words(&format!("{} {}", need.command, account.or(user).unwrap_or("name")));
     if need.command == "opctl install" {
-        // One rule is enough, so nobody has to be given more.
+        // One rule is enough, so these commands grant no further permissions.
         let verbs: Vec<&str> = need.rights.iter().map(|right| right.verb.as_str()).collect();
         let resource = "customresourcedefinitions.apiextensions.k8s.io";
         return format!(

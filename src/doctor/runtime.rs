@@ -8,7 +8,7 @@ use opctl_edit::plan::{self, Plan, Policy, ResolveError, SUMS, Step, Verdict};
 use opctl_model::project::{Manifest, ReadError, Requirement, join};
 use opctl_model::versions::{Release, Requirement as Versions};
 
-/// Nothing for a crate that does not use it.
+/// Checks the runtime. Returns no findings for a crate that does not use it.
 pub fn examine(target: &Target) -> Vec<Finding> {
     let tree = &target.tree;
     let requirement = match Manifest::read(tree, "") {
@@ -49,7 +49,7 @@ fn from_registry(version: &str, own: &str) -> Finding {
     }
 }
 
-/// Compares a requirement with a release: equal if it allows compatible releases, else less or greater.
+/// Compares a requirement with a release: equal if the requirement allows the release, else less or greater.
 fn compare(asked: &str, own: &str) -> Ordering {
     let Some(asked) = Versions::parse(asked).filter(|asked| !asked.allows(own)) else { return Ordering::Equal };
     let (bound, own) = (asked.bound(), Release::parse(own));
@@ -63,7 +63,8 @@ fn newer(what: String) -> Finding {
     Finding::warning(what).help("cargo install opctl")
 }
 
-/// `steps` are what would make it the one that opctl carries; none where the copy is the user's.
+/// Findings for a copy in a folder. `steps` are the changes that would update it to the embedded version; empty if the
+/// copy belongs to the user.
 fn in_folder(folder: &str, copy: &RuntimeCopy, steps: &[Step], own: &str, refresh: &str) -> Vec<Finding> {
     let name = format!("{} {}", Runtime::PACKAGE, copy.version);
     let (version, embedded) = (Release::parse(&copy.version), Release::parse(own));

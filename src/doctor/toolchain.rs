@@ -7,7 +7,7 @@ use opctl_cluster::{Kubectl, KubectlError};
 use opctl_model::versions::Release;
 use opctl_source::dependencies::{Dependencies, Locked};
 
-/// The virtual environment that the Makefile installs.
+/// The virtual environment that the Makefile creates.
 const VENV: &str = ".venv/bin";
 
 pub fn examine(target: &Target, packages: &[Dependencies], kubectl: &Kubectl) -> Vec<Finding> {
@@ -17,11 +17,11 @@ pub fn examine(target: &Target, packages: &[Dependencies], kubectl: &Kubectl) ->
         cargo: ask("cargo", &["--version"]),
         rustc: ask("rustc", &["--version"]),
         rustfmt: ask("rustfmt", &["--version"]),
-        // Cargo looks for it in other places, too.
+        // Cargo also searches other locations for clippy.
         clippy: ask("cargo", &["clippy", "--version"]),
         make: ask("make", &["--version"]),
         kubectl: client(kubectl),
-        // The second is answered by the daemon, where there is one.
+        // The daemon, if there is one, answers the second query.
         containers: ["docker", "podman"].map(|tool| {
             let version = ask(tool, &["--version"])?;
             ask(tool, &["version"]).map(|_| version)
@@ -52,13 +52,13 @@ struct Programs {
     rustfmt: ToolVersion,
     clippy: ToolVersion,
     make: ToolVersion,
-    /// With the name that it was called by.
+    /// With the name of the command.
     kubectl: (String, ToolVersion),
     containers: [ToolVersion; 2],
     /// The package manager of this system.
     installer: Option<Installer>,
     has_rustup: bool,
-    /// `None`: not needed.
+    /// `None` if it is not needed.
     helm: Option<ToolVersion>,
     ansible: Option<Ansible>,
 }
@@ -104,7 +104,7 @@ impl Installer {
     }
 }
 
-/// A package, and the oldest compiler that it builds with.
+/// A package, and the oldest compiler that supports it.
 type Need = (String, String);
 
 fn needs(packages: &[Dependencies]) -> Vec<Need> {
@@ -221,7 +221,7 @@ fn check_others(programs: &Programs, package: impl Fn(&str) -> Option<String>) -
     found
 }
 
-/// The oldest versions with which roles run.
+/// The oldest versions of Python and ansible-runner that can run roles.
 const PYTHON: &str = "3.11";
 const RUNNER: &str = "2.4";
 
@@ -247,7 +247,7 @@ fn check_ansible(ansible: &Ansible, package: impl Fn(&str) -> Option<String>) ->
     vec![python, runner, program("ansible-playbook", &ansible.core, missing)]
 }
 
-/// Its version, or `otherwise` with the reason in front of what it is needed for.
+/// A finding with the version, or `otherwise` with the reason before its message.
 fn program(name: &str, answer: &ToolVersion, otherwise: impl Fn() -> Finding) -> Finding {
     let what = match answer {
         Ok(version) => return Finding::ok(version),
@@ -259,7 +259,7 @@ fn program(name: &str, answer: &ToolVersion, otherwise: impl Fn() -> Finding) ->
     Finding { what, ..finding }
 }
 
-/// `output` is e.g. `rustc 1.95.0 (59807616e 2026-04-14)`
+/// A finding about the compiler. `output` is e.g. `rustc 1.95.0 (59807616e 2026-04-14)`.
 fn compiler(output: &str, needs: &[Need], has_rustup: bool, otherwise: impl Fn() -> String) -> Finding {
     let version = output.split(' ').nth(1).unwrap_or_default();
     let needed = needs.iter().max_by_key(|(_, needed)| Release::parse(needed));

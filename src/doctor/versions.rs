@@ -18,7 +18,8 @@ pub fn examine(packages: &Result<Vec<Dependencies>, Diagnostic>) -> Vec<Finding>
     }
 }
 
-/// The command that takes the latest versions that opctl knows; what else Cargo.toml says of these crates stays.
+/// The command that sets the latest versions that opctl supports. Other settings of these crates in Cargo.toml do not
+/// change.
 fn add(names: &[&str]) -> String {
     let crates: Vec<String> = names.iter().map(|name| format!("{name}@{}", latest(name))).collect();
     format!("cargo add {}", crates.join(" "))
@@ -41,7 +42,7 @@ fn check(package: &Dependencies) -> Vec<Finding> {
             vec![Finding::error(what).help("cargo update --workspace")]
         }
     };
-    // opctl does not know the features of another release.
+    // opctl does not know the features of unsupported releases.
     if package.asked.get("k8s-openapi").is_some_and(|asked| is_supported("k8s-openapi", asked)) {
         found.push(match &package.kubernetes {
             Ok(minor) => Finding::ok(format!("k8s-openapi has the types of Kubernetes {minor}")),
@@ -57,7 +58,7 @@ fn check_built(package: &str, built: &[Built]) -> Vec<Finding> {
         let all: Vec<&Built> = built.iter().filter(|built| built.name == name).collect();
         let used_by = |user: &str| all.iter().find(|built| built.users.iter().any(|it| it == user)).copied();
         let own = used_by(package);
-        // The one whose types kube takes.
+        // The version whose types kube uses.
         let of_kube = if name == "kube" { own } else { used_by("kube-core").or_else(|| used_by("kube")) };
         let Some(right) = of_kube.or(own) else { continue };
         if let Some(own) = own.filter(|own| own.version != right.version) {
@@ -70,7 +71,7 @@ fn check_built(package: &str, built: &[Built]) -> Vec<Finding> {
         let others = all.iter().filter(|other| other.version != right.version && own.is_none_or(|own| own != **other));
         let others: Vec<Finding> = others.map(|other| also_built(name, other, right)).collect();
         match others.is_empty() {
-            // kube-core is of kube's version.
+            // kube-core has the version of kube.
             true if name != "kube-core" => {
                 let kube = built.iter().find(|it| it.name == "kube" && it.users.iter().any(|user| user == package));
                 found.extend(check_supported(name, &right.version, kube.map(|kube| &*kube.version)));
@@ -82,12 +83,12 @@ fn check_built(package: &str, built: &[Built]) -> Vec<Finding> {
     found
 }
 
-/// `5.1.0` → `5`
+/// `5.1.0` → `5`.
 fn compatible(version: &str) -> String {
     Release::parse(version).map_or_else(|| version.to_owned(), Release::compatible)
 }
 
-/// Another one than kube's is built, for somebody else.
+/// A finding for a second version, which is built for another dependency and does not match kube's types.
 fn also_built(name: &str, other: &Built, right: &Built) -> Finding {
     let what = format!(
         "{name} {} is built beside {}, for `{}`: its types do not fit kube",
@@ -98,7 +99,8 @@ fn also_built(name: &str, other: &Built, right: &Built) -> Finding {
     Finding::warning(what).help(format!("cargo tree -i {name}@{}", other.version))
 }
 
-/// `None`: opctl does not know this kube, which is reported once for all of its family.
+/// A finding about the version. `None` if opctl does not know this version of kube, which is reported once for all of
+/// its crates.
 fn check_supported(name: &str, version: &str, kube: Option<&str>) -> Option<Finding> {
     if is_supported(name, version) {
         return Some(Finding::ok(format!("{name} {version}")));
@@ -115,7 +117,7 @@ fn check_supported(name: &str, version: &str, kube: Option<&str>) -> Option<Find
     Some(Finding::warning(what).help(add(&["kube", "k8s-openapi", "schemars"])))
 }
 
-/// opctl knows the version, or one that the requirement allows: which of several it means, cargo decides.
+/// `true` if opctl knows the version, or one that the requirement allows: cargo decides which of them is used.
 fn is_supported(name: &str, version: &str) -> bool {
     let Some(requirement) = Requirement::parse(version) else { return false };
     requirement.latest(name).is_some() || requirement.release().is_some_and(|release| is_known(name, release))
