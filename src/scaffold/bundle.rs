@@ -1,4 +1,4 @@
-//! A bundle (a folder of `templates/`) and a context → files. The only file that knows Tera.
+//! Renders a bundle (a folder of `templates/`) with a context to files. The only file that uses Tera.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ static TEMPLATES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/templates");
 /// All templates, parsed once.
 static TERA: LazyLock<Tera> = LazyLock::new(|| {
     let mut tera = Tera::new();
-    // Delimiters that no target language has: `{{ }}` is at home in Helm, GitHub Actions and `format!`.
+    // These delimiters do not occur in the target languages. Helm, GitHub Actions and `format!` use `{{ }}`.
     tera.set_delimiters(Delimiters {
         block_start: "[%".into(),
         block_end: "%]".into(),
@@ -29,11 +29,11 @@ static TERA: LazyLock<Tera> = LazyLock::new(|| {
     tera
 });
 
-/// Every file of a bundle, sorted by path. In paths, each placeholder such as `_kind_` becomes its value.
+/// Renders the files of a bundle, sorted by path. In paths, each placeholder such as `_kind_` is replaced by its value.
 ///
 /// # Panics
 ///
-/// If a template uses a variable that the context has not; the tests render every bundle.
+/// If a template uses a variable that is not in the context. The tests render every bundle.
 pub fn render(bundle: &str, context: &impl Serialize, placeholders: &[(&str, &str)]) -> Vec<File> {
     let context = Context::from_serialize(context).expect("a context is a struct of plain values");
     let mut files: Vec<File> = files(folder(bundle))
@@ -49,7 +49,7 @@ pub fn render(bundle: &str, context: &impl Serialize, placeholders: &[(&str, &st
     files
 }
 
-/// The files of a bundle that has no templates, as they are, by their paths in it.
+/// The files of a bundle without templates, unchanged, by their paths in the bundle.
 pub fn verbatim(bundle: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     files(folder(bundle)).into_iter().map(|(name, text)| (&name[bundle.len() + 1..], text))
 }
@@ -58,7 +58,7 @@ fn folder(bundle: &str) -> &'static Dir<'static> {
     TEMPLATES.get_dir(bundle).unwrap_or_else(|| panic!("there is no bundle `{bundle}`"))
 }
 
-/// The name (path below `templates/`) and text of each file below a folder.
+/// The name (the path below `templates/`) and text of each file below a folder.
 fn files(folder: &'static Dir<'static>) -> Vec<(&'static str, &'static str)> {
     let mut found: Vec<_> = folder
         .files()

@@ -1,17 +1,17 @@
-//! Breaks the lines that a long name makes longer than rustfmt allows, as rustfmt would, so that templates read like
-//! the code they make.
+//! Breaks lines that a long name makes longer than rustfmt allows, in the same way as rustfmt, so that templates look
+//! like the generated code.
 //!
-//! Only the forms that hold what the user said next to other text are known: a `fn` signature, a `use` list, a `let` with
-//! a type, a constant that is a text or a list of texts, and what a controller watches.
-//! The tests run rustfmt over every template with the longest names.
+//! Only forms that contain user input next to other text are supported: a `fn` signature, a `use` list, a `let` with a
+//! type, a constant that is a string or a list of strings, and the watches of a controller. The tests run rustfmt on
+//! every template with the longest names.
 
-/// rustfmt's default.
+/// rustfmt's default of `max_width`, in columns.
 const WIDTH: usize = 100;
 
-/// rustfmt's `chain_width`: the longest chain of calls that stays on one line.
+/// rustfmt's default of `chain_width`: the maximum width of a chain of calls on one line, in columns.
 const CHAIN_WIDTH: usize = 60;
 
-/// Rust text without two blank lines in a row, which optional parts of a template leave.
+/// Rust text without consecutive blank lines, which optional parts of a template leave behind.
 pub fn single_blank_lines(text: &str) -> String {
     let mut kept = String::new();
     for line in text.split_inclusive('\n') {
@@ -22,7 +22,7 @@ pub fn single_blank_lines(text: &str) -> String {
     kept
 }
 
-/// Rust text with its long signatures and imports broken.
+/// Rust text with its long signatures, imports and other lines broken.
 pub fn break_long_lines(text: &str) -> String {
     break_starts(&text.split_inclusive('\n').map(break_line).collect::<String>())
 }
@@ -32,7 +32,7 @@ fn break_line(line: &str) -> String {
     broken.or_else(|| chain(line)).unwrap_or_else(|| line.to_owned())
 }
 
-/// The value of a `let` with a type, or with a value that `new` makes, on a line of its own.
+/// Breaks a long `let` before its value, if it has a type or the value is a call of `new`.
 fn binding(line: &str) -> Option<String> {
     let (indent, text) = indented(line);
     if line.trim_end().len() <= WIDTH || !text.starts_with("let ") {
@@ -43,7 +43,7 @@ fn binding(line: &str) -> Option<String> {
     Some(format!("{indent}{head} =\n{indent}    {value}"))
 }
 
-/// One call a line, where a chain of them is longer than [`CHAIN_WIDTH`].
+/// Breaks a chain that is longer than [`CHAIN_WIDTH`] into one call per line.
 fn chain(line: &str) -> Option<String> {
     let (indent, text) = indented(line);
     let text = text.trim_end();
@@ -65,11 +65,12 @@ fn chain(line: &str) -> Option<String> {
         }
         broken.push(character);
     }
-    // A single call is no chain, and stays where it fits.
+    // A single call is not a chain, and is kept on the line if it fits.
     (calls > 1 || line.trim_end().len() > WIDTH).then(|| broken + "\n")
 }
 
-/// The argument of a chain's first line on a line of its own, if it is too long; the calls are then below its bracket.
+/// Breaks the argument in the first line of a chain, if the line is too long. The calls of the chain are then indented
+/// like the closing bracket.
 fn break_starts(text: &str) -> String {
     let mut broken = String::new();
     let mut calls: Option<(String, &str)> = None;
@@ -101,7 +102,7 @@ fn indented(line: &str) -> (&str, &str) {
     line.split_at(line.len() - line.trim_start().len())
 }
 
-/// Rust text whose `use` lines are sorted within each block, as rustfmt sorts them.
+/// Rust text with its `use` lines sorted within each block, as by rustfmt.
 pub fn sort_imports(text: &str) -> String {
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
     let is_import = |line: &&str| line.starts_with("use ") && line.ends_with(";\n");
@@ -111,8 +112,8 @@ pub fn sort_imports(text: &str) -> String {
     lines.concat()
 }
 
-/// Segment by segment, and then by the other name that it may get; keywords come first, `_` before all letters, a list
-/// after all names, and numbers count as such.
+/// Sorts by segment, then by alias. Keywords are first, `_` is before all letters, lists are
+/// after all names, and numbers are compared by value.
 fn import_key(line: &str) -> (Vec<Vec<(u8, u64)>>, &str) {
     let path = line.trim_start_matches("use ").trim_end_matches([';', '\n']);
     let (path, alias) = path.split_once(" as ").unwrap_or((path, ""));
@@ -130,7 +131,7 @@ fn segment_key(segment: &str) -> Vec<(u8, u64)> {
             (b'0'..=b'9', Some((_, number))) if in_number => *number = *number * 10 + u64::from(byte - b'0'),
             (b'0'..=b'9', _) => key.push((b'0', u64::from(byte - b'0'))),
             (b'_', _) => key.push((1, 0)),
-            // Before a list.
+            // `*` is sorted right before a list.
             (b'*', _) => key.push((b'{', 0)),
             _ => key.push((byte, 0)),
         }
@@ -139,7 +140,7 @@ fn segment_key(segment: &str) -> Vec<(u8, u64)> {
     key
 }
 
-/// One parameter a line.
+/// Breaks a long signature into one parameter per line.
 fn signature(line: &str) -> Option<String> {
     if line.trim_end().len() <= WIDTH {
         return None;
@@ -154,7 +155,7 @@ fn signature(line: &str) -> Option<String> {
     Some(format!("{head}(\n{parameters}{indent}) ->{tail}"))
 }
 
-/// At the commas outside of all brackets.
+/// Splits a list at the commas outside of all brackets.
 fn split(list: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0;
     list.split_inclusive(move |c| {
@@ -168,7 +169,7 @@ fn split(list: &str) -> impl Iterator<Item = &str> {
     .map(|part| part.trim().trim_end_matches(','))
 }
 
-/// The value on lines of its own: a text on the next if it fits there, a list with one text a line.
+/// Breaks a long constant: a string moves to the next line if it fits there, and a list gets one string per line.
 fn constant(line: &str) -> Option<String> {
     if line.trim_end().len() <= WIDTH || !line.starts_with("const ") {
         return None;
@@ -182,7 +183,8 @@ fn constant(line: &str) -> Option<String> {
     Some(format!("{head} = [\n{texts}];\n"))
 }
 
-/// As many names a line as fit. rustfmt leaves room here: two columns in the whole, one in a list.
+/// Breaks a long import into lines with as many names as fit. rustfmt's limits are lower here: by two columns for the
+/// whole, and by one in a list.
 fn import(line: &str) -> Option<String> {
     if line.trim_end().len() <= WIDTH - 2 {
         return None;

@@ -9,12 +9,12 @@ pub enum License {
     Apache2,
     Mit,
     None,
-    /// The text of a header file of the user, with or without comment signs.
+    /// The text of a user's header file, with or without comment signs.
     Header(String),
 }
 
 impl License {
-    /// The SPDX expression, where one is known.
+    /// The SPDX expression, if it is known.
     pub fn spdx(&self) -> Option<&'static str> {
         match self {
             Self::Apache2 => Some("Apache-2.0"),
@@ -24,13 +24,13 @@ impl License {
     }
 }
 
-/// The expression for the Cargo.toml of a project whose Cargo.toml has this one.
+/// The SPDX expression that corresponds to an existing one in Cargo.toml.
 pub fn spdx(known: Option<&str>) -> Option<&'static str> {
     [License::Apache2, License::Mit].iter().filter_map(License::spdx).find(|spdx| known == Some(spdx))
 }
 
-/// The header (without comment signs; empty: none) and the file LICENSE. No year: output knows no clock, and a notice
-/// needs none.
+/// The header, without comment signs and possibly empty, and the file LICENSE. They contain no year: output must not
+/// depend on the clock, and a copyright notice needs none.
 pub fn license(license: &License, owner: &str) -> (String, Option<File>) {
     let bundle = match license {
         License::Apache2 => "license/apache2",
@@ -48,7 +48,7 @@ struct Owner<'a> {
     owner: &'a str,
 }
 
-/// `text` as the comment that starts a file of this name; `None` for files without comments.
+/// `text` as the comment at the start of a file with this name; `None` for files without comments.
 pub fn comment(path: &str, text: &str) -> Option<String> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let sign = match name.rsplit_once('.') {
@@ -60,7 +60,7 @@ pub fn comment(path: &str, text: &str) -> Option<String> {
     Some(text.lines().map(|line| format!("{sign} {line}").trim_end().to_owned() + "\n").collect())
 }
 
-/// Takes away `/* … */` with its ` * `, or a `//` or `#` before every line.
+/// Removes `/* … */` with its ` * `, or a `//` or `#` before every line.
 fn without_comment_signs(text: &str) -> String {
     let text = text.trim();
     let lines: Vec<&str> = match text.strip_prefix("/*").and_then(|text| text.strip_suffix("*/")) {

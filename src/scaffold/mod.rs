@@ -1,11 +1,13 @@
-//! Answers → typed contexts → Tera → text. The only module that uses Tera.
+//! Renders the templates of projects: settings become typed contexts, and Tera renders these to text. The only module
+//! that uses Tera.
 //!
-//! `templates/` holds one folder a bundle; below it stands the tree of the generated project, one to one, every file
-//! with `.tera` at its end; `parts` has what several of them include. A kind's bundle touches files that may exist
-//! already: what to insert there is returned as data, which converts to an edit.
+//! `templates/` contains a folder per bundle, with the same tree as in the generated project; all files end in `.tera`,
+//! and `parts` contains text that several of them include. The bundle of a kind changes files that may already exist:
+//! the insertions are returned as data, and converted to edits.
 //!
-//! There is always one folder per group, so projects with one and with several groups have the same layout, and the same kind in two groups is no
-//! special case. One controller serves all versions of a kind. Code that is the same in every project is in `opctl-runtime`, not in a template.
+//! There is always one folder per group, so projects with one and with several groups have the same layout, and the
+//! same kind in two groups is not a special case. One controller serves all versions of a kind. Code that is the same
+//! in every project is in `opctl-runtime`, not in a template.
 
 mod bundle;
 mod layout;
@@ -35,20 +37,20 @@ pub struct File {
     pub text: String,
 }
 
-/// What a kind adds to a project.
+/// The files and insertions of a kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rendered {
-    /// Must be new.
+    /// New files, which must not exist.
     pub files: Vec<File>,
-    /// In the order they have to be made.
+    /// In the order in which they must be made.
     pub insertions: Vec<Insertion>,
 }
 
-/// One narrow change of a file that may exist already.
+/// A narrow change of a file that may already exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Insertion {
     pub path: String,
-    /// What the file starts as where it is absent; `None`: it is there since `init`.
+    /// The initial text of the file if it is missing; `None` if `init` creates it.
     pub base: Option<String>,
     pub what: Inserted,
 }
@@ -57,7 +59,7 @@ pub struct Insertion {
 pub enum Inserted {
     /// `pub mod NAME;`
     Module(String),
-    /// An element of the `vec![…]` that ends a function.
+    /// An element of the `vec![…]` at the end of a function.
     ListItem { function: &'static str, item: String },
     /// A string in the YAML sequence under a top-level key.
     YamlItem { key: &'static str, item: String },
@@ -65,33 +67,34 @@ pub enum Inserted {
     Feature { dependency: &'static str, feature: &'static str },
     /// An argument of the `#[kube(…)]` that declares a version of a kind.
     KubeArgument { kind: Kind, version: Version, argument: &'static str },
-    /// No such argument.
+    /// Removes such an argument.
     NoKubeArgument { kind: Kind, version: Version, argument: &'static str },
 }
 
-/// What the whole project depends on.
+/// The settings of the whole project.
 #[derive(Clone, Debug)]
 pub struct Project {
     pub name: ProjectName,
     pub domain: Domain,
-    /// Watches and is granted one namespace (Role) instead of the cluster (ClusterRole).
+    /// Watches one namespace with a Role, instead of the cluster with a ClusterRole.
     pub namespaced: bool,
-    /// These instead of its own; empty: that.
+    /// The watched namespaces. If empty, the operator's own namespace.
     pub namespaces: Vec<Namespace>,
-    /// The comment that starts every generated source file, without comment signs; empty: none. It is kept in
-    /// `hack/boilerplate.txt`, where later commands find it.
+    /// The comment at the start of every generated source file, without comment signs; may be empty. It is stored in
+    /// `hack/boilerplate.txt`, where later commands read it.
     pub header: String,
-    /// The SPDX expression for Cargo.toml, where one is known.
+    /// The SPDX expression for Cargo.toml, if it is known.
     pub spdx: Option<&'static str>,
-    /// From the project's root to the workspace's root, e.g. `../..`, when it is a member of one.
+    /// The path from the project's root to the root of its workspace, e.g. `../..`; `None` if it is not a member of
+    /// one.
     pub workspace: Option<String>,
-    /// Where its Cargo.toml takes `opctl-runtime` from.
+    /// The dependency on `opctl-runtime` in Cargo.toml.
     pub runtime: RuntimeSource,
     /// The binary of an adopted crate; `None` for a project that opctl scaffolded.
     pub adopted: Option<String>,
-    /// Whether it installs Helm charts.
+    /// The project installs Helm charts.
     pub charts: bool,
-    /// Whether it runs Ansible.
+    /// The project runs Ansible.
     pub ansible: bool,
 }
 
@@ -101,23 +104,23 @@ pub struct Api {
     pub group: Group,
     pub version: Version,
     pub kind: Kind,
-    /// `None`: what kube derives from the kind.
+    /// `None` for the plural that kube derives from the kind.
     pub plural: Option<Plural>,
     pub short_names: Vec<String>,
     pub categories: Vec<String>,
     pub namespaced: bool,
-    /// Set for a type of Kubernetes itself, of another project, or of the adopted crate.
+    /// Set for a type of Kubernetes, of another project, or of the adopted crate.
     pub core: Option<CoreType>,
     pub wiring: Wiring,
-    /// What its controller runs for each object.
+    /// The container that the controller runs for each object.
     pub workload: Option<Workload>,
-    /// The same, if that is a Helm chart.
+    /// The Helm chart that the controller installs for each object.
     pub chart: Option<Chart>,
-    /// The same, if that is an Ansible role or playbook.
+    /// The Ansible role or playbook that the controller runs for each object.
     pub ansible: Option<Ansible>,
-    /// Whether its type is one of `--image`, which has no `suspend`.
+    /// The type was created with `--image`, so it has no `suspend`.
     pub has_image: bool,
-    /// Whether its controller cleans up before an object goes.
+    /// The controller cleans up before an object is deleted.
     pub finalizer: bool,
 }
 
@@ -125,96 +128,97 @@ pub struct Api {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {
     pub image: Image,
-    /// What it listens on, and a Service leads to.
+    /// The port that the container listens on. A Service forwards to it.
     pub port: Option<u16>,
-    /// Instead of the image's entrypoint; empty: none.
+    /// Replaces the image's entrypoint; if empty, the entrypoint is used.
     pub command: Vec<String>,
-    /// By number.
+    /// The numeric user ID.
     pub user: Option<i64>,
 }
 
 /// A Helm chart that is installed for each object of a kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Chart {
-    /// Its name, and that of its folder in `helm-charts`.
+    /// The name of the chart, and of its folder in `helm-charts`.
     pub folder: String,
     #[serde(flatten)]
     pub spec: Spec,
-    /// Of an operator that had these objects before.
+    /// Settings of an earlier operator with these objects.
     pub adopted: Option<Adopted>,
 }
 
-/// The spec of a kind that is made of something else than Rust.
+/// The spec of a kind that is derived from a chart or from Ansible.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Spec {
-    /// Its attributes, each in a line.
+    /// The attributes of the struct, one per line.
     pub attributes: String,
-    /// The fields, as Rust.
+    /// The fields in Rust.
     pub fields: String,
-    /// Their types.
+    /// The types of the fields.
     pub others: String,
-    /// Whether these have a `BTreeMap`.
+    /// These types contain a `BTreeMap`.
     pub has_map: bool,
-    /// Whether these have a `Value`.
+    /// These types contain a `Value`.
     pub has_value: bool,
-    /// What follows `spec:` in the sample.
+    /// The text after `spec:` in the sample.
     pub sample: String,
     /// Objects without a spec are valid.
     pub is_optional: bool,
     /// The type has fields of an existing CRD.
     pub has_crd: bool,
-    /// Arguments of `#[kube(…)]` instead of the columns that opctl scaffolds; empty: none.
+    /// Arguments of `#[kube(…)]` that replace the scaffolded columns; may be empty.
     pub columns: Vec<String>,
 }
 
 /// An Ansible role or playbook that runs for each object of a kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Ansible {
-    /// The name of a role; the one that a new playbook runs, if there is a playbook.
+    /// The name of the role. If there is also a playbook, a new playbook runs this role.
     pub role: Option<String>,
-    /// The path of a playbook from the project's folder.
+    /// The path of the playbook, relative to the project's folder.
     pub playbook: Option<String>,
     #[serde(flatten)]
     pub spec: Spec,
-    /// Of an operator that had these objects before.
+    /// Settings of an earlier operator with these objects.
     pub watch: Option<Watch>,
 }
 
 impl Ansible {
-    /// What it runs, from the project's folder; a role of a collection is not there.
+    /// The path of the playbook or role, relative to the project's folder; `None` for a role of a collection, which is
+    /// not in the project.
     fn path(&self) -> Option<String> {
         let role = self.role.as_ref().filter(|name| !name.contains('.'));
         self.playbook.clone().or(role.map(|name| format!("roles/{name}")))
     }
 }
 
-/// How a controller runs Ansible, where that differs from the defaults.
+/// The non-default settings with which a controller runs Ansible.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Watch {
-    /// The calls that say so, as rustfmt writes them.
+    /// The builder calls for these settings, formatted as by rustfmt.
     pub calls: Vec<String>,
-    /// Markers for rules of the earlier operator's role that were not derived from tasks.
+    /// Markers for the permissions of the earlier operator's role that were not derived from tasks.
     pub markers: Vec<String>,
-    /// Whether they use these.
+    /// These calls use `Duration`; the following fields are for other imports.
     pub has_duration: bool,
     pub has_watcher: bool,
     pub has_finalizer: bool,
     pub has_json: bool,
 }
 
-/// How a controller goes on with the objects and the releases of another operator.
+/// The settings with which a controller takes over the objects and releases of another operator.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Adopted {
     pub finalizer: &'static str,
-    /// In milliseconds.
+    /// The time between two reconciles, in milliseconds.
     pub period: Option<u64>,
-    /// As in `kubectl --selector`.
+    /// The label selector, as for `kubectl --selector`.
     pub selector: Option<String>,
-    /// The calls that say so, as rustfmt writes them.
+    /// The builder calls for these settings, formatted as by rustfmt.
     calls: Vec<String>,
 }
 
-/// `period` is in milliseconds.
+/// The builder call for a period in milliseconds.
 pub fn period_call(period: u64) -> String {
     match period % 1000 {
         0 => format!(".period(Duration::from_secs({}))", period / 1000),
@@ -222,13 +226,13 @@ pub fn period_call(period: u64) -> String {
     }
 }
 
-/// `selector` is as in `kubectl --selector`.
+/// The builder call for a label selector, as for `kubectl --selector`.
 pub fn selector_call(selector: &str) -> String {
     format!(".config(watcher::Config::default().labels({selector:?}))")
 }
 
 impl Adopted {
-    /// `method` sets a value at a path.
+    /// `method` is the builder method that sets a value at a path.
     pub fn new(
         finalizer: &'static str,
         period: Option<u64>,
@@ -239,7 +243,7 @@ impl Adopted {
         let period_call = period.map(period_call);
         let selector_call = selector.as_deref().map(selector_call);
         let set_calls = set.iter().map(|(path, value)| match format!(".{method}({path:?}, {value:?})") {
-            // Of 100 columns, the call is indented by 8.
+            // The call is indented by 8 of 100 columns.
             line if line.chars().count() <= 92 => line,
             _ => format!(".{method}(\n            {path:?},\n            {value:?},\n        )"),
         });
@@ -249,18 +253,18 @@ impl Adopted {
     }
 }
 
-/// A type that opctl did not scaffold: of Kubernetes itself, as k8s-openapi has it, of another project, or of the adopted crate. It can get
-/// controllers and webhooks.
+/// A type that opctl did not scaffold: of Kubernetes, as in k8s-openapi, of another project, or of the adopted crate.
+/// It can have controllers and webhooks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoreType {
-    /// The group as the API server knows it: empty for `core`, `networking.k8s.io`.
+    /// The group in the API: `networking.k8s.io`; empty for `core`.
     pub group: String,
-    /// `k8s_openapi::api::networking::v1::Ingress`
+    /// The path of the Rust type, e.g. `k8s_openapi::api::networking::v1::Ingress`.
     pub rust_path: String,
 }
 
 impl Api {
-    /// The group as the API server knows it: `cache.example.com`; empty for `core`.
+    /// The group in the API: `cache.example.com`; empty for `core`.
     pub fn api_group(&self, project: &Project) -> String {
         match &self.core {
             Some(core) => core.group.clone(),
@@ -280,28 +284,28 @@ impl Api {
         }
     }
 
-    /// The Rust module of a type of the project itself: `crate::api::cache::v1alpha1::memcached`.
+    /// The Rust module of a type of the project: `crate::api::cache::v1alpha1::memcached`.
     fn types_module(&self) -> String {
         format!("crate::api::{}::{}::{}", self.group.module(), self.version, self.kind.module())
     }
 
-    /// Where that stands: `src/api/cache/v1alpha1/memcached.rs`.
+    /// The file of that module: `src/api/cache/v1alpha1/memcached.rs`.
     pub fn types_file(&self) -> String {
         format!("src/api/{}/{}/{}.rs", self.group.module(), self.version, self.kind.module())
     }
 
-    /// What `all` in `src/api/mod.rs` lists: `cache::v1alpha1::memcached::Memcached::crd()`.
+    /// The item of the list in `src/api/mod.rs`: `cache::v1alpha1::memcached::Memcached::crd()`.
     pub fn crd_item(&self) -> String {
         let Self { group, version, kind, .. } = self;
         format!("{}::{version}::{}::{}::crd()", group.module(), kind.module(), kind.type_name())
     }
 
-    /// What `all` in `src/controller/mod.rs` lists: `cache::memcached::controller()`.
+    /// The item of the list in `src/controller/mod.rs`: `cache::memcached::controller()`.
     pub fn controller_item(&self) -> String {
         format!("{}::{}::controller()", self.group.module(), self.wiring.module(&self.kind))
     }
 
-    /// What a controller that cleans up puts on an object: each one its own.
+    /// The finalizer that a controller sets. Each controller has its own.
     pub fn finalizer(&self, project: &Project) -> String {
         let name = self.wiring.name.as_ref().map_or(project.name.as_str(), |name| name.as_str());
         format!("{}/{name}", project.domain)
@@ -313,7 +317,7 @@ impl Api {
     }
 }
 
-/// The option for which the files of a kind import another type of the same name, so that they would not compile.
+/// The option whose files import a type with the name of the kind, so that they would not compile.
 pub fn option_that_imports(api: &Api) -> Option<&'static str> {
     let imported: [(bool, &str, &[&str]); 4] = [
         (api.workload.is_some(), "--image", &["BTreeMap", "Calls", "IntOrString", "LabelSelector", "ObjectMeta"]),
@@ -329,8 +333,8 @@ pub fn option_that_imports(api: &Api) -> Option<&'static str> {
     imported.into_iter().find(imports).map(|(_, option, _)| option)
 }
 
-/// Everything that does not depend on a kind, but for PROJECT, LICENSE and what is generated below `config`. An adopted crate need not have
-/// all of it.
+/// The files that do not depend on a kind, except for PROJECT, LICENSE and generated files below `config`. An adopted
+/// crate need not contain all of them.
 pub fn init(project: &Project) -> Vec<File> {
     let context = ProjectContext::new(project);
     if project.adopted.is_some() {
@@ -338,12 +342,14 @@ pub fn init(project: &Project) -> Vec<File> {
     }
     let mut files = bundle::render("project", &context, &[]);
     if project.workspace.is_none() {
-        // A member has its workspace's format, and the host of a repository reads workflows at the root only.
+        // The workspace determines the format of its members, and the host of a repository reads workflows only at the
+        // root.
         files.extend(bundle::render("standalone", &context, &[]));
     }
     let mut files: Vec<File> = files.into_iter().map(|file| finish(project, file)).collect();
     if project.workspace.is_some() {
-        // The context of the image is the workspace's root, where this file is not looked for under its usual name.
+        // The build context is the workspace's root. Builders search for the usual name only there, but for this name
+        // beside the Dockerfile.
         let ignore = files.iter_mut().find(|file| file.path == ".dockerignore").expect("the bundle has it");
         ignore.path = "Dockerfile.dockerignore".into();
     }
@@ -354,7 +360,8 @@ pub fn init(project: &Project) -> Vec<File> {
     files
 }
 
-/// What has the metrics use certificates of cert-manager, and Prometheus verify them. Webhooks follow: [`webhook::Server`].
+/// The insertions that make the metrics use certificates of cert-manager, and Prometheus verify them. For webhooks, see
+/// [`webhook::Server`].
 pub fn cert_manager() -> [Insertion; 2] {
     let list = |path: &str, item: &str| {
         let what = Inserted::YamlItem { key: "components", item: item.into() };
@@ -363,11 +370,11 @@ pub fn cert_manager() -> [Insertion; 2] {
     [list("default", "../certmanager"), list("prometheus", "../certmanager/monitor")]
 }
 
-/// The types of one version of a kind, and a sample.
+/// The types of a version of a kind, and a sample.
 ///
 /// # Panics
 ///
-/// For a type of Kubernetes itself, which has its types already.
+/// For a built-in kind of Kubernetes, which already has types.
 pub fn api(project: &Project, api: &Api) -> Rendered {
     assert!(api.core.is_none(), "the types of {} are Kubernetes' own", api.kind);
     let (group, version, kind) = (api.group.module(), api.version.to_string(), api.kind.module());
@@ -391,7 +398,7 @@ pub fn api(project: &Project, api: &Api) -> Rendered {
     )
 }
 
-/// The types of a kind of another project, as `types` has them.
+/// The types of a kind of another project. `types` is their source.
 pub fn external(project: &Project, api: &Api, types: &str) -> Rendered {
     let (group, version, kind) = (api.group.module(), api.version.to_string(), api.kind.module());
     let what = [
@@ -404,7 +411,7 @@ pub fn external(project: &Project, api: &Api, types: &str) -> Rendered {
     rendered("external", project, &[("_group_", &group), ("_version_", &version), ("_kind_", &kind)], &context, what)
 }
 
-/// The controller of a kind: one for all its versions, which works with the version given here.
+/// The controller of a kind. It serves all versions, and uses the version of `api`.
 pub fn controller(project: &Project, api: &Api) -> Rendered {
     let bundle = match (&api.core, &api.workload, &api.chart, &api.ansible) {
         (Some(_), _, _, Some(_)) => "ansible-controller",
@@ -427,13 +434,14 @@ pub fn controller(project: &Project, api: &Api) -> Rendered {
         ],
     );
     if api.core.is_some() {
-        // There is no sample that the test could wait for.
+        // There is no sample for the test.
         rendered.files.retain(|file| !file.path.starts_with("molecule/"));
     }
     rendered
 }
 
-/// What a project needs once to install Helm charts, beside what [`init`] makes of [`Project::charts`].
+/// The parts that a project needs once to install Helm charts, in addition to those of [`init`] with
+/// [`Project::charts`].
 pub fn helm(project: &Project) -> Rendered {
     let what = [
         ("config/default/kustomization.yaml".into(), Inserted::YamlItem { key: "components", item: "../helm".into() }),
@@ -442,7 +450,7 @@ pub fn helm(project: &Project) -> Rendered {
     rendered("helm", project, &[], &ProjectContext::new(project), what)
 }
 
-/// The same for Ansible and [`Project::ansible`].
+/// The parts that a project needs once to run Ansible, in addition to those of [`init`] with [`Project::ansible`].
 pub fn ansible(project: &Project) -> Rendered {
     let what = [
         (
@@ -454,7 +462,7 @@ pub fn ansible(project: &Project) -> Rendered {
     rendered("ansible", project, &[], &ProjectContext::new(project), what)
 }
 
-/// The environment of an operator that was imported, as a component of config/default.
+/// The environment variables of an imported operator, as a component of config/default.
 pub fn environment(patch: &str) -> Rendered {
     const KUSTOMIZATION: &str = "# The environment of the operator that this one was imported from.\n\
                                  apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches:\n  - path: manager.yaml\n";
@@ -469,23 +477,23 @@ pub fn environment(patch: &str) -> Rendered {
     }
 }
 
-/// A new role, as [`Ansible::role`] has it.
+/// The files of a new role, see [`Ansible::role`].
 pub fn role(project: &Project, api: &Api, name: &str) -> Vec<File> {
     files("ansible-role", project, &[("_role_", name)], &ApiContext::new(project, api))
 }
 
-/// A new playbook, as [`Ansible::playbook`] has it.
+/// The files of a new playbook, see [`Ansible::playbook`].
 pub fn playbook(project: &Project, api: &Api, path: &str) -> Vec<File> {
     let path = path.trim_start_matches("playbooks/");
     files("ansible-playbook", project, &[("_playbook_", path)], &ApiContext::new(project, api))
 }
 
-/// What the permissions of a kind's chart, role or playbook are in.
+/// The path of the generated file with the permissions of a kind's chart, role or playbook.
 pub fn generated_permissions(api: &Api) -> String {
     format!("src/controller/{}/{}/permissions.rs", api.group.module(), api.kind.module())
 }
 
-/// Renders the bundle of a kind, and says where its parts are listed.
+/// Renders the bundle of a kind, and adds the insertions that list its parts.
 fn rendered<const N: usize>(
     bundle: &str,
     project: &Project,
@@ -509,7 +517,8 @@ impl From<(String, Inserted)> for Insertion {
 }
 
 impl Rendered {
-    /// Files that something is inserted in are what they start as: other kinds may have made them.
+    /// Turns files with insertions into the initial texts of these insertions, because other kinds may already have
+    /// created them.
     fn settled(mut self) -> Self {
         for insertion in &mut self.insertions {
             let file = self.files.iter().find(|file| file.path == insertion.path);
@@ -520,7 +529,7 @@ impl Rendered {
     }
 }
 
-/// Long lines broken, the header at the top.
+/// Formats a file, and adds the header.
 fn finish(project: &Project, file: File) -> File {
     let File { path, mut text } = file;
     if path.ends_with(".rs") {
@@ -530,7 +539,7 @@ fn finish(project: &Project, file: File) -> File {
     if !project.header.is_empty()
         && let Some(comment) = license::comment(&path, &project.header)
     {
-        // `#!` must be the first line.
+        // `#!` must remain the first line.
         let body = if text.starts_with("#!") { text.find('\n').map_or(text.len(), |end| end + 1) } else { 0 };
         text.insert_str(body, &format!("{comment}\n"));
     }
@@ -543,16 +552,17 @@ struct ProjectContext {
     crate_name: String,
     domain: String,
     namespaced: bool,
-    /// Empty where there are none, with commas between them.
+    /// The namespaces, separated by commas; may be empty.
     namespaces: String,
     spdx: Option<&'static str>,
     workspace: Option<String>,
-    /// The names of the binaries: those of the members of a workspace have one folder, so they begin with the project's.
+    /// The names of the binaries. Members of a workspace share a folder for binaries, so their names begin with the
+    /// project's.
     manager: String,
     crdgen: String,
-    /// What Cargo.toml says of `opctl-runtime` besides features: `version = "5.0.0", path = "runtime"`.
+    /// The keys of the dependency on `opctl-runtime`, except for features: `version = "5.0.0", path = "runtime"`.
     runtime: String,
-    /// The folder of the vendored copy, from the project's.
+    /// The folder of the vendored copy, relative to the project's folder.
     vendored: Option<String>,
     charts: bool,
     ansible: bool,
@@ -592,46 +602,46 @@ impl ProjectContext {
 
 #[derive(Serialize)]
 struct ApiContext<'a> {
-    /// The project's.
+    /// The name of the project.
     name: &'a str,
     group: &'a str,
     group_module: String,
-    /// As the API server knows it.
+    /// The group in the API.
     api_group: String,
-    /// As an RBAC marker says it: `core` for the core group.
+    /// The group in RBAC markers: `core` for the core group.
     rbac_group: String,
     version: &'a str,
     kind: &'a str,
-    /// The Rust type, which has the kind's name unless that is taken.
+    /// The Rust type. It has the name of the kind, unless that name is taken.
     r#type: String,
-    /// Before the kind, in a sentence.
+    /// The indefinite article of the kind.
     article: &'static str,
     module: String,
     conversion_module: String,
     singular: String,
     plural: Plural,
-    /// Whether the plural has to be said, because kube would derive another, or (of `Y`) none.
+    /// The plural must be specified, because kube derives another one, or fails (for `Y`).
     plural_differs: bool,
     /// `<plural>.<group>`
     resource: String,
     short_names: &'a [String],
     categories: &'a [String],
     namespaced: bool,
-    /// Of a type of Kubernetes itself, or of another project.
+    /// The path of a type of Kubernetes or of another project.
     rust_path: Option<&'a str>,
-    /// Of another project, where they are made from its CRD.
+    /// The source of the types of another project, if they are generated from its CRD.
     types: &'a str,
     #[serde(flatten)]
     wiring: WiringContext<'a>,
     workload: Option<WorkloadContext<'a>>,
     chart: Option<&'a Chart>,
     ansible: Option<&'a Ansible>,
-    /// What that runs, if it is in the project.
+    /// The path of the playbook or role, if it is in the project.
     ansible_path: Option<String>,
     /// The Rust module of the kind's own types.
     types_module: String,
     has_image: bool,
-    /// The finalizer that the controller sets, if it cleans up: one of the project's, `example.com/memcached-operator`.
+    /// The finalizer that the controller sets, if it cleans up: `example.com/memcached-operator` by default.
     finalizer: Option<String>,
 }
 
@@ -675,7 +685,7 @@ impl<'a> ApiContext<'a> {
 struct WorkloadContext<'a> {
     image: &'a str,
     port: Option<u16>,
-    /// As Rust writes them, with quotes.
+    /// As Rust string literals.
     command: Vec<String>,
     user: Option<i64>,
 }

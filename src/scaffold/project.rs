@@ -1,4 +1,4 @@
-//! PROJECT and its entries → the data of templates; what templates insert → edits.
+//! Converts PROJECT and its entries to the data of templates, and insertions to edits.
 
 use super::{Api, CoreType, Inserted, Project, RuntimeSource, Wiring};
 use opctl_edit::Edit;
@@ -10,7 +10,7 @@ use opctl_model::project::{Manifest, Origin, ProjectFile, ReadError, Resource, T
 pub const BOILERPLATE: &str = "hack/boilerplate.txt";
 
 impl Project {
-    /// A project with neither charts nor Ansible.
+    /// A project without charts and Ansible.
     pub fn of(file: &ProjectFile, tree: &Tree) -> Result<Self, ReadError> {
         Ok(Self {
             name: file.name.clone(),
@@ -34,7 +34,7 @@ fn binary(tree: &Tree) -> Result<String, ReadError> {
     Ok(manifest.as_ref().and_then(Manifest::default_run).unwrap_or_default().to_owned())
 }
 
-/// A version of a kind as templates know it.
+/// A version of a kind, as data for the templates.
 pub fn api_of_resource(resource: &Resource) -> Api {
     let builtin = match resource.origin {
         Origin::Kubernetes => Builtin::find(resource.group.as_str(), resource.version.as_str(), resource.kind.as_str()),
@@ -51,7 +51,7 @@ pub fn api_of_resource(resource: &Resource) -> Api {
         kind: resource.kind.clone(),
         plural: match builtin {
             Some(builtin) => Some(Plural::parse(builtin.plural).expect("the plurals of Kubernetes are legal")),
-            // kube-derive panics when it looks for the letter before the `y` of `Y`.
+            // kube-derive panics for the kind `Y`, because it reads the letter before the `y`.
             None if resource.kind.as_str() == "Y" => Some(resource.plural.clone().unwrap_or(resource.kind.plural())),
             None => resource.plural.clone(),
         },

@@ -2,27 +2,27 @@
 
 use std::iter;
 
-/// A change of the templates that projects should get.
+/// A change of the templates that existing projects should get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reason {
     pub revision: u32,
-    /// The file or folder from the project's folder; `.`: many.
+    /// The file or folder, relative to the project's folder; `.` for many files.
     pub path: &'static str,
-    /// The path that the file had before.
+    /// The previous path of the file.
     pub from: Option<&'static str>,
-    /// Whether the file is no longer part of a project.
+    /// The file is no longer part of a project.
     pub is_dropped: bool,
-    /// What it is good for.
+    /// The reason for the change.
     pub why: &'static str,
 }
 
 static CHANGES: &str = include_str!("../../templates/CHANGES");
 
-/// All of them, newest first.
+/// All changes, newest first.
 ///
 /// # Panics
 ///
-/// If the list has a line of another form; a test reads it.
+/// If a line of the list has a different format. A test reads the list.
 pub fn reasons() -> impl Iterator<Item = Reason> {
     let mut lines = CHANGES.lines().skip_while(|line| !line.starts_with("digest ")).skip(2);
     iter::from_fn(move || {
@@ -35,13 +35,13 @@ pub fn reasons() -> impl Iterator<Item = Reason> {
     })
 }
 
-/// The newest one.
+/// The newest revision.
 pub fn newest() -> u32 {
     reasons().map(|reason| reason.revision).max().expect("there is a first revision")
 }
 
 impl Reason {
-    /// Whether the change is about this file.
+    /// `true` if the change affects this file.
     pub fn is_about(&self, path: &str) -> bool {
         self.path == "." || path.strip_prefix(self.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }

@@ -1,7 +1,7 @@
-//! The crate `opctl-runtime` as a project gets it: the files of `crates/runtime`, without its tests.
+//! The crate `opctl-runtime` as it is copied to projects: the files of `crates/runtime`, without tests.
 //!
-//! `templates/runtime` consists of links to that crate. Cargo leaves the crate itself out of opctl's archive, for it is a
-//! package of its own, but it follows the links. So every opctl carries the runtime that it was released with.
+//! `templates/runtime` contains links to that crate. Cargo excludes the crate from opctl's package, because it is a
+//! package of its own, but follows the links. So every opctl contains the runtime of its release.
 
 use std::sync::LazyLock;
 
@@ -17,17 +17,17 @@ use opctl_model::versions::Release;
 #[derive(Debug)]
 pub struct Runtime {
     pub version: String,
-    /// By their paths from the folder of the crate, sorted.
+    /// By path relative to the crate's folder, sorted.
     pub files: Vec<File>,
 }
 
-/// What Cargo.toml says of the runtime besides features.
+/// The dependency on the runtime in Cargo.toml, except for features.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuntimeSource {
     pub version: String,
-    /// From the project's folder; `None`: the registry.
+    /// The path relative to the project's folder; `None` for the registry.
     pub path: Option<String>,
-    /// Whether opctl wrote what is there.
+    /// opctl wrote the copy in this folder.
     pub is_vendored: bool,
 }
 
@@ -37,7 +37,7 @@ impl Runtime {
     /// The folder of the vendored copy.
     pub const FOLDER: &str = "runtime";
 
-    /// The release of kube that it is compiled with.
+    /// The major version of kube that the runtime depends on.
     pub fn kube() -> &'static str {
         Self::embedded().version.split('.').next().expect("a version has a major part")
     }
@@ -47,7 +47,7 @@ impl Runtime {
         &EMBEDDED
     }
 
-    /// The embedded runtime as a tree, for projects that take it from the registry.
+    /// The embedded runtime as a tree, for projects that use it from the registry.
     pub fn carried() -> Carried {
         let Self { version, files } = Self::embedded();
         let mut tree = Tree::default();
@@ -61,7 +61,7 @@ impl Runtime {
         let mut of_tests: Vec<String> = Vec::new();
         for (path, text) in bundle::verbatim("runtime") {
             let (path, text) = match path {
-                // Under its own name, it would make the folder a package that cargo leaves out of opctl's archive.
+                // Named Cargo.toml, it would make the folder a package that cargo excludes from opctl's package.
                 "manifest.toml" => {
                     let manifest;
                     (version, manifest) = vendored_manifest(text);
@@ -90,7 +90,7 @@ impl Runtime {
 /// The runtime in a folder of a project.
 pub struct RuntimeCopy {
     pub version: String,
-    /// The list of checksums; without one, the copy is the user's.
+    /// The list of checksums. A copy without one belongs to the user.
     pub sums: Option<String>,
 }
 
@@ -101,12 +101,13 @@ impl RuntimeCopy {
         Ok(Some(Self { version: version.into(), sums: tree.read(&join(folder, SUMS))? }))
     }
 
-    /// True if it is newer than the embedded runtime.
+    /// `true` if the copy is newer than the embedded runtime.
     pub fn is_newer(&self) -> bool {
         Release::parse(&self.version) > Release::parse(&Runtime::embedded().version)
     }
 
-    /// Plans to replace the copy in a folder by the embedded runtime. `sums` are the checksums of the copy, if there is one.
+    /// Plans the replacement of the copy in a folder with the embedded runtime. `sums` are the checksums of the copy,
+    /// if there are any.
     pub fn update(plan: &mut Plan, folder: &str, sums: Option<&str>) {
         let files = &Runtime::embedded().files;
         let files: Vec<(&str, &str)> = files.iter().map(|file| (file.path.as_str(), file.text.as_str())).collect();
@@ -115,7 +116,7 @@ impl RuntimeCopy {
 }
 
 impl RuntimeSource {
-    /// `version = "5.0.0", path = "runtime"`
+    /// `version = "5.0.0", path = "runtime"`.
     pub(super) fn keys(&self) -> String {
         let version = format!("version = \"{}\"", self.version);
         match &self.path {
@@ -131,7 +132,7 @@ const HEADER: &str = "\
 
 ";
 
-/// The version, and Cargo.toml without what only the repository of opctl and the registry need.
+/// The version, and Cargo.toml without keys that only opctl's repository and the registry need.
 fn vendored_manifest(text: &str) -> (String, String) {
     let mut document: DocumentMut = text.parse().expect("cargo has read this Cargo.toml");
     let tables = document.as_table_mut();
@@ -150,8 +151,8 @@ fn vendored_manifest(text: &str) -> (String, String) {
     (version.to_owned(), format!("{HEADER}{}", document.to_string().trim_start()))
 }
 
-/// A file that rustfmt has formatted without its `#[cfg(test)]` items, and those modules among them that are files. Such an
-/// item ends with the next line that is not indented and ends in `;` or `}`.
+/// The text of a file without its `#[cfg(test)]` items, and the removed modules that are files. The text is formatted
+/// by rustfmt, so an item ends with the next line that is not indented and ends in `;` or `}`.
 fn without_tests(text: &str) -> (String, Vec<&str>) {
     let (mut kept, mut modules): (Vec<&str>, Vec<&str>) = Default::default();
     let mut lines = text.lines().peekable();
@@ -163,7 +164,7 @@ fn without_tests(text: &str) -> (String, Vec<&str>) {
         let last = lines.find(|line| !line.starts_with(' ') && line.ends_with([';', '}'])).unwrap_or_default();
         let module = last.strip_suffix(';').and_then(|line| Some(line.split_once("mod ")?.1));
         modules.extend(module.filter(|name| name.chars().all(|c| c.is_alphanumeric() || c == '_')));
-        // No two empty lines, and none at the end.
+        // Avoids consecutive empty lines, and one at the end.
         if kept.last().is_some_and(|last| last.is_empty()) && lines.peek().is_none_or(|next| next.is_empty()) {
             kept.pop();
         }
@@ -185,7 +186,7 @@ mod tests {
         assert_eq!(without_tests("struct A;\n"), ("struct A;\n".into(), Vec::new()));
     }
 
-    /// What is left of each file is what a compiler would leave of it, and the modules that it names are there.
+    /// Each file equals what the compiler sees of the original without tests, and all modules exist.
     #[test]
     fn every_file_is_that_of_the_crate_without_tests() {
         let is_test = |item: &Item| {
@@ -236,7 +237,7 @@ mod tests {
         let manifest: DocumentMut = runtime.files[0].text.parse().unwrap();
         assert_eq!(manifest["package"]["name"].as_str(), Some(Runtime::PACKAGE));
         assert_eq!(manifest["package"]["version"].as_str(), Some(runtime.version.as_str()));
-        // Of a workspace, nothing could be inherited in a project.
+        // A project has no workspace whose keys could be inherited.
         assert!(!runtime.files[0].text.contains("workspace"), "{}", runtime.files[0].text);
         assert!(!runtime.files[0].text.contains("path = "), "{}", runtime.files[0].text);
     }

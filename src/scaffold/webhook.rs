@@ -1,4 +1,4 @@
-//! What the API server asks of an operator: the server, once for a project, and a file for each webhook of a kind.
+//! The webhooks of an operator: the server, once per project, and a file for each webhook of a kind.
 
 use serde::Serialize;
 use serde_json::json;
@@ -7,17 +7,17 @@ use super::wiring::import;
 use super::{Api, ApiContext, Inserted, Project, Rendered, files};
 use opctl_model::names::{Namespace, Version};
 
-/// A webhook that answers an AdmissionReview.
+/// The type of an admission webhook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Admission {
-    /// Fills in what an object does not say.
+    /// Sets defaults for fields.
     Defaulting,
-    /// Judges whether it may be stored.
+    /// Accepts or rejects objects.
     Validation,
 }
 
 impl Admission {
-    /// The bundle, and the Rust module.
+    /// The name of the bundle, and of the Rust module.
     pub fn module(self) -> &'static str {
         match self {
             Self::Defaulting => "defaulting",
@@ -25,7 +25,8 @@ impl Admission {
         }
     }
 
-    /// The path that kubebuilder gives it: `/mutate-cache-example-com-v1-memcached`; of the core group `/mutate--v1-pod`.
+    /// The default path, as in kubebuilder: `/mutate-cache-example-com-v1-memcached`; for the core group
+    /// `/mutate--v1-pod`.
     pub fn path(self, project: &Project, api: &Api) -> String {
         let verb = match self {
             Self::Defaulting => "mutate",
@@ -36,41 +37,41 @@ impl Admission {
     }
 }
 
-/// What to make for a kind.
+/// The webhooks to scaffold for a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhooks {
-    /// The server too, which a project has once.
+    /// The server, if the project does not have one yet.
     pub server: Option<Server>,
-    /// With their paths.
+    /// Admission webhooks with their paths.
     pub admissions: Vec<(Admission, String)>,
-    /// The versions that are converted to this one.
+    /// The versions that are converted to and from this one.
     pub conversion: Option<Vec<Version>>,
 }
 
-/// Where the webhooks of a project are listed.
+/// The file that lists the webhooks of a project.
 pub const LIST: &str = "src/webhook/mod.rs";
 
-/// Where all conversions are served.
+/// The path of all conversion webhooks.
 pub const CONVERT: &str = "/convert";
 
-/// Where a webhook of a kind answers.
+/// The file of a webhook of a kind.
 pub fn file(api: &Api, module: &str) -> String {
     format!("src/webhook/{}/{}/{}/{module}.rs", api.group.module(), api.version, api.kind.module())
 }
 
-/// Where a version of a kind is converted, to the one that is stored and back.
+/// The file that converts a version of a kind to and from the stored version.
 pub fn conversion_file(kind: &Api, spoke: &Version) -> String {
     format!("src/api/{}/{spoke}/{}.rs", kind.group.module(), kind.kind.conversion_module())
 }
 
-/// Whose certificate it shows. Those of cert-manager need [`super::cert_manager`], too.
+/// The origin of the server's certificate. For cert-manager, [`super::cert_manager`] is required as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Server {
     OwnCertificate,
     CertManager,
 }
 
-/// All of it, for one version of a kind.
+/// Renders the webhooks of a version of a kind.
 pub fn webhooks(project: &Project, api: &Api, wanted: &Webhooks) -> Rendered {
     let mut rendered = Rendered::default();
     if let Some(server) = wanted.server {
@@ -85,14 +86,14 @@ pub fn webhooks(project: &Project, api: &Api, wanted: &Webhooks) -> Rendered {
     rendered.settled()
 }
 
-/// The server alone.
+/// Renders the server alone.
 pub fn server(project: &Project, server: Server) -> Rendered {
     let mut rendered = Rendered::default();
     add_server(&mut rendered, project, server);
     rendered
 }
 
-/// The server, and what brings the API server to it.
+/// Adds the server, and the manifests that connect the API server to it.
 fn add_server(rendered: &mut Rendered, project: &Project, server: Server) {
     let by_cert_manager = server == Server::CertManager;
     let context = ServerContext { by_cert_manager, ..ServerContext::new(project) };
@@ -119,7 +120,7 @@ fn add_admission(rendered: &mut Rendered, project: &Project, api: &Api, admissio
     rendered.insertions.push((LIST.to_owned(), Inserted::ListItem { function: "all", item }).into());
 }
 
-/// The hub's part, and that of each spoke.
+/// Adds the conversions of the hub and of each spoke.
 fn add_conversion(rendered: &mut Rendered, project: &Project, hub: &Api, spokes: &[Version]) {
     let context = ApiContext::new(project, hub);
     let path_of_it = add_module(rendered, project, hub, "conversion-hub", "conversion", &context);
@@ -147,7 +148,7 @@ fn add_conversion(rendered: &mut Rendered, project: &Project, hub: &Api, spokes:
     }
 }
 
-/// Adds a bundle that is a module of a kind's webhooks; gives its path below `webhook`.
+/// Adds a bundle that is a module of a kind's webhooks. Returns the path of the module below `webhook`.
 fn add_module(
     rendered: &mut Rendered,
     project: &Project,
@@ -159,7 +160,7 @@ fn add_module(
     let (group, version, kind) = (api.group.module(), api.version.as_str(), api.kind.module());
     let placeholders = [("_group_", group.as_str()), ("_version_", version), ("_kind_", &kind)];
     rendered.files.extend(files(bundle, project, &placeholders, context));
-    // The same each time, and each the base of an insertion: the first counts.
+    // These files are the same for each webhook of a kind, and initial texts of insertions: the first one is used.
     rendered.files.extend(files("webhook-folders", project, &placeholders, &ApiContext::new(project, api)));
     let mut folder = "src/webhook".to_owned();
     for inner in [&group, version, &kind, module] {
@@ -186,7 +187,7 @@ impl<'a> ServerContext<'a> {
 struct SpokeContext<'a> {
     #[serde(flatten)]
     api: ApiContext<'a>,
-    /// The version that is stored.
+    /// The stored version.
     hub: &'a str,
 }
 
@@ -195,15 +196,15 @@ struct WebhookContext<'a> {
     #[serde(flatten)]
     api: ApiContext<'a>,
     path: &'a str,
-    /// What `use` says to have the type.
+    /// The path in the `use` of the type.
     import: String,
-    /// Whether that stands among those of other crates.
+    /// This `use` belongs to those of other crates.
     import_first: bool,
-    /// Not that of something else that the file imports.
+    /// The name of the type in the file, which differs from all other imported names.
     name_of_type: String,
-    /// Its name in the configuration, but for the letter that says which one it is.
+    /// The name of the webhook in its configuration, without the first letter, which distinguishes the admissions.
     webhook: String,
-    /// The end of the marker: in which namespaces it is asked.
+    /// The end of the marker, which selects the namespaces of the objects.
     selector: String,
 }
 
@@ -232,8 +233,9 @@ impl<'a> WebhookContext<'a> {
     }
 }
 
-/// An operator for some namespaces is not asked about others. One that is asked about kinds of others is not asked where it and
-/// the cluster itself live: nothing of these could start while the operator does not answer.
+/// An operator with restricted namespaces receives no requests for other ones. A webhook for built-in or external kinds
+/// receives no requests for the namespaces of the operator and of the cluster's system: nothing there could start while
+/// the operator does not respond.
 fn selector(project: &Project, api: &Api) -> String {
     if !api.namespaced {
         return String::new();

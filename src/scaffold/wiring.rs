@@ -1,4 +1,4 @@
-//! What a controller is called, and which kinds it watches beside its own → the names in its file.
+//! The name of a controller and the kinds that it watches in addition to its own, as names in its file.
 
 use std::collections::BTreeSet;
 
@@ -10,25 +10,25 @@ use opctl_model::names::{ControllerName, Kind, Plural};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wiring {
-    /// `None`: the controller is called after its kind, and tells in `Ready` how far it is.
+    /// `None` for the controller that is named after its kind, and reports its progress in the condition `Ready`.
     pub name: Option<ControllerName>,
-    /// Kinds whose objects it makes.
+    /// Kinds of objects that the controller creates.
     pub owns: Vec<Related>,
-    /// Kinds whose objects name those of its own.
+    /// Kinds whose objects refer to objects of the controller's kind.
     pub watches: Vec<Related>,
 }
 
-/// A kind that a controller watches beside its own.
+/// A kind that a controller watches in addition to its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Related {
-    /// `k8s_openapi::api::core::v1::ConfigMap`
+    /// The path of the Rust type, e.g. `k8s_openapi::api::core::v1::ConfigMap`.
     pub rust_path: String,
     pub kind: Kind,
-    /// As an RBAC marker says it: `core` for the core group.
+    /// The group in RBAC markers: `core` for the core group.
     pub group: String,
     pub plural: Plural,
     pub namespaced: bool,
-    /// Whether an object with nothing but a name is legal and does no harm, so that the scaffold can make one.
+    /// An object with only a name is valid and has no side effects, so the scaffold can create one.
     pub is_bare: bool,
 }
 
@@ -41,32 +41,32 @@ impl Wiring {
 
 #[derive(Serialize)]
 pub struct WiringContext<'a> {
-    /// As probes, metrics and logs show it.
+    /// The name in probes, metrics and logs.
     controller: String,
-    /// Whether it is one of several, and has a condition and a field manager of its own.
+    /// The controller is one of several, and has its own condition and field manager.
     named: bool,
-    /// The type of the condition that tells how far it is.
+    /// The type of the condition that reports the controller's progress.
     condition: String,
-    /// What `use` says to have the types: of other crates, and of this one.
+    /// The paths of `use` items for the types: of other crates, and of this one.
     imports: Vec<String>,
     own_imports: Vec<String>,
     owns: Vec<RelatedContext<'a>>,
     watches: Vec<RelatedContext<'a>>,
-    /// The annotation by which other objects name one of the controller's.
+    /// The annotation with which other objects refer to an object of the controller.
     annotation: String,
-    /// Whether the annotation says the namespace too, because objects without one have it.
+    /// The annotation includes the namespace, because watched objects may be cluster-scoped.
     says_namespace: bool,
     is_kubernetes: bool,
-    /// Whether one of the kinds that it owns is [`Related::is_bare`].
+    /// One of the owned kinds is [`Related::is_bare`].
     has_bare_child: bool,
 }
 
 #[derive(Serialize)]
 struct RelatedContext<'a> {
-    /// The type as the file calls it.
+    /// The name of the type in the file.
     name: String,
     kind: &'a str,
-    /// For several of them.
+    /// The name of a variable for several objects.
     variable: String,
     group: &'a str,
     plural: &'a Plural,
@@ -105,7 +105,7 @@ impl<'a> WiringContext<'a> {
 }
 
 impl<'a> RelatedContext<'a> {
-    /// A name that is taken gets the group's before it: `WebIngress`, `web_ingresses`.
+    /// A name that is taken gets the group as a prefix: `WebIngress`, `web_ingresses`.
     fn new(related: &'a Related, api: &Api, names: &mut BTreeSet<String>, imports: &mut Vec<String>) -> Self {
         let group = related.group.replace(['.', '-'], "_");
         let (mut name, mut variable) = (related.kind.type_name(), related.plural.variable());
@@ -128,7 +128,7 @@ impl<'a> RelatedContext<'a> {
     }
 }
 
-/// What `use` has to import of the project's own kind.
+/// The path in the `use` of the project's own kind.
 fn types(api: &Api) -> String {
     let (module, kind, name) = (api.types_module(), &api.kind, api.kind.type_name());
     match api.workload {
@@ -137,7 +137,7 @@ fn types(api: &Api) -> String {
     }
 }
 
-/// What `use` has to say for this type to have this name.
+/// The path in a `use` that imports a type under this name.
 pub fn import(rust_path: &str, name: &str) -> String {
     match rust_path.rsplit("::").next() {
         Some(last) if last != name => format!("{rust_path} as {name}"),
