@@ -1,4 +1,4 @@
-//! Requests for the kinds of an Ansible operator: each runs the same role or playbook for its objects.
+//! Requests for the kinds of an Ansible operator: each kind runs the same role or playbook as before.
 
 use std::collections::BTreeSet;
 
@@ -66,10 +66,10 @@ pub fn requests(
     requests
 }
 
-/// Of 100 columns, the calls of a controller are indented by 8.
+/// The width of a call in a controller: 100 columns without an indentation of 8.
 const LINE: usize = 92;
 
-/// The calls of a controller that configure it like the watch.
+/// The builder calls with which a controller has the settings of the watch.
 fn calls(watch: &Watch, finalizer: Option<&Source>) -> scaffold::Watch {
     let mut calls = Vec::new();
     if !watch.vars.is_empty() {
@@ -84,7 +84,7 @@ fn calls(watch: &Watch, finalizer: Option<&Source>) -> scaffold::Watch {
         let vars = (!own.vars.is_empty()).then_some(&own.vars);
         let of_vars = |levels| vars.map(|vars| format!(".vars({})", variables(vars, levels)));
         let line = format!(".finalizer({}{})", parts.concat(), of_vars(2).unwrap_or_default());
-        // rustfmt breaks chains of several calls that are longer than 60.
+        // rustfmt breaks chains of several calls that are longer than 60 columns.
         let longest = if parts.len() + usize::from(vars.is_some()) > 2 { 60 } else { LINE };
         calls.push(match line.len() <= longest && !line.contains('\n') {
             true => line,
@@ -122,7 +122,7 @@ fn calls(watch: &Watch, finalizer: Option<&Source>) -> scaffold::Watch {
     }
 }
 
-/// `json!({ "a": 1 })`, on several lines if it is long; `levels` is the indentation of its line.
+/// `json!({ "a": 1 })`, on several lines if it is long. `levels` is the indentation of its line.
 fn variables(vars: &Map<String, Json>, levels: usize) -> String {
     let line = format!("json!({})", literal(&vars.clone().into(), None));
     match line.len() <= 60 {
@@ -131,7 +131,7 @@ fn variables(vars: &Map<String, Json>, levels: usize) -> String {
     }
 }
 
-/// JSON as Rust tokens; on several lines if `levels`, the indentation, is given.
+/// JSON as Rust tokens. With `levels`, the indentation, it is on several lines.
 fn literal(value: &Json, levels: Option<usize>) -> String {
     let below = levels.map(|levels| levels + 1);
     let items: Vec<String> = match value {

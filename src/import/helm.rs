@@ -1,4 +1,4 @@
-//! Requests for the kinds of a Helm operator: each installs the same chart for its objects.
+//! Requests for the kinds of a Helm operator: each kind installs the same chart as before.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,18 +19,18 @@ use opctl_model::project::{ProjectFile, Resource};
 /// The chart of a watch.
 pub struct Chart {
     pub path: PathBuf,
-    /// The name of its folder in `helm-charts`.
+    /// The name of the chart's folder in `helm-charts`.
     pub folder: String,
     /// The spec of the first sample.
     pub values: Value,
     pub imported: Imported,
 }
 
-/// A request for each watch. `operator` renders a chart for the kind of a resource, in a project.
+/// A request for each watch. `operator` renders a chart for the kind of a resource in a project.
 ///
 /// # Errors
 ///
-/// Those of `operator` that are not about the chart; these are added to `found`.
+/// The errors of `operator`, except for those about the chart, which are added to `found`.
 pub fn requests(
     source: &Project,
     watches: &[Watch],

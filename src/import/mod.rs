@@ -1,6 +1,7 @@
-//! Plans the conversion of operator-sdk projects: a request for each kind that they watch, and the new project.
+//! Plans the conversion of operator-sdk projects: a request for each watched kind, and the new project.
 //!
-//! [`opctl_charts::operator_sdk`] reads the other project. Problems are diagnostics at its files, all reported at once.
+//! [`opctl_charts::operator_sdk`] reads the other project. Problems are diagnostics with positions in its files, all
+//! reported at once.
 
 pub mod ansible;
 pub mod helm;
@@ -19,11 +20,11 @@ use opctl_model::names::{Domain, ProjectName};
 use opctl_model::project::{Options, ProjectFile, Resource};
 use opctl_model::yaml;
 
-/// PROJECT with the name of the other project, and a domain that all groups end in.
+/// The new PROJECT, with the name of the other project and a domain that is a suffix of all groups.
 ///
 /// # Errors
 ///
-/// All that was `found` so far if there is no such domain, or the name is invalid.
+/// If there is no such domain, or the name is invalid. The error contains all problems in `found`.
 pub fn new_project(source: &Project, kinds: &[&Gvk], found: &mut Vec<Diagnostic>) -> anyhow::Result<ProjectFile> {
     let names = source.names.clone().unwrap_or_default();
     let kinds: Vec<&&Gvk> = kinds.iter().filter(|gvk| gvk.builtin().is_none()).collect();
@@ -52,7 +53,7 @@ pub fn new_project(source: &Project, kinds: &[&Gvk], found: &mut Vec<Diagnostic>
     }
 }
 
-/// The name in PROJECT; without one that is a name, that of the folder.
+/// The name in the other PROJECT if it is valid, otherwise the name of the folder.
 fn project_name(source: &Project, name: &str, found: &mut Vec<Diagnostic>) -> String {
     let folder = source.dir.canonicalize().unwrap_or_else(|_| source.dir.clone());
     let folder = folder.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
@@ -75,7 +76,7 @@ fn label<'a>(group: &'a str, domain: &str) -> Option<&'a str> {
     group.strip_suffix(domain)?.strip_suffix('.').filter(|label| !label.is_empty())
 }
 
-/// Has the first request add the environment of the other project.
+/// Adds the environment variables of the other project to the first request.
 fn add_environment(source: &Project, requests: &mut [Request], found: &mut Vec<Diagnostic>) {
     let variables = environment::variables(source, found);
     let Some(first) = requests.first_mut().filter(|_| !variables.is_empty()) else { return };
@@ -88,7 +89,7 @@ fn add_environment(source: &Project, requests: &mut [Request], found: &mut Vec<D
     first.environment = Some(yaml::documents("", &[patch]).trim_start().trim_start_matches("---\n").to_owned());
 }
 
-/// The request for a kind. Adds to `found` if it is invalid.
+/// The request for a kind. If it is invalid, adds the errors to `found`.
 fn request(gvk: &Gvk, crd: Option<Crd>, file: &ProjectFile, found: &mut Vec<Diagnostic>) -> Option<Request> {
     let request = arguments(gvk, crd, file).and_then(|args| Request::new(&args, file));
     let wrong =
@@ -96,7 +97,7 @@ fn request(gvk: &Gvk, crd: Option<Crd>, file: &ProjectFile, found: &mut Vec<Diag
     request.map_err(wrong).ok()
 }
 
-/// The samples of a kind, one of which gets the name that opctl gives it, and the spec of the first.
+/// The samples of a kind, one of which gets the name of opctl's sample, and the spec of the first one.
 fn samples(
     source: &Project,
     gvk: &Gvk,

@@ -1,4 +1,4 @@
-//! The path of the file for a new CRD, in the way in which the other files of the folder are called.
+//! The path of the file for a new CRD, derived from the names of the other files in the folder.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use opctl_kustomize::yaml::Node;
 use opctl_model::project::join;
 use opctl_source::emit::CustomResourceDefinition;
 
-/// The part of a file's name that depends on the CRD.
+/// The part of a file name that depends on the CRD.
 type Part = fn(&Names) -> String;
 
-/// From the most to the least telling one.
+/// From the most to the least specific one.
 const PARTS: [Part; 7] = [
     |names| format!("{}_{}", names.group, names.plural),
     |names| format!("{}.{}", names.plural, names.group),
@@ -26,15 +26,15 @@ struct Names {
     kind: String,
 }
 
-/// A folder, and how the files in it are called.
+/// A folder, and the naming convention of its files.
 pub struct Naming {
     folder: String,
-    /// The most common way: the index of the part, and the text around it.
+    /// The most common pattern: the index of the part, and the text before and after it.
     pattern: Option<(usize, String, String)>,
 }
 
 impl Naming {
-    /// From the files that have one CRD.
+    /// Derives the pattern from the files with one CRD.
     pub fn of(folder: &str, files: Vec<(&str, &Node)>) -> Self {
         let mut found: BTreeMap<(usize, String, String), (usize, String)> = BTreeMap::new();
         for (path, node) in files {
@@ -48,7 +48,7 @@ impl Naming {
             for (index, part) in PARTS.iter().enumerate() {
                 let part = part(&names);
                 let Some((before, after)) = file.split_once(&part).filter(|_| !part.is_empty()) else { continue };
-                // Part of another word.
+                // The match is a part of another word.
                 if before.ends_with(char::is_alphanumeric) || after.starts_with(char::is_alphanumeric) {
                     continue;
                 }
@@ -56,7 +56,7 @@ impl Naming {
                 known.0 += 1;
             }
         }
-        // Of several that fit as often, the first.
+        // The first of several equally common patterns.
         let best = found.into_iter().rev().max_by_key(|(_, (count, _))| *count);
         match best {
             Some((pattern, (_, folder))) => Self { folder, pattern: Some(pattern) },
@@ -64,7 +64,7 @@ impl Naming {
         }
     }
 
-    /// The path for a CRD: by the pattern if it is free, else the one of generated files.
+    /// The path for a CRD: from the pattern if it is free, else the path of a generated file.
     pub fn path(&self, crd: &CustomResourceDefinition, is_free: impl Fn(&str) -> bool) -> String {
         let spec = &crd.spec;
         let names =
@@ -78,7 +78,7 @@ impl Naming {
     }
 }
 
-/// `AgentRole` → `agent-role`, `MCPServer` → `mcp-server`
+/// `AgentRole` → `agent-role`, `MCPServer` → `mcp-server`.
 fn words(kind: &str, between: char) -> String {
     let letters: Vec<char> = kind.chars().collect();
     let mut words = String::new();

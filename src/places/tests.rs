@@ -18,7 +18,7 @@ fn crd(kind: &str, size: i64) -> CustomResourceDefinition {
     serde_json::from_value(value).unwrap()
 }
 
-/// The CRD of [`crd`] by another tool: in another order, with defaults.
+/// The CRD of [`crd`] as another tool writes it: in another order, with defaults.
 fn by_hand(kind: &str, size: i64, metadata: &str) -> String {
     let plural = format!("{}s", kind.to_lowercase());
     format!(
@@ -30,7 +30,7 @@ fn by_hand(kind: &str, size: i64, metadata: &str) -> String {
     )
 }
 
-/// The files after an update, and what was reported, as `CODE LINE MESSAGE`.
+/// The files after an update, and the diagnostics as `CODE LINE MESSAGE`.
 fn updated(
     files: &[(&str, &str)],
     paths: &[&str],
@@ -141,7 +141,7 @@ fn what_depends_on_a_chart_is_compared_and_not_replaced() {
     );
     let (_, reported) = chart(&current.replace("kind: Ant,", "kind: {{ .Values.kind }},"));
     assert!(reported[0].starts_with("OP615 6 `Ant`: the CRD differs"), "{reported:?}");
-    // Outside of templates, helm prints it as it is.
+    // helm prints files outside of `templates` unchanged.
     let (_, reported) =
         updated(&[("c/Chart.yaml", "name: c\n"), ("c/crds/ant.yaml", &text)], &["c/crds"], &[crd("Ant", 2)]);
     assert!(reported[0].starts_with("OP615 6 cannot read the CRDs in `c/crds/ant.yaml`"), "{reported:?}");

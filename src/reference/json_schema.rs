@@ -1,4 +1,4 @@
-//! The schema of a version as JSON schema (draft 7).
+//! Converts the schema of a version to JSON schema (draft 7).
 
 use serde_json::{Map, Value, json};
 
@@ -23,7 +23,8 @@ pub fn of(api: &Api, comment: &str) -> String {
     serde_json::to_string_pretty(&schema).expect("a JSON value can be written") + "\n"
 }
 
-/// `is_value`: the schema describes a value, rather than a condition beside one.
+/// Converts a schema. `is_value` is `true` if the schema describes a value, and not a condition in `allOf` and the
+/// like.
 fn converted(schema: &Value, is_value: bool) -> Value {
     let Value::Object(schema) = schema else { return schema.clone() };
     let mut result = Map::new();
@@ -44,7 +45,7 @@ fn converted(schema: &Value, is_value: bool) -> Value {
                 let schemas = value.as_array().into_iter().flatten().map(|schema| converted(schema, false));
                 result.insert(key.clone(), schemas.collect());
             }
-            // In JSON schema, these are numbers themselves.
+            // In JSON schema, exclusive bounds are numbers. They are converted below.
             "exclusiveMinimum" | "exclusiveMaximum" | "nullable" => {}
             key if key.starts_with("x-kubernetes-") => {}
             _ => {
@@ -52,7 +53,7 @@ fn converted(schema: &Value, is_value: bool) -> Value {
             }
         }
     }
-    // An API server fills in defaults first.
+    // An API server applies defaults first, so fields with a default need not be present.
     let has_default = |name: &Value| {
         let property = name.as_str().and_then(|name| schema.get("properties")?.get(name));
         property.is_some_and(|property| property.get("default").is_some())

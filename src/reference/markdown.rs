@@ -1,4 +1,4 @@
-//! The reference as Markdown: a chapter per kind and version, a table per object in it.
+//! Renders the reference as Markdown: a chapter per kind and version, and a table for each of its objects.
 
 use serde_json::Value;
 
@@ -53,10 +53,10 @@ fn chapter(api: &Api, samples: &[&Sample]) -> String {
     text
 }
 
-/// `metadata` may have rules of its own, but its fields are those of every object.
+/// The fields that all objects have. `metadata` may have its own rules, but no other fields.
 const OF_EVERY_OBJECT: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// The table of an object, and those of the objects in it.
+/// Adds the table of an object, and the tables of the objects in it.
 fn section(api: &Api, path: &str, schema: &Value, text: &mut String) {
     let (path, schema) = inner(path, schema);
     *text += &format!("\n<a id=\"{}\"></a>\n\n### {}\n", anchor(api, &path), escaped(&path));
@@ -76,7 +76,7 @@ fn section(api: &Api, path: &str, schema: &Value, text: &mut String) {
     *text += "\n| field | type | description |\n|---|---|---|\n";
     let required = items(&schema["required"]);
     for (name, schema) in properties {
-        // An API server fills in the default of a field that is required.
+        // An API server applies the default of a required field.
         let is_required = required.iter().any(|required| required == name) && schema.get("default").is_none();
         let mut about = cell(description(schema));
         for rule in items(&schema["x-kubernetes-validations"]).iter().map(rule) {
@@ -113,7 +113,7 @@ fn has_fields(schema: &Value) -> bool {
     schema["properties"].as_object().is_some_and(|properties| !properties.is_empty())
 }
 
-/// Hundreds of fields, which are documented elsewhere.
+/// `true` for a Pod template, which has hundreds of fields that Kubernetes documents.
 fn is_pod_template(schema: &Value) -> bool {
     let pod = &schema["properties"]["spec"]["properties"];
     pod["containers"].is_object()
@@ -121,7 +121,7 @@ fn is_pod_template(schema: &Value) -> bool {
         && pod["terminationGracePeriodSeconds"].is_object()
 }
 
-/// The type of a field, as a link where it has a section.
+/// The type of a field, as a link if it has a section.
 fn kind_of(api: &Api, path: &str, schema: &Value) -> String {
     let (path, object) = inner(path, schema);
     let name = name_of(schema);
@@ -159,10 +159,10 @@ fn plural(name: &str) -> String {
     }
 }
 
-/// What the schema says of a value beside its type.
+/// The constraints of a schema in addition to the type.
 fn constraints(schema: &Value) -> Vec<String> {
     let mut all = Vec::new();
-    // Bounds are floating-point numbers, also those of integers.
+    // Bounds are floating-point numbers, even those of integers.
     let value = |key: &str| schema.get(key).map(|value| value.to_string().trim_end_matches(".0").to_owned());
     if let Some(default) = value("default") {
         all.push(format!("default: {}", code(&default)));
@@ -208,7 +208,7 @@ fn constraints(schema: &Value) -> Vec<String> {
     all
 }
 
-/// The rules of an object.
+/// Adds the rules of an object.
 fn rules(schema: &Value, text: &mut String) {
     let rules: Vec<String> = items(&schema["x-kubernetes-validations"]).iter().map(rule).collect();
     if !rules.is_empty() {
@@ -216,7 +216,7 @@ fn rules(schema: &Value, text: &mut String) {
     }
 }
 
-/// A rule in CEL: its message, and the rule itself.
+/// A CEL rule: its message, and the expression.
 fn rule(rule: &Value) -> String {
     let expression = code(rule["rule"].as_str().unwrap_or_default());
     match rule["message"].as_str() {
@@ -225,7 +225,7 @@ fn rule(rule: &Value) -> String {
     }
 }
 
-/// With as many backticks as the text requires.
+/// Inline code, with as many backticks as the text requires.
 fn code(text: &str) -> String {
     let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or_default();
     let (fence, space) = ("`".repeat(longest + 1), if longest > 0 { " " } else { "" });
@@ -240,13 +240,13 @@ fn description(schema: &Value) -> &str {
     schema["description"].as_str().unwrap_or_default()
 }
 
-/// In a table: one line, in which breaks separate paragraphs and the items of lists.
+/// Text for a table cell: one line, in which `<br>` separates paragraphs and list items.
 fn cell(text: &str) -> String {
     let text = escaped(text).replace('|', "\\|").replace("\n\n", "<br><br>");
     text.replace("\n- ", "<br>- ").replace("\n* ", "<br>- ").replace('\n', " ")
 }
 
-/// Descriptions are Markdown, but no HTML: `Vec<String>` is no element.
+/// Escapes HTML in a description, which is Markdown but not HTML: `Vec<String>` is not an element.
 fn escaped(text: &str) -> String {
     let mut is_code = false;
     let mut result = String::new();

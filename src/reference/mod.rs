@@ -1,4 +1,5 @@
-//! CRDs → the reference of an API for people: Markdown and HTML; and JSON schemas for editors and validators.
+//! Generates the reference of an API from CRDs: Markdown and HTML for users, and JSON schemas for editors and
+//! validators.
 
 mod json_schema;
 mod markdown;
@@ -27,7 +28,8 @@ pub struct Api {
     pub schema: Value,
 }
 
-/// The versions of the kinds in CRDs, by group and kind, the most recent version of a kind first as in its CRD.
+/// The versions of the kinds in CRDs, sorted by group and kind. The versions of a kind are in the order of its CRD,
+/// most recent first.
 pub fn apis(crds: &[Value]) -> Vec<Api> {
     let mut apis: Vec<Api> = crds.iter().flat_map(versions).collect();
     apis.sort_by(|a, b| (&a.group, &a.kind).cmp(&(&b.group, &b.kind)));
@@ -59,7 +61,7 @@ fn versions(crd: &Value) -> Vec<Api> {
     items(&spec["versions"]).iter().filter(|version| version["served"] != false).map(api).collect()
 }
 
-/// An example of a kind: the text of a sample, without the comments at its top.
+/// An example of a kind: the text of a sample, without its leading comments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
     pub api_version: String,
@@ -91,7 +93,7 @@ pub fn markdown(project: &str, apis: &[Api], samples: &[Sample]) -> String {
     markdown::pages(project, apis, samples)
 }
 
-/// The same as a web page that needs no other file.
+/// The reference as a self-contained web page.
 pub fn html(project: &str, markdown: &str) -> String {
     let parser = pulldown_cmark::Parser::new_ext(markdown, pulldown_cmark::Options::ENABLE_TABLES);
     let mut body = String::new();
@@ -117,7 +119,7 @@ pre { background: var(--code); border-radius: 6px; padding: .8rem; overflow-x: a
 pre code { background: none; padding: 0; }
 ";
 
-/// JSON schemas by path: `GROUP/KIND_VERSION.json`, as kubeconform and editors look for them.
+/// JSON schemas by path: `GROUP/KIND_VERSION.json`, where kubeconform and editors expect them.
 pub fn json_schemas(apis: &[Api], comment: &str) -> BTreeMap<String, String> {
     let file = |api: &Api| {
         let path = format!("{}/{}_{}.json", api.group, api.kind.to_lowercase(), api.version);

@@ -1,4 +1,4 @@
-//! Finds the old name in strings, comments and prose, which opctl does not change.
+//! Lists occurrences of the old name in strings, comments and prose, which opctl does not change.
 
 use std::collections::BTreeSet;
 use std::iter;
@@ -14,7 +14,7 @@ pub fn list(renaming: &Renaming, texts: &Texts, header: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (path, text) in texts.iter().filter(|(path, _)| !path.ends_with(".lock")) {
         let ranges = match path.ends_with(".rs") {
-            // Names in code that are still there are the user's own.
+            // The remaining names in code are the user's own.
             true => edit::texts_and_comments(text),
             false => iter::once(0..text.len()).collect(),
         };
@@ -37,7 +37,7 @@ fn is_header(line: &str, header: &str) -> bool {
     !line.is_empty() && header.lines().any(|other| other.trim() == line)
 }
 
-/// The old names, and the new ones, which may contain them.
+/// The old names, and new names that may contain them.
 fn words(renaming: &Renaming) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut old, mut new) = (BTreeSet::new(), BTreeSet::new());
     match &renaming.target {
@@ -47,7 +47,7 @@ fn words(renaming: &Renaming) -> (BTreeSet<String>, BTreeSet<String>) {
                 words.extend([kind.type_name(), kind.module(), kind.singular()]);
             }
             old.extend(renaming.kinds.iter().map(|(old, _)| old.plural.clone()));
-            // The project and its domain keep their names.
+            // The names of the project and its domain do not change.
             let others =
                 [renaming.file.name.to_string(), renaming.file.name.crate_name(), renaming.file.domain.to_string()];
             new.extend(others.into_iter().filter(|name| !old.contains(name)));
@@ -69,7 +69,7 @@ fn words(renaming: &Renaming) -> (BTreeSet<String>, BTreeSet<String>) {
     (old, new)
 }
 
-/// The offsets of old names that are whole words, and not part of a new name.
+/// The offsets of old names that are whole words and not part of a new name.
 fn places(text: &str, old: &BTreeSet<String>, new: &BTreeSet<String>) -> Vec<usize> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let mut places = Vec::new();

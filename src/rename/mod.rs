@@ -1,8 +1,8 @@
 //! Plans the renaming of a kind, a group, the domain or the project, in the whole tree.
 //!
-//! The scaffold is rendered with the old and with the new name. Files that are as they were scaffolded become the new rendering. In files
-//! that were edited, names are replaced by syntax, lines of the scaffold by their new rendering, and other differences are merged.
-//! Remaining mentions of the old name are listed.
+//! The scaffold is rendered with the old and the new name. Unedited files are replaced by the new rendering. In edited
+//! files, names are replaced by syntax, lines of the scaffold by their new rendering, and other differences are merged.
+//! Remaining occurrences of the old name are listed.
 
 mod mentions;
 mod project_file;
@@ -31,7 +31,7 @@ pub enum Target {
     Project(ProjectName),
 }
 
-/// Folders that other commands generate.
+/// Folders with the output of other commands.
 const OUTPUTS: [&str; 3] = ["bundle/", "dist/", "grafana/"];
 
 /// The old and new names and paths.
@@ -73,7 +73,7 @@ impl Renaming {
             }
             words.insert((old.kind.module(), new.kind.module()));
             words.insert((old.kind.singular(), new.kind.singular()));
-            // Samples have the group as it is written, and folders as a module.
+            // Samples contain the group as in PROJECT, and folders its module name.
             words.insert((old.group.to_string(), new.group.to_string()));
             words.insert((old.group.module(), new.group.module()));
             if old.kind != new.kind {
@@ -102,7 +102,7 @@ impl Renaming {
         Ok(Self { target, file, new_file, new_text, kinds, renames, moves, has_finalizer })
     }
 
-    /// The changes of all files except for manifests, and the places that still have the old name.
+    /// The changes of all files except for manifests, and the positions that still contain the old name.
     ///
     /// # Errors
     ///
@@ -142,7 +142,7 @@ impl Renaming {
                 _ => text.to_owned(),
             }
         };
-        // What syntax does not show, such as a name in a comment, is known by its line.
+        // Names that syntax does not identify, such as those in comments, are replaced with their line.
         let [templates, new_templates] = [&self.file, &self.new_file].map(|file| rescaffold::templates(file, tree));
         let new_templates = new_templates?;
         let mut lines: BTreeMap<String, edit::Lines> = BTreeMap::new();
@@ -225,7 +225,7 @@ impl Renaming {
             plan.changes.insert(new_path, Change::Rewrite { text: new_text, base, is_new });
         }
         let header = tree.read(BOILERPLATE)?.unwrap_or_default();
-        // As the templates make it anyway.
+        // Texts that equal the rendering of the templates are not listed.
         final_texts.retain(|path, text| new_templates.get(path) != Some(text));
         let project = Change::Rewrite { text: Some(self.new_text.clone()), base: None, is_new: false };
         plan.changes.insert(PROJECT.into(), project);
@@ -268,7 +268,7 @@ impl Renaming {
         consequences
     }
 
-    /// The texts that people edit; generated files are generated again.
+    /// The texts that users edit. Generated files are excluded, since they are generated again.
     fn files(&self, tree: &Tree) -> anyhow::Result<Texts> {
         let runtime = format!("{}/", Runtime::FOLDER);
         let mut files = Texts::new();
@@ -278,12 +278,12 @@ impl Renaming {
                 continue;
             }
             match tree.read(&path) {
-                // The permissions of a chart move with their kind.
+                // The permissions of a chart are moved with their kind.
                 Ok(Some(text)) if !is_generated(&text) || self.moves.apply(&path) != path => {
                     files.insert(path, text);
                 }
                 Ok(_) => {}
-                // Other files than these may be anything.
+                // Other files may have any content.
                 Err(error)
                     if error.is_binary()
                         && self.moves.apply(&path) == path
@@ -295,7 +295,7 @@ impl Renaming {
     }
 }
 
-/// The types of a kind whose names begin with its name, by their paths from the crate's root, each with the end of its name.
+/// The types of a kind whose names begin with its name: their paths from the crate's root, and the rest of their names.
 pub fn types_of(resource: &Resource, tree: &Tree) -> anyhow::Result<Vec<(Vec<String>, String)>> {
     let (file, modules) = adopted::types_file(resource, tree);
     let source = tree.read(&file)?.unwrap_or_default();
@@ -308,18 +308,18 @@ pub fn types_of(resource: &Resource, tree: &Tree) -> anyhow::Result<Vec<(Vec<Str
     Ok(ends.into_iter().map(|end| (path(&end), end)).collect())
 }
 
-/// The other file that a module can be in: `a.rs` or `a/mod.rs`.
+/// The alternative file of a module: `a.rs` or `a/mod.rs`.
 fn same_module(path: &str) -> Option<String> {
     let module = path.strip_suffix(".rs")?;
     Some(module.strip_suffix("/mod").map_or_else(|| format!("{module}/mod.rs"), |module| format!("{module}.rs")))
 }
 
-/// Returns true if opctl generates the file, in any language.
+/// `true` if opctl generates the file, in any language.
 fn is_generated(text: &str) -> bool {
     text.lines().take(2).any(|line| line.contains(emit::OURS.trim_start_matches("# ")))
 }
 
-/// Refuses to move the folder of a group that has files of another one.
+/// Refuses to move the folder of a group that contains files of another group.
 fn refuse_shared_folders(file: &ProjectFile, new_file: &ProjectFile) -> Result<(), UserErrors> {
     let pairs = || file.resources.iter().zip(&new_file.resources);
     let mut refusals = UserErrors::default();
@@ -341,8 +341,8 @@ fn refuse_shared_folders(file: &ProjectFile, new_file: &ProjectFile) -> Result<(
     refusals.settle()
 }
 
-/// A scaffolded file with the new name: the new rendering if it was not edited. In `base`, the old rendering, and in
-/// `renamed`, its text, names have been replaced.
+/// A scaffolded file with the new name: the new rendering if it was not edited. In `base` (the old rendering) and
+/// `renamed` (the text), names are already replaced.
 fn merged(path: &str, text: &str, (old, base): (&str, &str), renamed: &str, new: &str) -> String {
     let plain = text.replace("\r\n", "\n");
     let merged = if plain == old {
@@ -351,7 +351,7 @@ fn merged(path: &str, text: &str, (old, base): (&str, &str), renamed: &str, new:
         let renamed = renamed.replace("\r\n", "\n");
         match edit::merge(path, base, &renamed, new) {
             Merged::Clean(text) => text,
-            // Only the order of lines is not that of the scaffold.
+            // Only the order of lines differs from the scaffold.
             Merged::Conflict { .. } => renamed,
         }
     };

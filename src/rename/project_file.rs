@@ -1,4 +1,4 @@
-//! Renames in PROJECT: names are replaced in place, so that everything else stays as it is.
+//! Renames in PROJECT: replaces names in place, so that the rest of the file does not change.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use opctl_model::project::{Origin, PROJECT, ProjectFile, Resource};
 ///
 /// # Errors
 ///
-/// If the target does not exist, has the name already, or its new name is taken.
+/// If the target does not exist, already has the name, or the new name is taken.
 pub fn rename(target: &Target, text: &str, file: &ProjectFile) -> anyhow::Result<(String, ProjectFile)> {
     let is_renamed = |resource: &Resource| {
         resource.origin == Origin::Own
@@ -120,7 +120,7 @@ fn refuse_unknown(
     }
 }
 
-/// Refuses a name that another kind has: both would be one kind.
+/// Refuses the name of another kind, because both would become one kind.
 fn refuse_taken(
     file: &ProjectFile,
     new: &ProjectFile,
@@ -142,7 +142,7 @@ struct Changes<'a> {
 }
 
 impl Changes<'_> {
-    /// Replaces a scalar, with the quotes that it has.
+    /// Replaces a scalar, and keeps its quotes.
     fn set(&mut self, node: Option<&Node>, old: &str, new: &str) {
         let Some(node) = node.filter(|node| node.as_text() == Some(old)) else { return };
         let range = node.span.range.clone();
@@ -153,7 +153,7 @@ impl Changes<'_> {
         self.found.insert(range.start, (range, renamed));
     }
 
-    /// `group/version/kind`, wherever options name it.
+    /// Replaces `group/version/kind` in all options.
     fn references(&mut self, node: Option<&Node>, old: &(&Group, &str), new: &(&Group, &str)) {
         let Some(node) = node else { return };
         match &node.value {
@@ -171,7 +171,7 @@ impl Changes<'_> {
         }
     }
 
-    /// Sets, adds or removes the plural: PROJECT only has irregular ones.
+    /// Sets, adds or removes the plural. PROJECT contains only irregular plurals.
     fn plural(&mut self, entry: &Node, resource: &Resource, new: Option<&str>) {
         let line = |at: usize| self.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
         let end = |at: usize| self.text[at..].find('\n').map_or(self.text.len(), |newline| at + newline + 1);
@@ -185,7 +185,7 @@ impl Changes<'_> {
             (Some(Entry { key_span, value, .. }), None) => {
                 let (start, stop) = (key_span.range.start, value.span.range.end);
                 let range = match is_flow {
-                    // With the comma before or behind it.
+                    // Includes the comma before or after it.
                     true => match self.text[..start].trim_end().strip_suffix(',') {
                         Some(before) => before.len()..stop,
                         None => start..stop + self.text[stop..].find(',').map_or(0, |comma| comma + 1),

@@ -1,4 +1,4 @@
-//! Renames kinds and groups in YAML, by the keys of their names.
+//! Renames kinds and groups in YAML, found by the keys of their names.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,8 +8,8 @@ use opctl_kustomize::yaml::{self, Dialect, Node, Value};
 use opctl_model::diagnostic::SourceFile;
 use opctl_model::project::join;
 
-/// Renames kinds and groups in objects, references and rules, and the names of files in the same folder that `moved` gives another path.
-/// A text that is not YAML stays as it is.
+/// Renames kinds and groups in objects, references and rules, and the names of files in the same folder for which
+/// `moved` returns another path. A text that is not YAML is returned unchanged.
 pub fn rename(path: &str, text: &str, kinds: &[(KindNames, KindNames)], moved: &dyn Fn(&str) -> String) -> String {
     let Ok(documents) = yaml::documents(&SourceFile::new(path, text), Dialect::Kustomize) else {
         return text.to_owned();
@@ -33,7 +33,7 @@ struct Renamer<'a> {
 }
 
 impl Renamer<'_> {
-    /// `key` is that of the node, or of the list that contains it.
+    /// Renames in a node. `key` is the key of the node, or of the list that contains it.
     fn node(&mut self, node: &Node, key: &str) {
         match &node.value {
             Value::Text(text) => self.scalar(node, text, key),
@@ -47,7 +47,7 @@ impl Renamer<'_> {
         }
     }
 
-    /// The name of a CRD or a file, or, where a group is expected, a group with or without a version.
+    /// Renames a CRD or a file or, in fields for groups, a group with or without a version.
     fn scalar(&mut self, node: &Node, text: &str, key: &str) {
         let file = join(self.folder, text.trim_start_matches("./"));
         let moved = (self.moved)(&file);
@@ -73,7 +73,7 @@ impl Renamer<'_> {
         }
     }
 
-    /// `kind` beside `apiVersion` or `group`, and the name of a sample.
+    /// Renames `kind` if it is next to `apiVersion` or `group`, and the name of a sample.
     fn object(&mut self, node: &Node) {
         let Some((kind, of)) = node.get("kind").and_then(|node| Some((node, node.as_text()?))) else { return };
         let group = match node.text_at(&["apiVersion"]) {
@@ -92,11 +92,11 @@ impl Renamer<'_> {
         }
     }
 
-    /// The plural in a rule about its group.
+    /// Renames the plural in an RBAC rule for its group.
     fn rule(&mut self, node: &Node) {
         let groups = node.items_at(&["apiGroups"]);
         for (old, new) in self.kinds {
-            // With a second group, the plural is that of its kind, too.
+            // With several groups, the plural may belong to a kind of another group.
             if groups.len() != 1 || groups[0].as_text() != Some(&old.group) {
                 continue;
             }

@@ -1,7 +1,8 @@
-//! Adds missing permissions to roles, as edits of the files that they come from.
+//! Adds missing permissions to roles, as edits of their source files.
 //!
-//! A rule gets further verbs if all that it then grants is missing; otherwise its role gets a further rule. Rules are never removed. Of a
-//! template, helm must render the same with the edit, except for the new permissions.
+//! A rule gets further verbs if everything that it then grants in addition is missing. Otherwise, its role gets a
+//! further rule. Rules are never removed. For a template, helm must render the same with the edit, except for the new
+//! permissions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -24,24 +25,24 @@ type Permission = (String, String, String);
 /// The edits that grant missing permissions.
 #[derive(Default)]
 pub struct Fix {
-    /// In order, with the file of each.
+    /// The edits with their files, in order.
     pub edits: Vec<(PathBuf, Edit)>,
-    /// The permissions that are not added, by the number of their [`Missing`], with the reason.
+    /// The permissions that cannot be added, by the index of their [`Missing`], with the reason.
     pub refused: BTreeMap<usize, String>,
-    /// Permissions that are granted in more namespaces than the code needs them.
+    /// Notes about permissions that are granted in more namespaces than the code needs.
     pub notes: Vec<String>,
 }
 
 /// A change of the rules of a role.
 #[derive(Clone, Debug)]
 enum Change {
-    /// More verbs for the rule of this number.
+    /// Adds verbs to the rule with this index.
     Extend(usize, Vec<String>),
     Append(Value),
 }
 
 impl Roles {
-    /// The edits of files below `root` that grant what is missing.
+    /// The edits of files below `root` that grant the missing permissions.
     pub fn fix(&self, missing: &[&Missing], home: &Home, root: &Path) -> Fix {
         let mut fix = Fix::default();
         let mut wanted: BTreeMap<usize, BTreeMap<Permission, usize>> = BTreeMap::new();
@@ -64,7 +65,7 @@ impl Roles {
                     kubectl_name(&first.group, &first.resource)
                 ));
             }
-            // A ClusterRole that several RoleBindings name is one role.
+            // Several RoleBindings may refer to the same ClusterRole.
             let same = self.roles.iter().position(|role| role.object == self.roles[at].object).unwrap_or(at);
             let permission =
                 |request: &&Request| (request.group.clone(), request.resource.clone(), request.verb.into());
@@ -92,8 +93,8 @@ impl Roles {
         format!("{} {}", kind.unwrap_or_default(), name.unwrap_or_default())
     }
 
-    /// The role that grants the requests if it has a rule for them: one of the namespace that they name, if there is one, and then one that is
-    /// about the same resource.
+    /// The role to extend for the requests. Roles that grant them completely are preferred, then roles of the requested
+    /// namespace, then roles with a rule for the same resource.
     fn role_for(&self, missing: &Missing, home: &Home) -> Option<usize> {
         let first = missing.first();
         let extents = |role: &Role| {
@@ -109,7 +110,7 @@ impl Roles {
         let grants = |role: &Role| {
             extents(role).iter().all(|(request, extent)| match extent {
                 Extent::Whole => true,
-                // The namespace is known at run time only, and may be this one.
+                // The namespace is known only at run time, and may be this one.
                 Extent::Part => request.reach == Reach::Unknown,
                 Extent::None => false,
             })
@@ -136,7 +137,7 @@ impl Roles {
         numbers.rev().max_by_key(|number| rank(&self.roles[*number]))
     }
 
-    /// The changes that grant permissions, and the numbers of what they grant.
+    /// The changes that grant permissions, and the indexes of the permissions that each one grants.
     fn changes(&self, role: usize, permissions: &BTreeMap<Permission, usize>) -> Vec<(Change, BTreeSet<usize>)> {
         let mut left = permissions.clone();
         let mut changes = Vec::new();
@@ -164,7 +165,7 @@ impl Roles {
         for (group, resource, verb) in left.keys() {
             verbs.entry((group, resource)).or_default().push(verb);
         }
-        // One rule for the resources of a group with the same verbs.
+        // Resources of a group with the same verbs share one rule.
         let mut rules: BTreeMap<(&str, Vec<&str>), Vec<&str>> = BTreeMap::new();
         for ((group, resource), verbs) in verbs {
             rules.entry((group, verbs)).or_default().push(resource);
@@ -180,11 +181,11 @@ impl Roles {
     }
 }
 
-/// The texts of files with the edits so far.
+/// The texts of files after the edits so far.
 struct Files {
     root: PathBuf,
     texts: BTreeMap<PathBuf, String>,
-    /// Of charts with these edits, and the objects that helm renders of them.
+    /// Copies of charts with these edits, and the objects that helm renders from them.
     copies: BTreeMap<PathBuf, (Copy, Vec<Value>)>,
 }
 
@@ -197,7 +198,7 @@ impl Files {
         }
     }
 
-    /// The file as it is after the edits so far.
+    /// The text of a file after the edits so far, and its real path.
     fn text(&mut self, file: &Path) -> Result<(PathBuf, String), String> {
         let shown = file.strip_prefix(&self.root).unwrap_or(file).display();
         let cannot = |why: String| format!("`{shown}` cannot be edited: {why}");
@@ -242,7 +243,7 @@ impl Files {
         Ok(edits.into_iter().map(|edit| (file.clone(), edit)).collect())
     }
 
-    /// A rule of its own, where another one cannot be extended.
+    /// The edits that add a separate rule if another one cannot be extended.
     fn instead(&mut self, roles: &Roles, role: &Node, change: &Change) -> Option<Result<Vec<(PathBuf, Edit)>, String>> {
         Some(self.edit_manifest(roles, role, &change.appended(role)?))
     }
@@ -295,7 +296,7 @@ impl Files {
 }
 
 impl Change {
-    /// The rule that grants the same as more verbs for a rule.
+    /// The rule to append that grants the same as more verbs for a rule.
     fn appended(&self, role: &Node) -> Option<Self> {
         let Self::Extend(number, verbs) = self else { return None };
         let mut rule = role.items_at(&["rules"]).get(*number)?.json();
@@ -303,7 +304,7 @@ impl Change {
         Some(Self::Append(rule))
     }
 
-    /// True if a role differs from another one in this change alone.
+    /// `true` if `after` differs from `before` only by this change.
     fn is_made(&self, before: &Value, after: &Value) -> bool {
         let mut without = after.clone();
         let Some(rules) = without["rules"].as_array_mut() else { return false };
@@ -339,7 +340,7 @@ fn rendered(copy: &Copy, values: &[PathBuf]) -> Result<Vec<Value>, helm::HelmErr
     Ok(objects.iter().filter(is_rbac).map(Node::json).collect())
 }
 
-/// The file of a rendered object, from the comment above it: `# Source: CHART/templates/role.yaml`.
+/// The template of a rendered object, from the comment above it: `# Source: CHART/templates/role.yaml`.
 fn template_of(node: &Node, chart: &Path) -> Option<PathBuf> {
     let before = &node.span.file.text[..node.span.range.start];
     let source = before.rfind("# Source: ").map(|at| &before[at + "# Source: ".len()..])?;
@@ -347,7 +348,7 @@ fn template_of(node: &Node, chart: &Path) -> Option<PathBuf> {
     Some(chart.join(below)).filter(|file| file.is_file())
 }
 
-/// The edits of a template that may be a change, the most likely first.
+/// The possible edits of a template for a change, most likely first.
 fn candidates(text: &str, role: &Node, change: &Change) -> Vec<Vec<Edit>> {
     const MOST_DOCUMENTS: usize = 100;
     let key = |key: &str| YamlStep::Key(key.into());
