@@ -1,6 +1,7 @@
-//! An operator that opctl did not scaffold → its entries in PROJECT, and the files that have its CRDs today.
+//! The input is an operator that opctl did not scaffold, the output its entries in PROJECT and the files with its CRDs.
 //!
-//! Nothing is compiled, and the source is not changed. Kinds are known by their `#[kube(…)]`, so this works for every release of kube.
+//! Nothing is compiled, and the source is not changed. Kinds are identified by `#[kube(…)]`, so this works for every
+//! release of kube.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +12,11 @@ use opctl_model::names::{Domain, Group, Kind, Plural, ProjectName, TypePath, Ver
 use opctl_model::project::{Api, CrdPath, Manifest, Options, Origin, ReadError, Resource, Tree, Webhooks};
 use opctl_model::{Declared, Scope};
 
-/// The name of the package as that of a project, which is a prefix of Kubernetes resources: `my-operator` for `my_operator`.
+/// The project's name, a prefix of Kubernetes resources, from the name of the package: `my-operator` for `my_operator`.
 ///
 /// # Errors
 ///
-/// If no legal name is similar.
+/// If no valid name is similar.
 pub fn name(manifest: &Manifest) -> Result<ProjectName, UserError> {
     let package = manifest.package_name().unwrap_or_default();
     ProjectName::near(package).ok_or_else(|| {
@@ -24,9 +25,9 @@ pub fn name(manifest: &Manifest) -> Result<ProjectName, UserError> {
     })
 }
 
-/// The longest suffix that the groups of all own kinds have in common, without the first label of each: `example.com` for
-/// `cache.example.com` and `shop.example.com`. A group such as `example.com` is a domain itself. Without a common suffix, it is the one of most
-/// kinds; `None` if there is no own kind.
+/// The longest common suffix of the groups of all own kinds, each without its first label: `example.com` for
+/// `cache.example.com` and `shop.example.com`. A group such as `example.com` is itself a domain. If the groups have no
+/// common suffix, the domain of most kinds; `None` if there are no own kinds.
 pub fn domain(kinds: &[Declared]) -> Option<Domain> {
     let own = kinds.iter().filter(|kind| !kind.is_external);
     let domains: Vec<Vec<&str>> = own
@@ -44,7 +45,7 @@ pub fn domain(kinds: &[Declared]) -> Option<Domain> {
     Domain::parse(&domain.join(".")).ok()
 }
 
-/// The entries of PROJECT for kinds, and the errors for those that have no entry because PROJECT takes no such name.
+/// The entries of PROJECT for kinds, and an error for each kind with a name that is not valid in PROJECT.
 pub fn resources(kinds: &[Declared], domain: &Domain) -> (Vec<Resource>, UserErrors) {
     let mut refusals = UserErrors::default();
     let resources = kinds.iter().filter_map(|kind| refusals.check(resource(kind, domain))).collect();
@@ -86,11 +87,11 @@ fn resource(kind: &Declared, domain: &Domain) -> Result<Resource, UserError> {
     })
 }
 
-/// Folders whose manifests nobody deploys.
+/// Folders with manifests that are not deployed.
 const NOT_DEPLOYED: [&str; 8] = ["docs", "example", "examples", "fixtures", "test", "testdata", "tests", "vendor"];
 
-/// The files and folders of the repository that have CRDs of own kinds, sorted: a folder if it has several such files or is one of CRDs, else
-/// the file. `folder` is that of the crate, from the root of the repository.
+/// The files and folders of the repository with CRDs of own kinds, sorted: the folder if it contains several such files
+/// or only CRDs, else the file. `folder` is the path of the crate from the root of the repository.
 ///
 /// # Errors
 ///
@@ -119,7 +120,7 @@ pub fn crd_places(kinds: &[Declared], repository: &Tree, folder: &str) -> Result
     Ok(places)
 }
 
-/// A path from the root of a repository as seen from a folder in it.
+/// The path relative to `folder`. Both paths are relative to the root of the repository.
 fn from_folder(path: &str, folder: &str) -> String {
     let mut up = folder;
     let mut prefix = String::new();
@@ -132,7 +133,7 @@ fn from_folder(path: &str, folder: &str) -> String {
     }
 }
 
-/// Returns true if the file has a CRD with one of these names. Lines of a template that are no YAML are left out.
+/// `true` if the file has a CRD with one of these names. Template lines that are not YAML are skipped.
 fn has_crd(path: &str, text: &str, names: &[String]) -> bool {
     let lines = text.split_inclusive('\n').map(|line| if line.trim_start().starts_with("{{") { "\n" } else { line });
     let file = SourceFile::new(path, lines.collect::<String>());

@@ -1,5 +1,6 @@
-//! Compares the CRDs of a source with those of an earlier release: files, a commit or a cluster. [`opctl_schema::compat`] decides which
-//! changes break stored objects, writers or readers; here they get places in the source, and the objects of a cluster are checked.
+//! Compares the CRDs of a source with those of an earlier release: files, a commit or a cluster.
+//! [`opctl_schema::compat`] decides which changes break stored objects, writers or readers; this module adds positions
+//! in the source, and checks the objects of a cluster.
 
 use std::path::Path;
 
@@ -22,21 +23,21 @@ use opctl_schema::compat::{self, Change, Impact, Victim};
 use opctl_source::Source;
 use opctl_source::emit::CustomResourceDefinition;
 
-/// The earlier release.
+/// The earlier release to compare with.
 #[derive(Debug)]
 pub enum Baseline {
     Cluster(Box<Kubectl>),
-    /// The CRDs in files, and the name of their place for messages.
+    /// The CRDs in files, and the name of their location for messages.
     Files(String, Vec<Value>),
 }
 
 impl Baseline {
-    /// Reads a file, folder or chart, or a commit: then the CRDs are those at the paths that PROJECT had at the merge base with the current
-    /// commit, or else at `paths`. The paths are from the root of the tree.
+    /// Reads a file, folder, chart or commit. For a commit, the CRDs are read at its merge base with the current
+    /// commit, from the paths that PROJECT had there, or else from `paths`. Paths are relative to the root of the tree.
     ///
     /// # Errors
     ///
-    /// If there is no such file, folder or commit, it cannot be read, or a file, folder or chart has no CRD.
+    /// If there is no such file, folder or commit, if it cannot be read, or if a file, folder or chart has no CRD.
     pub fn read(what: &str, tree: &Tree, paths: &[CrdPath]) -> anyhow::Result<Self> {
         let (root, path) = (tree.root(), Path::new(what));
         if path.exists() {
@@ -50,7 +51,8 @@ impl Baseline {
         let commit = git::merge_base(root, what).map_err(refused)?;
         let name = format!("`{what}` ({})", &commit[..commit.len().min(10)]);
         let files = |path: &str| git::files(root, &commit, path).map_err(refused);
-        // Before an operator was adopted, its CRDs were where they are.
+        // A commit from before the operator was adopted has no PROJECT; its CRDs are then expected at the current
+        // paths.
         let project = files(PROJECT)?.pop().and_then(|(_, text)| ProjectFile::parse(&text).ok());
         let is_usual = paths.iter().any(CrdPath::is_bases);
         let paths = project.as_ref().filter(|_| is_usual).map_or(paths, |project| &project.crds);
@@ -72,7 +74,7 @@ impl Baseline {
         }
     }
 
-    /// The old CRDs; from a cluster, those that the new ones would replace.
+    /// The old CRDs. From a cluster, only those that the new ones would replace.
     fn crds(&self, new: &[CustomResourceDefinition]) -> Result<Vec<Value>, KubectlError> {
         match self {
             Self::Files(_, crds) => Ok(crds.clone()),
@@ -97,7 +99,8 @@ pub struct Comparison {
     pub compatible: Vec<String>,
 }
 
-/// Compares the CRDs of a source with the baseline. `is_strict` makes a breaking change of an alpha version an error, too.
+/// Compares the CRDs of a source with the baseline. `is_strict` makes a breaking change of an alpha version an error,
+/// too.
 ///
 /// # Errors
 ///
@@ -165,7 +168,7 @@ fn victims(change: &Change) -> String {
     }
 }
 
-/// The change, with the kind and version that it is about.
+/// The message of a change, with its kind and version.
 fn message(change: &Change, new: &[Value]) -> String {
     let crd = new.iter().find(|crd| crd["metadata"]["name"] == change.crd.as_str());
     let kind = crd.and_then(|crd| crd["spec"]["names"]["kind"].as_str());
@@ -176,12 +179,13 @@ fn message(change: &Change, new: &[Value]) -> String {
     }
 }
 
-/// Stable versions last.
+/// The sort key of a version. Stable versions are last.
 fn maturity(version: &str) -> impl Ord + use<> {
     Version::parse(version).ok().map(|version| version.priority())
 }
 
-/// The objects in the cluster that the new CRDs would not accept. Only kinds with a change that affects objects are listed.
+/// The objects in the cluster that the new CRDs would not accept. Only kinds with a change that affects objects are
+/// checked.
 fn live(
     kubectl: &Kubectl,
     crds: &[CustomResourceDefinition],

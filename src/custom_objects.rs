@@ -1,5 +1,5 @@
-//! Checks the custom objects under `config/` against their CRDs: opctl-schema finds problems with a value, and opctl-kustomize has its
-//! position.
+//! Checks the custom objects in `config/` against their CRDs: opctl-schema finds problems with a value, and
+//! opctl-kustomize provides its position.
 
 use opctl_kustomize::diagnostics::OP447;
 use opctl_kustomize::yaml::{Node, Value};
@@ -8,8 +8,8 @@ use opctl_schema::apiserver::diagnostics::{OP450, OP451};
 use opctl_schema::apiserver::{ObjectFinding, ObjectStep, check_object};
 use opctl_source::emit::CustomResourceDefinition;
 
-/// Adds what an API server would reject in the objects of these kinds, unless `found` reports it already. CRDs of other kinds are taken
-/// from the objects.
+/// Adds everything that an API server would reject in the objects of these kinds, unless `found` already contains it.
+/// CRDs of other kinds are taken from the objects.
 pub fn check(objects: &[Node], mut crds: Vec<CustomResourceDefinition>, found: &mut Vec<Diagnostic>) {
     for object in objects.iter().filter(|object| object.text_at(&["kind"]) == Some("CustomResourceDefinition")) {
         if let Ok(crd) = serde_json::from_value::<CustomResourceDefinition>(object.json())
@@ -38,12 +38,12 @@ fn kind_of(crd: &CustomResourceDefinition) -> (&str, &str) {
 }
 
 fn to_diagnostic(ObjectFinding { severity, code, message, path, help }: ObjectFinding, object: &Node) -> Diagnostic {
-    // A field that must not exist is reported at its name.
+    // A field that must not exist is reported at its key.
     let span = span(object, &path, code == OP451);
     Diagnostic { severity, code, message, span: Some((span, String::new())), help }
 }
 
-/// The position of a value, or of the nearest value above it; with `of_key`, of its key.
+/// The position of a value, or of its nearest existing ancestor. `of_key` selects the position of the key.
 fn span(object: &Node, path: &[ObjectStep], of_key: bool) -> Span {
     let mut node = object;
     let mut span = &object.span;

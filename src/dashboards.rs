@@ -1,26 +1,28 @@
-//! Grafana dashboards (Grafana 10 or newer) of what `/metrics` shows: of every operator, and of the project's own metrics.
+//! Generates Grafana dashboards (Grafana 10 or newer) for `/metrics`: one for the metrics of all operators, and one for
+//! the project's own metrics.
 
 use serde_json::{Map, Value, json};
 
 use opctl_model::{Metric, MetricForm};
 
-/// Queries with their legends, and how their values are shown. `{pod}` selects the metrics of the chosen Pods, `{controller}` those of the
-/// chosen controllers; more matchers may follow: `{pod,code="403"}`. `[]` is the interval of rates.
+/// Queries with their legends, and the presentation of their values. `{pod}` selects the metrics of the chosen Pods,
+/// `{controller}` those of the chosen controllers; more matchers may follow: `{pod,code="403"}`. `[]` is the interval
+/// of rates.
 struct Panel<'a> {
     title: &'a str,
     view: View,
-    /// As Grafana calls it.
+    /// The unit, as Grafana names it.
     unit: &'a str,
     queries: Vec<(String, &'a str)>,
     description: &'a str,
 }
 
-/// How a panel shows its values.
+/// The presentation of a panel's values.
 #[derive(Clone, Copy)]
 enum View {
     /// Lines over time.
     Lines,
-    /// Areas on top of each other: parts of a whole.
+    /// Stacked areas, for parts of a whole.
     Areas,
     /// The last value, in green.
     Last,
@@ -28,14 +30,14 @@ enum View {
     Problems,
     /// The last value with the name of its series.
     Named,
-    /// Bars for the times at which the value was 1.
+    /// Bars at the times at which the value was 1.
     Times,
 }
 
-/// Width and height of a panel; a row has 24 columns.
+/// The width and height of a panel; a row has 24 columns.
 const SIZE: (usize, usize) = (8, 8);
 
-/// What the operator `name` does. `header` says that the file is generated.
+/// The dashboard of the operator `name`. `header` is the comment for generated files.
 pub fn operator(name: &str, has_webhooks: bool, header: &str) -> String {
     let mut rows: Vec<(&str, Vec<Panel>)> = Vec::new();
     for (row, title, view, unit, queries, description) in OPERATOR.iter().copied() {
@@ -51,7 +53,7 @@ pub fn operator(name: &str, has_webhooks: bool, header: &str) -> String {
     text(name, name, header, &rows)
 }
 
-/// The metrics that the project registers.
+/// The dashboard of the metrics that the project registers.
 pub fn custom(name: &str, metrics: &[Metric], header: &str) -> String {
     let panels = metrics.iter().map(|metric| {
         let name = &metric.name;
@@ -73,12 +75,12 @@ pub fn custom(name: &str, metrics: &[Metric], header: &str) -> String {
     text(&format!("{name}-custom"), &format!("{name}: own metrics"), header, &[("Own metrics", panels.collect())])
 }
 
-/// The labels of a target, which tell its Pods apart.
+/// The labels of a scrape target, which distinguish Pods.
 const TARGET: &str = "container, endpoint, instance, pod, service";
-/// Grafana's legend of all labels that differ.
+/// Grafana's automatic legend, with all labels that differ.
 const AUTO: &str = "__auto";
 
-/// Prometheus has the unit at the end of a name.
+/// The unit of a metric. Prometheus has it at the end of the name.
 fn unit(name: &str) -> &'static str {
     match name {
         name if name.ends_with("_seconds") => "s",
@@ -92,7 +94,8 @@ type Row = (&'static str, &'static str, View, &'static str, &'static [(&'static 
 
 const WEBHOOKS: &str = "Webhooks";
 
-/// Row, title, view, unit, queries, description. `tests/quick/dashboards.rs` compares the names with those of the runtime.
+/// Row, title, view, unit, queries, description. `tests/quick/dashboards.rs` compares the names with those of the
+/// runtime.
 const OPERATOR: &[Row] = &[
     (
         "Reconciles",
@@ -356,7 +359,7 @@ const OPERATOR: &[Row] = &[
     ),
 ];
 
-/// Its text, with the header as the first value.
+/// The text of a dashboard, with the header as the first value.
 fn text(uid: &str, title: &str, header: &str, rows: &[(&str, Vec<Panel>)]) -> String {
     let job = title.split(':').next().unwrap_or(title);
     let dashboard = json!({
@@ -380,7 +383,7 @@ fn datasource() -> Value {
     json!({ "type": "prometheus", "uid": "${datasource}" })
 }
 
-/// `job` begins with that of the ServiceMonitor, which is the name of the project.
+/// The variables of a dashboard. `job` begins with the job of the ServiceMonitor, which is the name of the project.
 fn variables(job: &str) -> Vec<Value> {
     let query = |name: &str, query: &str, current: &str| {
         json!({
@@ -411,10 +414,10 @@ fn variables(job: &str) -> Vec<Value> {
     ]
 }
 
-/// Grafana's name of all values.
+/// Grafana's name for all values of a variable.
 const ALL: &str = "$__all";
 
-/// Marks when another version starts.
+/// Annotates the time when another version starts.
 fn version_annotation() -> Value {
     let at = |offset: &str| format!("sum by (namespace, version) (controller_build_info{{pod}}{offset})");
     json!({
@@ -510,7 +513,7 @@ impl View {
     }
 }
 
-/// With what is chosen in the dashboard.
+/// The query, with the variables of the dashboard.
 fn selected(expr: &str) -> String {
     let pod = r#"{job=~"$job",namespace=~"$namespace",pod=~"$pod""#;
     let controller = format!(r#"{pod},controller=~"$controller""#);

@@ -1,7 +1,8 @@
 //! Compares the CRDs of a source with checked-in copies: in files, in a folder, or in a Helm chart.
 //!
-//! Two CRDs are equal if an API server treats them alike: comments, field order, the order of sets such as `required`, empty lists and default
-//! values are ignored, but not the order of printer columns, which kubectl shows. It does not matter how a copy was generated.
+//! Two CRDs are equal if an API server treats them alike. Comments, field order, the order of sets such as `required`,
+//! empty lists and default values are ignored, but not the order of printer columns, which kubectl shows. The tool that
+//! generated a copy does not matter.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,7 +21,7 @@ use opctl_source::emit::CustomResourceDefinition;
 pub struct Copies {
     /// The path, as shown in messages.
     pub name: String,
-    /// If helm had to render the chart, positions are in the rendered text.
+    /// If helm had to render the chart, positions refer to the rendered text.
     crds: Vec<Node>,
 }
 
@@ -32,7 +33,7 @@ pub struct Drift {
     pub equal: usize,
     /// The number of CRDs that differ or have no copy.
     pub different: usize,
-    /// The number of copies that are of groups without a kind in the source.
+    /// The number of copies in groups without a kind in the source.
     pub others: usize,
 }
 
@@ -47,7 +48,8 @@ impl Copies {
     }
 }
 
-/// Compares the CRDs of a source with the copies. `may_be_refused` returns true for kinds whose CRD could not be derived.
+/// Compares the CRDs of a source with the copies. `may_be_refused` returns `true` for kinds whose CRD could not be
+/// derived.
 pub fn compare(
     crds: &[CustomResourceDefinition],
     copies: &Copies,
@@ -86,7 +88,7 @@ pub fn compare(
     drift
 }
 
-/// A warning if a copy is in a group of the source, and no kind declares it.
+/// A warning if a copy is in a group of the source, but no kind declares it.
 pub fn undeclared(
     crds: &[CustomResourceDefinition],
     copy: &Node,
@@ -107,7 +109,7 @@ fn group_and_kind(copy: &Node) -> [&str; 2] {
     [["spec", "group"].as_slice(), &["spec", "names", "kind"]].map(|path| copy.text_at(path).unwrap_or_default())
 }
 
-/// Returns true if an API server treats the specs of two CRDs alike.
+/// `true` if an API server treats the specs of two CRDs alike.
 pub fn is_same(one: &Value, other: &Value) -> bool {
     normal(one) == normal(other)
 }
@@ -121,7 +123,7 @@ fn differences(kind: &str, source: &Value, copy: &Node) -> Vec<Diagnostic> {
     let copy = spec.json();
     let mut found = orders_of_columns(source, &copy);
     let [source, mut kept] = [normal(source), normal(&copy)];
-    // kube's `crd()` sets no conversion, so a copy may add one.
+    // kube's `crd()` sets no conversion, so a copy may contain one.
     if source.get("conversion").is_none() {
         remove(&mut kept, "conversion");
     }
@@ -144,7 +146,7 @@ fn differences(kind: &str, source: &Value, copy: &Node) -> Vec<Diagnostic> {
     diagnostics
 }
 
-/// A value that differs, by its path in the spec of the CRD.
+/// A differing value, by its path in the spec of the CRD.
 struct Difference {
     path: Vec<String>,
     source: Option<Value>,
@@ -152,14 +154,14 @@ struct Difference {
 }
 
 impl Difference {
-    /// True for the description of a schema. A property may have this name, too.
+    /// `true` for the description of a schema. A property may have this name, too.
     fn is_description(&self) -> bool {
         let is_in_value = |pair: &[String]| pair[0] != "properties" && ["default", "example"].contains(&&*pair[1]);
         let [.., before, last] = &self.path[..] else { return false };
         last == "description" && before != "properties" && !self.path.windows(2).any(is_in_value)
     }
 
-    /// The field whose description it is.
+    /// The path of the described field.
     fn described(&self) -> String {
         shown(&self.path[..self.path.len() - 1])
     }
@@ -178,7 +180,7 @@ impl Difference {
     }
 }
 
-/// A value for a message, at most 60 characters long.
+/// A value for a message, with at most 60 characters.
 pub fn short(value: &Value) -> String {
     const LONGEST: usize = 60;
     let text = value.to_string();
@@ -188,7 +190,7 @@ pub fn short(value: &Value) -> String {
     }
 }
 
-/// The path as in other messages: `v1 spec.pools[].name: minimum` for a schema.
+/// The path in the format of other messages: `v1 spec.pools[].name: minimum` for a schema.
 fn shown(path: &[String]) -> String {
     let (version, rest) = match path {
         [versions, version, schema, root, rest @ ..]
@@ -216,7 +218,7 @@ fn shown(path: &[String]) -> String {
     if keys.is_empty() { place } else { format!("{place}: {}", keys.join(".")) }
 }
 
-/// The position of the value, or of the innermost one that contains it.
+/// The position of a value, or of its innermost existing ancestor.
 fn place(spec: &Node, path: &[String]) -> Span {
     let mut node = spec;
     let mut span = spec.span.clone();
@@ -232,7 +234,7 @@ fn place(spec: &Node, path: &[String]) -> Span {
     span
 }
 
-/// Adds the values that differ. Lists are compared as a whole.
+/// Adds the differing values. Lists are compared as a whole.
 fn differ(source: &Value, copy: &Value, path: &mut Vec<String>, found: &mut Vec<Difference>) {
     if source == copy {
         return;
@@ -254,7 +256,7 @@ fn differ(source: &Value, copy: &Value, path: &mut Vec<String>, found: &mut Vec<
     }
 }
 
-/// The printer columns that both have, by version, where their order differs.
+/// The common printer columns of each version, if their order differs.
 fn orders_of_columns(source: &Value, copy: &Value) -> Vec<Difference> {
     let named = |items: &Value| -> Vec<(String, Value)> {
         let items = items.as_array().into_iter().flatten();
@@ -280,7 +282,7 @@ fn orders_of_columns(source: &Value, copy: &Value) -> Vec<Difference> {
         .collect()
 }
 
-/// The spec of a CRD without what an API server ignores, with versions and printer columns as maps by name.
+/// The spec of a CRD without parts that an API server ignores. Versions and printer columns become maps by name.
 fn normal(spec: &Value) -> Value {
     let mut spec = with_whole_numbers(spec);
     let kind = spec["names"]["kind"].as_str().unwrap_or_default().to_owned();
@@ -323,8 +325,8 @@ fn normal(spec: &Value) -> Value {
     spec
 }
 
-/// A schema in which `required` and `enum` are sorted, and line breaks of descriptions are spaces. Names of properties, and the
-/// contents of defaults and examples, are no keywords.
+/// A schema with sorted `required` and `enum`, and with spaces instead of line breaks in descriptions. Names of
+/// properties, and the contents of defaults and examples, are not treated as keywords.
 fn normal_schema(schema: &Value) -> Value {
     let Value::Object(map) = schema else { return schema.clone() };
     let value = |(key, value): (&String, &Value)| {
@@ -501,7 +503,7 @@ spec:
         assert_eq!(found(["Size", "Age"]), Vec::<String>::new());
         let order = r#"`["Size","Age"]` in the source but `["Age","Size"]` in the copy"#;
         assert_eq!(found(["Age", "Size"]), [format!("`Shelf`: `v1 additionalPrinterColumns` is {order}")]);
-        // A column that is missing is one difference, not two.
+        // A missing column is one difference, not two.
         assert_eq!(found(["Age", "Books"]).len(), 2);
     }
 

@@ -1,4 +1,4 @@
-//! The errors of commands: problems that the user can fix, all reported at once. A defect of opctl is a panic.
+//! The errors of commands: problems that the user can fix, all reported at once. A bug in opctl is a panic.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use opctl_edit::EditError;
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::project::is_unreadable;
 
-/// One thing that cannot be done: what and where, and the ways out.
+/// A problem that the user can fix: a message with the location, and possible fixes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserError {
     pub message: String,
@@ -18,7 +18,7 @@ impl UserError {
         Self { message: message.into(), help: Vec::new() }
     }
 
-    /// An edit of a file that cannot be made or undone.
+    /// The error for an edit that cannot be made or undone.
     pub fn edit(path: &str, error: EditError) -> Self {
         Self::new(format!("cannot edit `{path}`: {}", error.reason)).help(error.help)
     }
@@ -38,12 +38,12 @@ impl fmt::Display for UserError {
 
 impl std::error::Error for UserError {}
 
-/// Everything that is wrong with the arguments.
+/// All errors of a command.
 #[derive(Debug, Default)]
 pub struct UserErrors(pub Vec<UserError>);
 
 impl UserErrors {
-    /// Keeps the value, or the reason why there is none.
+    /// Returns the value, or records the error.
     pub fn check<T, E: Into<UserError>>(&mut self, result: Result<T, E>) -> Option<T> {
         result.map_err(|error| self.0.push(error.into())).ok()
     }
@@ -52,7 +52,7 @@ impl UserErrors {
         self.0.push(refusal);
     }
 
-    /// An error if anything was refused.
+    /// Returns the recorded errors, if any.
     pub fn settle(self) -> Result<(), Self> {
         if self.0.is_empty() { Ok(()) } else { Err(self) }
     }
@@ -67,7 +67,7 @@ impl fmt::Display for UserErrors {
 
 impl std::error::Error for UserErrors {}
 
-/// What went wrong outside of the project, so that its files are not mentioned.
+/// A problem outside of the project, so its files are not mentioned.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct ExternalError(pub UserError);
@@ -77,12 +77,12 @@ pub struct ExternalError(pub UserError);
 #[error("{} problems in the source", .diagnostics.len())]
 pub struct SourceErrors {
     pub diagnostics: Vec<Diagnostic>,
-    /// Ways out of all of them.
+    /// Possible fixes of all problems.
     pub help: Vec<String>,
 }
 
 impl SourceErrors {
-    /// One of the files cannot be read.
+    /// `true` if one of the files cannot be read.
     pub fn is_unreadable(&self) -> bool {
         self.diagnostics.iter().any(|diagnostic| diagnostic.is_error() && is_unreadable(diagnostic))
     }

@@ -14,26 +14,26 @@ use opctl_kustomize::yaml::{Dialect, Node, documents};
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 use opctl_model::project::Tree;
 
-/// The way in which templates of charts are read.
+/// The treatment of templates in charts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Templates<'a> {
-    /// As text, without lines that contain only control structures, such as `{{- if .Values.crds.install }}`; by helm if that is not YAML. So
-    /// objects that values turn off are found, too.
+    /// As text, without lines that contain only control structures, such as `{{- if .Values.crds.install }}`. If the
+    /// rest is not YAML, helm renders it. So objects that are off by default are found, too.
     AsText,
-    /// By helm, with the default values of the chart and those of files; a folder with a kustomization is rendered, too.
+    /// Rendered by helm, with the default values of the chart and those of files. Kustomizations are rendered as well.
     Rendered(&'a [PathBuf]),
 }
 
 /// The namespace for which helm renders charts.
 pub const NAMESPACE: &str = "default";
 
-/// Objects with their positions; of what helm renders, those in the rendered text.
+/// Objects with their positions. For objects that helm rendered, these are positions in the rendered text.
 #[derive(Default)]
 pub struct Kept {
     pub objects: Vec<Node>,
-    /// The folder from which the paths of files are relative, if it is not the current one.
+    /// The folder that paths of files are relative to, if it is not the current one.
     root: PathBuf,
-    /// The charts of rendered texts, by the names of the texts.
+    /// The charts of rendered texts, by the names of these texts.
     charts: BTreeMap<String, PathBuf>,
 }
 
@@ -53,12 +53,12 @@ impl Kept {
     }
 }
 
-/// The objects of these kinds. `group` is the API group of the kinds. The items of lists are objects, too.
+/// The objects of these kinds, including the items of lists. `group` is the API group of the kinds.
 ///
 /// # Errors
 ///
-/// If there is no such file or folder, it cannot be read, a file that mentions such a kind is not YAML, or the chart or kustomization cannot
-/// be rendered.
+/// If there is no such file or folder, if it cannot be read, if a file that mentions such a kind is not YAML, or if the
+/// chart or kustomization cannot be rendered.
 pub fn objects(path: &Path, group: &str, kinds: &[&str], templates: Templates) -> anyhow::Result<Kept> {
     let mut found = Kept::default();
     let (is_rendered, values) = match templates {
@@ -72,13 +72,13 @@ pub fn objects(path: &Path, group: &str, kinds: &[&str], templates: Templates) -
     }
     let mut charts: BTreeMap<Option<PathBuf>, Vec<(PathBuf, String)>> = BTreeMap::new();
     if is_rendered && is_chart(path) {
-        // Its roles may be in an archive of a chart that it depends on.
+        // Roles may be in the archive of a dependency.
         charts.insert(Some(path.to_owned()), Vec::new());
     }
     for (file, text) in
         texts(path, &mut BTreeSet::new())?.into_iter().filter(|(_, text)| kinds.iter().any(|kind| text.contains(kind)))
     {
-        // A chart is rendered with those that it contains.
+        // A chart is rendered together with its subcharts.
         let chart = file.ancestors().skip(1).filter(|folder| is_chart(folder)).last();
         charts.entry(chart.map(Path::to_owned)).or_default().push((file, text));
     }
@@ -100,11 +100,12 @@ pub fn objects(path: &Path, group: &str, kinds: &[&str], templates: Templates) -
     Ok(found)
 }
 
-/// The CRDs in a file, in a folder and the folders below it, or in a chart, without patches of kustomizations, which are parts of CRDs.
+/// The CRDs in a file, in a folder with its subfolders, or in a chart. Patches of kustomizations, which are parts of
+/// CRDs, are excluded.
 ///
 /// # Errors
 ///
-/// If there is none. See also [`objects`].
+/// If there is no CRD. See also [`objects`].
 pub fn crds(path: &Path) -> anyhow::Result<Vec<Node>> {
     let mut crds = objects(path, "apiextensions.k8s.io", &["CustomResourceDefinition"], Templates::AsText)?.objects;
     crds.retain(|crd| crd.text_at(&["spec", "group"]).is_some());
@@ -115,11 +116,11 @@ pub fn crds(path: &Path) -> anyhow::Result<Vec<Node>> {
     Ok(crds)
 }
 
-/// The objects in the text that helm has rendered.
+/// The objects in a text that helm rendered.
 ///
 /// # Errors
 ///
-/// If it is not YAML.
+/// If the text is not YAML.
 pub fn rendered_objects(file: &Arc<SourceFile>) -> Result<Vec<Node>, SourceErrors> {
     documents(file, Dialect::Kubectl).map_err(|error| SourceErrors::from(vec![*error]))
 }
@@ -141,8 +142,8 @@ fn add(documents: Vec<Node>, group: &str, kinds: &[&str], found: &mut Vec<Node>)
     }
 }
 
-/// Renders a kustomization, and returns the folder from which its paths are relative. It may use everything below the current folder, or else
-/// in its repository or the folder above.
+/// Renders a kustomization, and returns the folder that its paths are relative to. It may use everything below the
+/// current folder, or else in its repository or in its parent folder.
 fn kustomized(path: &Path) -> anyhow::Result<(PathBuf, Vec<Node>)> {
     let folder = path.canonicalize().with_context(|| format!("cannot open `{}`", path.display()))?;
     let repository = folder.ancestors().find(|above| above.join(".git").exists()).map(Path::to_owned);
@@ -165,8 +166,8 @@ fn kustomized(path: &Path) -> anyhow::Result<(PathBuf, Vec<Node>)> {
     }
 }
 
-/// A file, or the YAML and JSON files below a folder, without those of builds. A chart may link to files and folders elsewhere in the
-/// repository; `visited` has the folders that were read.
+/// A file, or the YAML and JSON files below a folder, except for build output. A chart may link to files and folders
+/// elsewhere in the repository; `visited` contains the folders that were read.
 fn texts(path: &Path, visited: &mut BTreeSet<PathBuf>) -> Result<BTreeMap<PathBuf, String>, UserError> {
     let failed = |path: &Path, error: &io::Error| {
         UserError::new(format!("cannot read `{}`: {error}", path.display()))
@@ -198,7 +199,8 @@ fn texts(path: &Path, visited: &mut BTreeSet<PathBuf>) -> Result<BTreeMap<PathBu
     Ok(texts)
 }
 
-/// The documents of a file. Lines of a template that produce text stay, so that what they produce is never missing silently.
+/// The documents of a template without helm. Lines that print text are kept, so that their output is never ignored
+/// silently.
 fn without_helm(path: &Path, text: &str) -> Result<Vec<Node>, Box<Diagnostic>> {
     let mut is_in_spec = false;
     let lines = text.split_inclusive('\n').map(|line| {
@@ -208,7 +210,7 @@ fn without_helm(path: &Path, text: &str) -> Result<Vec<Node>, Box<Diagnostic>> {
     documents(&SourceFile::new(path.display().to_string(), lines.collect::<String>()), Dialect::Kubectl)
 }
 
-/// True for a line that is an action and no text. In the spec of an object, only control structures are left out.
+/// `true` for a line that contains only an action. In the spec of an object, only control structures are removed.
 fn is_action(line: &str, is_in_spec: bool) -> bool {
     const CONTROLS: [&str; 8] = ["if ", "else", "end", "with ", "range ", "define ", "/*", "$"];
     let Some(action) = line.strip_prefix("{{").and_then(|line| line.strip_suffix("}}")) else { return false };

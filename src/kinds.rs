@@ -1,6 +1,6 @@
-//! The CRDs of the kinds in a crate that opctl did not make: derived from the source, or else checked-in copies.
+//! The CRDs of the kinds in a crate without PROJECT: derived from the source, or else checked-in copies.
 //!
-//! The identity of a kind is known for every kube; its schema is not.
+//! The identity of a kind is known for all versions of kube, its schema only for supported ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -18,15 +18,15 @@ use opctl_source::{self as source, emit};
 #[derive(Default)]
 pub struct Kinds {
     pub kinds: Vec<Kind>,
-    /// The reason why kinds have no schema.
+    /// The reasons why kinds have no schema.
     pub reasons: Vec<Diagnostic>,
     /// The reasons why copies of CRDs are not used: they differ, or cannot be read.
     pub unused_copies: Vec<String>,
 }
 
-/// The versions of a kind.
+/// A kind with its versions.
 pub struct Kind {
-    /// Never empty.
+    /// The declared versions; never empty.
     pub versions: Vec<Declared>,
     pub crd: Crd,
 }
@@ -34,15 +34,15 @@ pub struct Kind {
 /// The CRD of a kind.
 pub enum Crd {
     Derived(Value),
-    /// Checked in, with its place.
+    /// A checked-in copy, with its position.
     Copy(Value, Span),
     /// Only the identity is known.
     Unknown,
 }
 
 impl Kinds {
-    /// Reads the crate at the root. Copies of CRDs are looked for in the whole crate, or in `copies`, a file, folder or chart, whose CRDs are
-    /// preferred to derived ones.
+    /// Reads the crate at the root. Copies of CRDs are searched for in the whole crate, or in `copies`, a file, folder
+    /// or chart, whose CRDs take precedence over derived ones.
     ///
     /// # Errors
     ///
@@ -103,7 +103,7 @@ impl Kinds {
         Ok(Self { kinds, reasons, unused_copies })
     }
 
-    /// The kinds of which only the identity is known.
+    /// The kinds with a known identity only.
     pub fn unknown(&self) -> Vec<&Kind> {
         self.kinds.iter().filter(|kind| matches!(kind.crd, Crd::Unknown)).collect()
     }
@@ -139,7 +139,7 @@ impl Kind {
         })
     }
 
-    /// What a checked-in CRD declares in another way than the source.
+    /// The differences between the identity in the source and a checked-in CRD.
     pub fn differences(&self) -> Vec<String> {
         let Crd::Copy(crd, _) = &self.crd else { return Vec::new() };
         let first = &self.versions[0];
@@ -172,7 +172,7 @@ fn scope(scope: Scope) -> &'static str {
     }
 }
 
-/// The copy of a CRD; an error if there are different ones. Patches of kustomizations are no copies.
+/// The copy of a CRD; an error if there are different ones. Patches of kustomizations are not copies.
 fn copy_of<'a>(name: &str, kept: &'a [Node]) -> Result<Option<&'a Node>, String> {
     let is_copy = |crd: &&Node| {
         crd.text_at(&["metadata", "name"]) == Some(name)

@@ -1,8 +1,8 @@
 //! `opctl` scaffolds kube-rs operators and regenerates their manifests from Rust source.
 //!
-//! Two lines meet in the plan ([`opctl_edit::plan`]): *scaffold* (answers → files that the user then owns) and *generate* (Rust source →
-//! manifests that opctl owns). Every change is decided in memory, shown, checked and only then written.
-//! `ARCHITECTURE.md` draws the crates; the modules below are in reading order.
+//! Two pipelines meet in the plan ([`opctl_edit::plan`]): *scaffold* turns settings into files that the user then owns,
+//! and *generate* turns Rust source into manifests that opctl owns. All changes are computed in memory, shown and
+//! checked, and only then written. `ARCHITECTURE.md` describes the crates; the modules below are in reading order.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 

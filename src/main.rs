@@ -11,19 +11,20 @@ use opctl::commands::{self, Cli, Console, GlobalArgs, Outcome, completion, help,
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// What the limits on nesting need at most is a quarter of this, also where the main thread has less.
+/// The stack size in bytes: at least four times what the limits on nesting require. The stack of the main thread may be
+/// smaller.
 const STACK: usize = 32 << 20;
 
 const SUCCESS: u8 = 0;
-/// For the user to fix, or drift with `--check`.
+/// An error that the user can fix, or drift with `--check`.
 const FAILURE: u8 = 1;
 const DEFECT: u8 = 2;
-/// 128 + SIGINT, as shells give it.
+/// 128 + SIGINT, as in shells.
 const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| commands::report_defect(&panic.to_string())));
-    // It ends the process itself: what it has used need not be taken apart.
+    // `exit` skips destructors, which saves time.
     let run = || -> () { exit(run().into()) };
     let main = std::thread::Builder::new().stack_size(STACK).spawn(run).expect("a thread can be started");
     _ = main.join();
@@ -31,12 +32,12 @@ fn main() -> ExitCode {
 }
 
 fn run() -> u8 {
-    // A shell asks for the next words; this ends the process.
+    // For a request of a shell completion, this prints the candidates and exits.
     CompleteEnv::with_factory(Cli::command).var(completion::VARIABLE).complete();
     let mut command = Cli::command();
     let mut parsed = command.try_get_matches_from_mut(std::env::args_os());
-    // Help, errors and the syntax of kubebuilder need more of clap, which takes time to set up. `--plugins` is the only
-    // part of that syntax that parses without it.
+    // Help, errors and the syntax of kubebuilder need a larger clap definition, which is slow to set up. `--plugins` is
+    // the only part of that syntax that parses without it.
     let has_plugins = std::env::args_os().any(|word| word.to_string_lossy().starts_with("--plugins"));
     let is_own = parsed.is_ok() && !has_plugins;
     if !is_own {
@@ -75,11 +76,11 @@ fn fail(error: &anyhow::Error, console: &Console) -> u8 {
     if commands::is_interrupt(error) { INTERRUPTED } else { FAILURE }
 }
 
-/// `--help` and `--version`, or what is wrong with the arguments.
+/// Prints `--help`, `--version` or the error in the arguments, and returns the exit code.
 fn usage(mut error: clap::Error) -> u8 {
     let is_stray = error.kind() == ErrorKind::UnknownArgument;
     if is_stray && std::env::args().any(|word| word == "init") {
-        // "use `-- --flag`": it would be the name of the folder.
+        // clap suggests `-- --flag`, which would be the name of the folder.
         error.remove(ContextKind::Suggested);
     }
     if error.kind() == ErrorKind::InvalidSubcommand {

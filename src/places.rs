@@ -1,7 +1,8 @@
-//! The CRDs in the files of `manifests.crds` in PROJECT, which belong to the user: one or several in a file, with comments, in charts and
-//! their templates. opctl replaces a CRD that differs from the source, and leaves everything else in these files as it is.
+//! Updates the CRDs in the files of `manifests.crds` in PROJECT, which belong to the user: one or several in a file,
+//! with comments, in charts and their templates. opctl replaces a CRD that differs from the source, and does not change
+//! the rest of these files.
 //!
-//! `config/crd/bases` is generated as a whole, and is not changed here.
+//! `config/crd/bases` is generated as a whole, and not changed by this module.
 
 mod naming;
 
@@ -29,34 +30,35 @@ struct File {
     path: String,
     format: Format,
     text: String,
-    /// By a symbolic link, it is a file of another path, which is changed there.
+    /// The path is a symbolic link. The file is changed at its real path.
     is_elsewhere: bool,
-    /// Those that are CRDs or lists, with the positions of their values.
+    /// The documents that are CRDs or lists, with the positions of their values.
     documents: Vec<(Document, Node)>,
 }
 
-/// The files at one path.
+/// The files at a path of `manifests.crds`.
 struct Place<'a> {
     path: &'a CrdPath,
     files: Vec<File>,
-    /// Files that may have any CRD.
+    /// Errors for unreadable files, which may contain any CRD.
     unreadable: Vec<Diagnostic>,
 }
 
-/// A CRD, and the file that it is in.
+/// A CRD, and its file.
 pub struct Kept {
     pub path: String,
     pub crd: Value,
-    /// It has parts that depend on the values of a chart, which are missing or replaced here.
+    /// Parts that depend on the values of a chart are missing or replaced.
     pub is_incomplete: bool,
 }
 
-/// Plans to bring the CRDs at these paths up to date. Returns what a person has to change: errors for CRDs that opctl cannot update, and
-/// warnings for those that the source does not declare. `may_be_refused` returns true for kinds whose CRD could not be derived; theirs stay.
+/// Plans the updates of the CRDs at these paths. Returns problems that the user has to fix: errors for CRDs that opctl
+/// cannot update, and warnings for CRDs that the source does not declare. `may_be_refused` returns `true` for kinds
+/// whose CRD could not be derived; theirs are kept.
 ///
 /// # Errors
 ///
-/// If a path leads out of the repository, or a file cannot be read.
+/// If a path is outside of the repository, or a file cannot be read.
 pub fn update(
     plan: &mut Plan,
     tree: &Tree,
@@ -79,7 +81,7 @@ pub fn update(
     Ok(diagnostics)
 }
 
-/// The CRDs at these paths, in their order, with those in `config/crd/bases`.
+/// The CRDs at these paths, in this order, including those in `config/crd/bases`.
 ///
 /// # Errors
 ///
@@ -91,7 +93,7 @@ pub fn crds(tree: &Tree, paths: &[CrdPath]) -> anyhow::Result<Vec<Kept>> {
     }
 }
 
-/// The same, and an error for each file that is not YAML.
+/// Like [`crds`], but returns an error for each file that is not YAML.
 ///
 /// # Errors
 ///
@@ -113,11 +115,11 @@ pub fn readable_crds(tree: &Tree, paths: &[CrdPath]) -> Result<(Vec<Kept>, Vec<D
     Ok((kept, errors))
 }
 
-/// The same, to be applied: each once, by its name.
+/// The CRDs at these paths that can be applied, each name once.
 ///
 /// # Errors
 ///
-/// If a file cannot be read, or a CRD is known only to helm.
+/// If a file cannot be read, or a CRD can only be rendered by helm.
 pub fn applicable(tree: &Tree, paths: &[CrdPath]) -> anyhow::Result<Vec<Kept>> {
     let mut found: Vec<Kept> = Vec::new();
     for kept in crds(tree, paths)? {
@@ -137,11 +139,11 @@ pub fn applicable(tree: &Tree, paths: &[CrdPath]) -> anyhow::Result<Vec<Kept>> {
     Ok(found)
 }
 
-/// The CRDs in a text that has, or had, one of these paths. `tree` shows which folders are charts.
+/// The CRDs in a text with one of these paths, now or in an earlier commit. `tree` shows which folders are charts.
 ///
 /// # Errors
 ///
-/// Why the text cannot be read.
+/// If the text cannot be read. The message is the reason.
 pub fn crds_in(tree: &Tree, path: &str, text: String) -> Result<Vec<Value>, String> {
     if !text.contains(KIND) {
         return Ok(Vec::new());
@@ -150,7 +152,7 @@ pub fn crds_in(tree: &Tree, path: &str, text: String) -> Result<Vec<Value>, Stri
     Ok(file.documents.iter().flat_map(|(_, node)| items(node)).map(Node::json).collect())
 }
 
-/// Returns true if the file is at one of the paths, and not generated.
+/// `true` if the file is at one of the paths and is not generated.
 pub fn has(paths: &[CrdPath], file: &str) -> bool {
     let is_at =
         |path: &&CrdPath| file.strip_prefix(path.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -158,7 +160,7 @@ pub fn has(paths: &[CrdPath], file: &str) -> bool {
     at.peek().is_some() && !at.any(CrdPath::is_bases)
 }
 
-/// A path may lead to the folder of another member of the workspace, or of the repository, and no further.
+/// Refuses paths outside of the repository. Folders of other workspace members and of the repository are allowed.
 fn refuse_outside(tree: &Tree, paths: &[CrdPath]) -> Result<(), UserError> {
     let Some(path) = paths.iter().max_by_key(|path| path.levels_up()) else { return Ok(()) };
     let root = std::path::absolute(tree.root()).unwrap_or_else(|_| tree.root().to_owned());
@@ -172,7 +174,7 @@ fn refuse_outside(tree: &Tree, paths: &[CrdPath]) -> Result<(), UserError> {
 }
 
 fn read<'a>(tree: &Tree, paths: &'a [CrdPath]) -> Result<Vec<Place<'a>>, ReadError> {
-    // A chart may link to the files of another folder.
+    // A chart may link to the files of another folder, so each file is read once.
     let mut known: BTreeSet<PathBuf> = BTreeSet::new();
     let bases = paths.iter().find(|path| path.is_bases());
     let generated = bases.and_then(|path| tree.real_path(path.as_str()));
@@ -184,7 +186,7 @@ fn read<'a>(tree: &Tree, paths: &'a [CrdPath]) -> Result<Vec<Place<'a>>, ReadErr
     others.map(|path| Place::read(tree, path, &mut known)).collect()
 }
 
-/// The CRD, or those in a list.
+/// The CRD, or the CRDs in a list.
 fn items(node: &Node) -> Vec<&Node> {
     match node.text_at(&["kind"]) {
         Some(KIND) => vec![node],
@@ -217,7 +219,7 @@ impl<'a> Place<'a> {
         Ok(place)
     }
 
-    /// Plans to bring one CRD up to date.
+    /// Plans the update of one CRD.
     fn update(&self, plan: &mut Plan, tree: &Tree, crd: &CustomResourceDefinition) -> Vec<Diagnostic> {
         let source = serde_json::to_value(crd).expect("a CRD is JSON");
         let mut diagnostics = Vec::new();
@@ -260,7 +262,7 @@ impl<'a> Place<'a> {
         diagnostics
     }
 
-    /// The conditions that all templates of the folder have around their CRD, for a new one.
+    /// The control structures that all templates of the folder have around their CRD, for a new one.
     fn wrapper(&self) -> String {
         let around = |file: &File| {
             let [(document, _)] = &file.documents[..] else { return None };
@@ -281,7 +283,7 @@ fn edit(document: Value, format: Format) -> Edit {
     Edit::YamlDocument { document, identity: ["/kind", "/metadata/name"].map(String::from).into(), format }
 }
 
-/// The format of a file, by its name and, for templates, the chart that it is in.
+/// The format of a file, from its name and, for templates, the chart that contains it.
 fn format_of(tree: &Tree, path: &str) -> Format {
     if path.ends_with(".json") {
         return Format::Json;
@@ -301,13 +303,13 @@ impl File {
             let error = OP615.error(format!("cannot read the CRDs in `{path}`: {reason}")).at(place, "");
             Box::new(error.help("fix the file, or take it out of `crds` in PROJECT"))
         })?;
-        // What Kubernetes reads, on the lines of the file.
+        // The YAML that Kubernetes reads, with the same line numbers as the file.
         let known = SourceFile::new(path, documents::known_text(&unmarked, format));
         let nodes = match format {
             Format::Json => documents
                 .iter()
                 .map(|document| {
-                    // Each value is YAML, too, and the line breaks before it keep its place.
+                    // Each JSON value is also YAML, and preceding line breaks keep its line number.
                     let before = unmarked[..document.range.start].matches('\n').count();
                     let text = "\n".repeat(before) + &unmarked[document.range.clone()];
                     yaml::documents(&SourceFile::new(path, text), Dialect::Kubectl)
@@ -328,7 +330,7 @@ impl File {
         }
     }
 
-    /// The document that a CRD should be; the same as before if it is up to date, or `None` for an item of a list.
+    /// The new text of a document with a CRD: the current text if it is up to date, or `None` for an item of a list.
     fn updated(
         &self,
         document: &Document,
@@ -381,7 +383,8 @@ fn span(path: &str, text: &str, at: usize) -> Span {
     Span { file: SourceFile::new(path, text), range: at..end }
 }
 
-/// The CRD of the source, with what only the old one sets: labels, annotations, and the conversion, or else the client that it calls.
+/// The CRD of the source, with fields that only the old one sets: labels, annotations, and the conversion, or else its
+/// client configuration.
 fn merged(source: &Value, old: &Value) -> Value {
     let mut new = old.clone();
     for key in ["apiVersion", "kind", "spec"] {
@@ -395,7 +398,8 @@ fn merged(source: &Value, old: &Value) -> Value {
             false
         }
         _ => match (new.pointer_mut(client), old.pointer(client)) {
-            // It names the service where the operator is installed, as an annotation does for its certificate.
+            // It names the service in the namespace of the installed operator, as does the annotation for its
+            // certificate.
             (Some(new), Some(old)) => {
                 *new = old.clone();
                 true

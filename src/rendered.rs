@@ -1,4 +1,4 @@
-//! The manifests of a project, as kustomize renders them, and the image of the operator in them.
+//! Renders the manifests of a project with kustomize, and substitutes the image of the operator.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use opctl_model::names::{Image, NameError};
 use opctl_model::project::{ProjectFile, Tree};
 use opctl_model::yaml;
 
-/// The name of the image in the scaffold, which an entry of `images` would use.
+/// The name of the image in the scaffold, as in an entry of `images`.
 pub const PLACEHOLDER: &str = "controller";
 pub const PLACEHOLDER_TAGGED: &str = "controller:latest";
 
@@ -25,7 +25,7 @@ pub enum RenderError {
     #[error("kustomize cannot render `{folder}`: {message}")]
     Kustomize { folder: &'static str, message: String },
 
-    /// kubectl, which has kustomize, does not start.
+    /// kubectl, which contains kustomize, cannot be started.
     #[error(transparent)]
     Kubectl(KubectlError),
 
@@ -42,7 +42,7 @@ pub enum RenderError {
     #[error("{0}")]
     Crds(anyhow::Error),
 
-    /// `others` are the images that containers have.
+    /// `others` are the images of containers.
     #[error("no container in `config/default` has the image `{PLACEHOLDER}`")]
     NoPlaceholder { image: String, others: Vec<String> },
 
@@ -55,7 +55,7 @@ pub fn whole(tree: &Tree, kubectl: &Kubectl, image: ImageSubstitution) -> Result
     Ok(cluster::objects(&text(tree, kubectl, image)?)?)
 }
 
-/// The same as text.
+/// The text of `config/default`, with the image substituted.
 pub fn text(tree: &Tree, kubectl: &Kubectl, image: ImageSubstitution) -> Result<String, RenderError> {
     if !has_kustomization(tree, "config/default") {
         return Err(RenderError::NoKustomization);
@@ -65,7 +65,7 @@ pub fn text(tree: &Tree, kubectl: &Kubectl, image: ImageSubstitution) -> Result<
     Ok(rendered)
 }
 
-/// The CRDs alone; at least one.
+/// The CRDs alone; never empty.
 pub fn crds(tree: &Tree, kubectl: &Kubectl) -> Result<Vec<Object>, RenderError> {
     let mut objects = Vec::new();
     if has_kustomization(tree, "config/crd") {
@@ -118,7 +118,7 @@ fn render(tree: &Tree, kubectl: &Kubectl, folder: &'static str) -> Result<String
 /// The treatment of the placeholder for the image of the operator.
 #[derive(Clone, Copy, Debug)]
 pub enum ImageSubstitution<'a> {
-    /// The operator will not run, so any image is fine.
+    /// The operator does not run, so any image is accepted.
     Skip,
     /// `command` runs the operator with this image, or with the one in the manifests if it is `None`.
     Required { image: Option<&'a str>, command: &'static str },
@@ -136,7 +136,7 @@ fn substitute_image(rendered: &mut String, substitution: ImageSubstitution) -> R
                 rendered.replace_range(placeholder.range.clone(), &scalar(&image));
             }
         }
-        // The default of the Makefile's IMG.
+        // `controller:latest` is the default of the Makefile's IMG.
         Some(image) if image != PLACEHOLDER_TAGGED => {
             let others = others.into_iter().map(|image| image.reference).collect();
             return Err(RenderError::NoPlaceholder { image, others });
@@ -149,7 +149,8 @@ fn substitute_image(rendered: &mut String, substitution: ImageSubstitution) -> R
     Ok(())
 }
 
-/// The image as a YAML scalar. Text without a letter, a colon or a slash may be read as another type, so it is quoted.
+/// The image as a YAML scalar. A text without a letter, colon or slash could be parsed as another type, so it is
+/// quoted.
 fn scalar(image: &str) -> String {
     let is_plain = image.contains(char::is_alphabetic) && image.contains(['/', ':']);
     if is_plain { image.into() } else { format!("\"{image}\"") }

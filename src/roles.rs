@@ -1,4 +1,4 @@
-//! Loads roles and bindings, and returns the rules that the operator's service account gets.
+//! Loads roles and bindings, and returns the rules that they grant to the operator's service account.
 
 mod fix;
 
@@ -23,7 +23,7 @@ pub struct Roles {
     pub namespace: Option<String>,
     /// Warnings about bound roles that no manifest defines, and groups that do not exist.
     pub diagnostics: Vec<Diagnostic>,
-    /// The roles with these rules.
+    /// The roles that contain these rules.
     roles: Vec<Role>,
     kept: Kept,
     values: Vec<PathBuf>,
@@ -31,24 +31,25 @@ pub struct Roles {
 
 /// A role of the operator.
 struct Role {
-    /// The number of the object.
+    /// The index of the object.
     object: usize,
-    /// The namespace in which it grants its rules; `None`: everywhere.
+    /// The namespace in which it grants its rules; `None` for the whole cluster.
     namespace: Option<String>,
-    /// It is bound to the service account of the operator alone.
+    /// It is bound only to the service account of the operator.
     is_own: bool,
 }
 
 /// A service account: its namespace and its name.
 type Account<'a> = (&'a str, &'a str);
 
-/// Reads the roles in a file, folder, kustomization or chart. Only roles that are bound to a service account are used, each in the namespace of
-/// its binding; if there are none, all roles are used. `names` are the service accounts of the operator, if several have roles, and `values`
-/// files with values for charts.
+/// Reads the roles in a file, folder, kustomization or chart. Only roles that are bound to a service account are used,
+/// each in the namespace of its binding; if there are none, all roles are used. `names` are the service accounts of the
+/// operator, required if several have roles; `values` are files with values for charts.
 ///
 /// # Errors
 ///
-/// If no role is found, or several service accounts have roles and `names` is empty or has another one. See also [`kept::objects`].
+/// If no role is found, or several service accounts have roles and `names` is empty or contains an unknown one. See
+/// also [`kept::objects`].
 pub fn read(path: &Path, names: &[String], values: &[PathBuf]) -> anyhow::Result<Roles> {
     let kinds = ["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"];
     let kept = kept::objects(path, "rbac.authorization.k8s.io", &kinds, Templates::Rendered(values))?;
@@ -94,10 +95,10 @@ pub fn read(path: &Path, names: &[String], values: &[PathBuf]) -> anyhow::Result
     Ok(Roles { kept, values: values.to_vec(), ..read })
 }
 
-/// An object with its number.
+/// An object and its index.
 type Numbered<'a> = (usize, &'a Node);
 
-/// The role that a binding names.
+/// The role that a binding refers to.
 fn role_of<'a>(binding: &Node, roles: &[Numbered<'a>]) -> Option<Numbered<'a>> {
     let [kind, name] = ["kind", "name"].map(|key| binding.text_at(&["roleRef", key]).unwrap_or_default());
     let is_bound = |(_, role): &&Numbered| {
@@ -108,7 +109,7 @@ fn role_of<'a>(binding: &Node, roles: &[Numbered<'a>]) -> Option<Numbered<'a>> {
     roles.iter().find(is_bound).copied()
 }
 
-/// The service accounts that a binding names.
+/// The service accounts that a binding refers to.
 fn accounts_of(binding: &Node) -> Vec<Account<'_>> {
     let accounts =
         binding.items_at(&["subjects"]).iter().filter(|subject| subject.text_at(&["kind"]) == Some("ServiceAccount"));
@@ -116,7 +117,7 @@ fn accounts_of(binding: &Node) -> Vec<Account<'_>> {
     accounts.filter_map(|it| Some((it.text_at(&["namespace"]).unwrap_or(own), it.text_at(&["name"])?))).collect()
 }
 
-/// The namespace in which a Role or RoleBinding grants something; `None` for cluster-wide objects.
+/// The namespace in which a Role or RoleBinding grants its rules; `None` for cluster-wide objects.
 fn namespace_of(object: &Node) -> Option<&str> {
     let is_of_cluster = object.text_at(&["kind"]).is_some_and(|kind| kind.starts_with("Cluster"));
     (!is_of_cluster).then(|| object.text_at(&["metadata", "namespace"]).unwrap_or(kept::NAMESPACE))
@@ -143,7 +144,8 @@ impl Roles {
         self.diagnostics.push(OP420.warning(message).at(span.clone(), "").help(help));
     }
 
-    /// Adds the rules of a role, or those of the ClusterRoles that it aggregates: the control plane replaces its own.
+    /// Adds the rules of a role. For an aggregated ClusterRole, adds those of the selected ClusterRoles, because the
+    /// control plane overwrites its own.
     fn add(&mut self, (object, role): Numbered, namespace: Option<&str>, roles: &[Numbered]) {
         let Some(aggregation) = role.get("aggregationRule").filter(|rule| !rule.is_null()) else {
             self.roles.push(Role { object, namespace: namespace.map(str::to_owned), is_own: true });
@@ -161,7 +163,7 @@ impl Roles {
                 other.text_at(&["kind"]) == Some("ClusterRole")
                     && labels.iter().all(|wanted| has(&wanted.key, wanted.value.as_text()))
             };
-            // One that aggregates others in turn is not among the rest, so that two cannot select each other for ever.
+            // The role is removed from the rest, so that two roles that select each other do not recurse forever.
             let rest: Vec<Numbered> = roles.iter().filter(|(other, _)| *other != object).copied().collect();
             let selected: Vec<Numbered> = rest.iter().filter(is_selected).copied().collect();
             selected.into_iter().for_each(|other| self.add(other, namespace, &rest));
@@ -171,7 +173,7 @@ impl Roles {
     fn add_rule(&mut self, node: &Node, namespace: Option<&str>) {
         let mut rule = rule_of(node, namespace);
         if rule.groups.iter().any(|group| group == "core") {
-            // In markers, it is another name of the core group.
+            // `core` is a name of the core group only in markers.
             rule.groups.retain(|group| group != "core");
             let warning = OP417.warning("there is no API group `core`: the name of the core group is `\"\"`");
             self.diagnostics.push(
@@ -210,7 +212,8 @@ fn empty(namespace: Option<&str>, span: &Span) -> RbacRule {
     }
 }
 
-/// The span from the start of a value to the end of its last descendant. Parts that a patch has replaced are in other files.
+/// The span from the start of a value to the end of its last descendant. Parts that a patch replaced are in other
+/// files, and excluded.
 fn whole(node: &Node) -> Span {
     let inner = node.items().iter().chain(node.entries().iter().map(|entry| &entry.value)).map(whole);
     let ends = inner.filter(|inner| inner.file.path == node.span.file.path).map(|inner| inner.range.end);
