@@ -30,7 +30,7 @@ struct File {
     path: String,
     format: Format,
     text: String,
-    /// The path is a symbolic link. The file is changed at its real path.
+    /// By a symbolic link, this is the same file as one at an earlier path. It is changed there.
     is_elsewhere: bool,
     /// The documents that are CRDs or lists, with the positions of their values.
     documents: Vec<(Document, Node)>,

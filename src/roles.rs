@@ -48,8 +48,8 @@ type Account<'a> = (&'a str, &'a str);
 ///
 /// # Errors
 ///
-/// If no role is found, or several service accounts have roles and `names` is empty or contains an unknown one. See
-/// also [`kept::objects`].
+/// If neither a role nor a binding is found, or several service accounts have roles and `names` is empty or contains an
+/// unknown one. See also [`kept::objects`].
 pub fn read(path: &Path, names: &[String], values: &[PathBuf]) -> anyhow::Result<Roles> {
     let kinds = ["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"];
     let kept = kept::objects(path, "rbac.authorization.k8s.io", &kinds, Templates::Rendered(values))?;

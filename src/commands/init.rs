@@ -474,8 +474,8 @@ fn replace_templates_of_cargo(plan: &mut Plan, tree: &Tree, folder: &str, name: 
     Ok(replaced)
 }
 
-/// `true` for a Cargo.toml of this package without dependencies, and for the `src/main.rs` and `src/lib.rs` of `cargo
-/// init`.
+/// `true` for a Cargo.toml of this package without dependencies, and for the `src/main.rs` and `src/lib.rs` of
+/// `cargo init`.
 fn is_template_of_cargo(path: &str, text: &str, name: &str) -> bool {
     let start = match path {
         "Cargo.toml" => {
