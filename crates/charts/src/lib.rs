@@ -1,6 +1,6 @@
-//! Helm charts and Ansible roles, and the kinds that they become: the types of their values or parameters, and the permissions that
-//! they need. [`operator_sdk`] reads projects of operator-sdk that are made of them. [`operator_chart`] is the other direction: what kustomize
-//! renders of an operator becomes a Helm chart.
+//! The custom resources of Helm charts and Ansible roles: the types of their values or parameters, and the RBAC
+//! permissions that they need. [`operator_sdk`] reads operator-sdk projects of both kinds. [`operator_chart`] is the
+//! other direction: it converts an operator's manifests, as rendered by kustomize, to a Helm chart.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 

@@ -1,6 +1,6 @@
-//! Expressions of Jinja as far as they are literal: strings, lists and names, and what `+` and `~` join.
+//! Literal Jinja expressions: strings, lists, names, and their concatenations with `+` and `~`.
 
-/// The text in quotes; `None`: this is no string.
+/// The text in quotes; `None` if this is not a string.
 pub fn quoted(text: &str) -> Option<&str> {
     let mut quotes = ['\'', '"'].into_iter();
     let inside =
@@ -8,7 +8,7 @@ pub fn quoted(text: &str) -> Option<&str> {
     inside.filter(|text| !text.is_empty())
 }
 
-/// The parts between separators that are in no quotes and no brackets.
+/// Splits at separators outside of quotes and brackets.
 pub fn split<'a>(text: &'a str, separators: &[char]) -> Vec<&'a str> {
     let mut parts = Vec::new();
     let mut start = 0;
@@ -20,7 +20,7 @@ pub fn split<'a>(text: &'a str, separators: &[char]) -> Vec<&'a str> {
     parts
 }
 
-/// The positions of letters, all of them ASCII, that are in no quotes and no brackets.
+/// The positions of `letters`, all of them ASCII, outside of quotes and brackets.
 pub fn outside_of_quotes<'a>(text: &'a str, letters: &'a [char]) -> impl Iterator<Item = usize> + 'a {
     let (mut quote, mut depth) = (None, 0_usize);
     text.char_indices().filter_map(move |(at, letter)| {

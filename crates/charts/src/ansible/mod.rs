@@ -1,7 +1,8 @@
-//! The files of an Ansible role or playbook → what the spec of its kind may be, and the permissions of its tasks. Pure: nothing is run.
+//! Derives the schema of a kind's spec, and the permissions of its tasks, from an Ansible role or playbook. Nothing is
+//! executed.
 //!
-//! [`Content`] has the files, [`spec()`] are the parameters that they take, and [`permissions()`] those that their tasks need. What cannot
-//! be read or derived is a [`Diagnostic`] at its place.
+//! [`Content`] has the files, [`spec()`] returns their parameters, and [`permissions()`] the permissions of their
+//! tasks. Each problem is a [`Diagnostic`] with a location.
 
 pub mod diagnostics;
 mod expressions;
@@ -22,15 +23,15 @@ pub use parameters::{as_variables, spec};
 pub use permissions::{Permissions, Rules, permissions};
 pub use tasks::missing_roles;
 
-/// How people call what the spec is for.
+/// The words for roles in comments and messages.
 pub const WORDS: Words = Words { source: "role", values: "parameters", status: "AnsibleStatus" };
 
-/// What runs for each object.
+/// The content that runs for each object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// By its name: that of a folder in `roles`, or `namespace.collection.role`.
+    /// A role by name: a folder in `roles`, or `namespace.collection.role`.
     Role(String),
-    /// By its path from the project's folder.
+    /// A playbook by its path from the project's folder.
     Playbook(String),
 }
 
@@ -52,14 +53,14 @@ pub fn role_path(name: &str) -> String {
     format!("roles/{name}")
 }
 
-/// Whether a role is part of a collection, which `requirements.yml` installs.
+/// `true` if a role is part of a collection, which `requirements.yml` installs.
 pub fn is_in_collection(role: &str) -> bool {
     role.contains('.')
 }
 
 /// A role or playbook, with the files of all roles and playbooks of the project.
 pub struct Content {
-    /// The first is what runs for an object, others for its finalizer.
+    /// The first source runs for an object, others for its finalizer.
     sources: Vec<Source>,
     files: BTreeMap<String, Arc<SourceFile>>,
 }
@@ -75,7 +76,7 @@ impl Content {
         self.files.get(path)
     }
 
-    /// The role that runs for an object, or one that its playbook lists, says which parameters it takes.
+    /// `true` if the role, or one in the playbook, declares its parameters in `meta/argument_specs.yml`.
     pub fn has_argument_specs(&self) -> bool {
         self.roles(&mut Vec::new()).iter().any(|role| {
             let specs = format!("{}/meta/argument_specs.", role_path(role));
@@ -83,7 +84,8 @@ impl Content {
         })
     }
 
-    /// `defaults/main` of a role, with either ending, or the files of the folder of that name.
+    /// The file `defaults/main` (or another folder) of a role, with either extension, or the files in a folder of that
+    /// name.
     fn main_files(&self, role: &str, folder: &str) -> Vec<&Arc<SourceFile>> {
         let base = format!("{}/{folder}/main", role_path(role));
         let alone = [format!("{base}.yml"), format!("{base}.yaml")];
@@ -93,7 +95,7 @@ impl Content {
         }
     }
 
-    /// The YAML files of a folder and of those below it.
+    /// The YAML files below a folder, at any depth.
     fn yaml_below(&self, folder: &str) -> Vec<&Arc<SourceFile>> {
         let below = self.files.range(folder.to_owned()..).take_while(|(path, _)| path.starts_with(folder));
         below.filter(|(path, _)| path.ends_with(".yml") || path.ends_with(".yaml")).map(|(_, file)| file).collect()
@@ -104,13 +106,13 @@ impl Content {
         self.files.range(folder.clone()..).next().is_some_and(|(path, _)| path.starts_with(&folder))
     }
 
-    /// The names of the roles of the project that have tasks.
+    /// The roles of the project that have tasks.
     fn role_names(&self) -> BTreeSet<&str> {
         let folders = self.files.keys().filter_map(|path| path.strip_prefix("roles/")?.split_once("/tasks/"));
         folders.map(|(name, _)| name).collect()
     }
 
-    /// The roles and playbooks that are neither among the files nor part of a collection.
+    /// Roles and playbooks that neither exist in the project nor belong to a collection.
     pub fn missing(&self) -> impl Iterator<Item = &Source> {
         self.sources.iter().filter(|source| match source {
             Source::Role(name) => !is_in_collection(name) && !self.has_role(name),
@@ -118,7 +120,7 @@ impl Content {
         })
     }
 
-    /// The documents of a file; what is wrong is added to `found`.
+    /// The documents of a file. Problems are added to `found`.
     fn read(&self, file: &Arc<SourceFile>, found: &mut Vec<Diagnostic>) -> Vec<Node> {
         let mut repeated = Vec::new();
         match yaml::documents_of_ansible(file, &mut repeated) {
@@ -141,7 +143,7 @@ impl Content {
         }
     }
 
-    /// The roles of the project that run, in their order, each once.
+    /// The roles of the project that run, without duplicates, in order.
     fn roles(&self, found: &mut Vec<Diagnostic>) -> Vec<String> {
         let mut roles = Vec::new();
         let mut open = Vec::new();

@@ -1,26 +1,27 @@
-//! The modules of Ansible that make requests to the API server, and the verbs of these.
+//! Ansible modules that send requests to the API server, with the verbs of these requests.
 //!
-//! They were read from the code of kubernetes.core 6: a module gets an object before it changes it, patches what exists, and polls with
-//! `get` while it waits.
+//! Derived from the code of kubernetes.core 6: a module gets an object before it changes it, patches existing objects,
+//! and polls with `get` while it waits.
 
-/// What a module does with a kind.
+/// The requests of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Module {
-    /// Creates, changes or deletes the objects of its definition.
+    /// Creates, changes or deletes objects of its definition.
     Apply,
-    /// These verbs, on the kind of its arguments.
+    /// The verbs on the kind in its arguments.
     OnKind(&'static [&'static str]),
-    /// These verbs, on the subresource of the kind of its arguments, whose objects it gets.
+    /// The verbs on a subresource of the kind in its arguments; it also gets the objects.
     OnSubresource(&'static str, &'static [&'static str]),
-    /// Always these: group, resource, verbs.
+    /// The same requests for any arguments: group, resource, verbs.
     Fixed(&'static [(&'static str, &'static str, &'static [&'static str])]),
-    /// It makes requests that its arguments do not show.
+    /// Requests that cannot be derived from its arguments.
     Opaque,
-    /// It runs a program.
+    /// Runs a program.
     Command,
-    /// It writes the status of the object that the run is for, whose controller may do that, or of another one that it names.
+    /// Writes a status: that of the run's object, for which the controller has permission, or that of an object in its
+    /// arguments.
     Status,
-    /// It belongs to operator-sdk, and does nothing here, for this reason.
+    /// A module of operator-sdk that has no effect here, with the reason.
     WithoutEffect(&'static str),
 }
 use Module::{Apply, Command, Fixed, OnKind, OnSubresource, Opaque, Status, WithoutEffect};
@@ -73,7 +74,8 @@ const MODULES: &[(&[&str], &str, Module)] = &[
     (BUILTIN, "raw", Command),
 ];
 
-/// The module that a task calls, by its name with or without its collection; one of these collections that is not known is `Opaque`.
+/// The module that a task calls, by its name with or without collection. An unknown module of these collections is
+/// `Opaque`.
 pub fn module(name: &str) -> Option<Module> {
     let (collection, short) = name.rsplit_once('.').map_or((None, name), |(collection, name)| (Some(collection), name));
     let is_it = |collections: &[&str]| collection.is_none_or(|collection| collections.contains(&collection));
@@ -84,8 +86,8 @@ pub fn module(name: &str) -> Option<Module> {
     }
 }
 
-/// The verbs of `kubernetes.core.k8s` with a state; `None`: it is computed. The controller watches what is applied, and puts its owner
-/// reference on it.
+/// The verbs of `kubernetes.core.k8s` with a state; `None` if the state is computed. `list`, `patch` and `watch` are
+/// for the controller, which watches applied objects and adds its owner reference.
 pub fn verbs_of_state(state: Option<&str>) -> &'static [&'static str] {
     match state {
         Some("absent") => &["delete", "get"],

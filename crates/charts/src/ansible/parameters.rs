@@ -1,7 +1,8 @@
-//! The parameters of a role or playbook → the fields of a spec.
+//! Converts the parameters of a role or playbook to the fields of a spec.
 //!
-//! They are the options of `meta/argument_specs.yml`, which Ansible itself checks, or else the variables in `defaults`, and the `vars` of
-//! plays. A key of a spec reaches Ansible in snake case, so a field has the camel case of its variable where that leads back to it.
+//! Parameters are the options in `meta/argument_specs.yml`, which Ansible validates, or else the variables in
+//! `defaults`, and the `vars` of plays. Ansible receives the keys of a spec in snake case, so a field is the camel case
+//! of its variable if the conversion is reversible.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +16,10 @@ use crate::spec::{Field, Kind, MOST_FIELDS, Object, Range, Schema, keys};
 use opctl_kustomize::yaml::{Entry, Node, Shared, Value};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
 
-/// The fields of the spec. What is wrong is added to `found`, and so are warnings of what has no field.
+/// The fields of the spec. Problems are added to `found`, including variables without a field.
 pub fn spec(content: &Content, found: &mut Vec<Diagnostic>) -> Object {
     let mut object = Object::default();
-    // The parameters of a role are its own; those that it includes get theirs from it.
+    // An included role gets its parameters from the including one.
     let roles = match &content.sources[0] {
         Source::Role(name) => vec![name.clone()],
         Source::Playbook(path) => {
@@ -27,13 +28,13 @@ pub fn spec(content: &Content, found: &mut Vec<Diagnostic>) -> Object {
         }
     };
     roles.iter().for_each(|role| add(&mut object, parameters_of_role(content, role, found)));
-    // What declares nothing may take any variable.
+    // A role that is not in the project, or a source without parameters, may accept any variable.
     let is_silent = |role: &String| !content.has_role(role);
     object.is_open = object.fields.is_empty() || roles.iter().any(is_silent);
     object
 }
 
-/// The same fields for a spec whose keys reach Ansible as they are: each has the name of its variable.
+/// The same fields for a spec whose keys are not converted: each has the name of its variable.
 pub fn as_variables(object: Object) -> Object {
     let fields = object.fields.into_iter().map(|field| match field.name.contains('_') {
         true => field,
@@ -93,7 +94,7 @@ fn variables_of_plays(content: &Content, path: &str, found: &mut Vec<Diagnostic>
     plays.filter_map(|play| play.get("vars")).flat_map(|vars| variables_of(file, vars, &["vars"], found)).collect()
 }
 
-/// Variables with their defaults; what begins with `_` is private.
+/// Variables with their defaults. A leading `_` marks a private variable, which is skipped.
 fn variables_of(file: &SourceFile, variables: &Node, above: &[&str], found: &mut Vec<Diagnostic>) -> Vec<Field> {
     let comments = keys(&file.text).into_iter().filter(|comment| comment.path.len() == above.len() + 1).rev();
     let mut comments: BTreeMap<String, String> =
@@ -107,12 +108,12 @@ fn variables_of(file: &SourceFile, variables: &Node, above: &[&str], found: &mut
     fields(parameters, found)
 }
 
-/// A value that a template computes.
+/// `true` if a template computes the value.
 fn is_computed(node: &Node) -> bool {
     node.as_text().is_some_and(|text| text.contains("{{") || text.contains("{%"))
 }
 
-/// What the default of a variable says of its type. A mapping is replaced as a whole, so other keys may be in it.
+/// The schema of a variable, from its default. Ansible replaces a mapping as a whole, so unknown keys are valid.
 fn of_default(node: &Node) -> Schema {
     if is_computed(node) {
         return Schema::default();
@@ -129,7 +130,7 @@ fn of_default(node: &Node) -> Schema {
     Schema { default: Some(node.json()), kind, ..Schema::default() }
 }
 
-/// The type of scalars that are all of one.
+/// The type of items, if all are scalars of the same type.
 fn item(items: &[Node]) -> Schema {
     let mut kinds = items.iter().map(|item| of_default(item).kind);
     let first = kinds.next().filter(|kind| matches!(kind, Kind::Integer(_) | Kind::Text { .. }));
@@ -137,7 +138,7 @@ fn item(items: &[Node]) -> Schema {
     Schema { kind, ..Schema::default() }
 }
 
-/// The options below `options`.
+/// The options in `options`.
 fn options_of<'a>(options: &'a Node, found: &mut Vec<Diagnostic>) -> Vec<Parameter<'a>> {
     let mut parameters = Vec::new();
     for key in options.entries() {
@@ -156,7 +157,7 @@ fn options_of<'a>(options: &'a Node, found: &mut Vec<Diagnostic>) -> Vec<Paramet
     parameters
 }
 
-/// The type of an option, or of the elements of one.
+/// The type of an option or of its elements.
 fn kind_of(option: &Node, found: &mut Vec<Diagnostic>) -> Kind {
     let node = option.get("type");
     match node.map_or(Some("str"), Node::as_text) {
@@ -182,7 +183,7 @@ fn kind_of(option: &Node, found: &mut Vec<Diagnostic>) -> Kind {
             }
             None => Kind::Map(Box::default()),
         },
-        // A number of bytes or bits, or one with a unit.
+        // A number of bytes or bits, optionally with a unit.
         Some("bytes" | "bits") => Kind::IntegerOrText,
         Some("raw" | "json" | "jsonarg") => Kind::Any,
         other => {
@@ -195,7 +196,7 @@ fn kind_of(option: &Node, found: &mut Vec<Diagnostic>) -> Kind {
     }
 }
 
-/// An option of the type that `elements` names.
+/// An option with the type in `elements`.
 fn element(option: &Node) -> Shared<Entry> {
     let entries =
         option.entries().iter().filter(|entry| ["elements", "options", "choices"].contains(&entry.key.as_str()));
@@ -221,7 +222,7 @@ fn choice(choices: &Node, found: &mut Vec<Diagnostic>) -> Kind {
     Kind::Choice(texts)
 }
 
-/// The least and the greatest of the choices.
+/// The minimum and maximum of the choices.
 fn bounds(option: &Node) -> Range<i64> {
     let choices = option.items_at(&["choices"]).iter().filter_map(|choice| choice.json().as_i64());
     let choices: Vec<i64> = choices.collect();
@@ -260,7 +261,8 @@ fn fields(parameters: Vec<Parameter<'_>>, found: &mut Vec<Diagnostic>) -> Vec<Fi
     fields
 }
 
-/// The key of a spec that becomes this variable: in camel case, if every word but a last one has two letters or more; `None`: no key does.
+/// The camel-case key that Ansible converts to this variable; `None` if there is none, such as for a word of one letter
+/// that is not the last.
 fn field_of(variable: &str) -> Option<String> {
     let is_snake =
         variable.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_');
@@ -276,7 +278,7 @@ fn field_of(variable: &str) -> Option<String> {
     Some(words[0].to_owned() + &capitals.collect::<String>())
 }
 
-/// operator-sdk takes `a1b2` for three words.
+/// `true` for names such as `a1b2`, which operator-sdk splits into three words.
 fn splits_numbers(variable: &str) -> bool {
     let mut runs: Vec<(bool, usize)> = Vec::new();
     for letter in variable.chars() {

@@ -1,4 +1,4 @@
-//! The permissions that the tasks of a role or playbook need, as markers.
+//! Derives RBAC markers for the permissions of the tasks of a role or playbook.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ pub struct Permissions {
 /// Verbs by group and resource.
 pub type Rules = BTreeMap<(String, String), BTreeSet<&'static str>>;
 
-/// The permissions of all tasks. What cannot be derived is added to `found`, as a warning, and listed in the text.
+/// The permissions of all tasks. Those that cannot be derived are added to `found` as warnings, and listed in the text.
 pub fn permissions(content: &Content, known: &Known, found: &mut Vec<Diagnostic>) -> Permissions {
     let mut deriver = Deriver { content, known, rules: Rules::new(), files: BTreeMap::new(), unclear: Vec::new() };
     let mut others = Vec::new();
@@ -43,14 +43,14 @@ pub fn permissions(content: &Content, known: &Known, found: &mut Vec<Diagnostic>
     Permissions { text, rules: deriver.rules }
 }
 
-/// What users fill in.
+/// The marker that users complete.
 const MARKER: &str = "`// +kubebuilder:rbac:groups=GROUP,resources=PLURAL,verbs=create;get;list;patch;watch`";
 
 struct Deriver<'a> {
     content: &'a Content,
     known: &'a Known,
     rules: Rules,
-    /// Which files need a resource.
+    /// The files that need each resource.
     files: BTreeMap<(String, String), BTreeSet<String>>,
     unclear: Vec<Diagnostic>,
 }
@@ -84,7 +84,7 @@ impl Deriver<'_> {
         self.lookups(task.node);
     }
 
-    /// `lookup('kubernetes.core.k8s', …)` in any text of a task.
+    /// `lookup('kubernetes.core.k8s', …)` in the texts of a task.
     fn lookups(&mut self, node: &Node) {
         match &node.value {
             Value::Text(text) => {
@@ -147,7 +147,7 @@ impl Deriver<'_> {
         }
     }
 
-    /// Objects, or a text with them.
+    /// Objects, or a text that contains them.
     fn definition(&mut self, task: &Task, node: &Node, arguments: &Node, verbs: &[&'static str]) {
         let Some(values) = task.values(node) else { return self.text(task, node, verbs) };
         for value in &values {
@@ -169,7 +169,7 @@ impl Deriver<'_> {
         }
     }
 
-    /// A text that is YAML, or that reads a file.
+    /// A text with YAML, or with a `lookup` that reads a file.
     fn text(&mut self, task: &Task, node: &Node, verbs: &[&'static str]) {
         let text = node.as_text().unwrap_or_default();
         let mut is_clear = false;
@@ -188,7 +188,7 @@ impl Deriver<'_> {
         }
     }
 
-    /// A file or template with objects.
+    /// A file or template that contains objects.
     fn file(&mut self, task: &Task, path: &Node, folder: &str, verbs: &[&'static str]) {
         let paths = task.values(path).filter(|paths| paths.iter().all(|path| path.as_text().is_some()));
         let Some(paths) = paths else { return self.unclear(&path.span, "the path of this file is computed") };
@@ -215,7 +215,7 @@ impl Deriver<'_> {
         }
     }
 
-    /// The kinds in a text with templates; whether there are any.
+    /// Grants the kinds in a text with templates. Returns `true` if it contains any.
     fn objects(&mut self, text: &str, verbs: &[&'static str], at: &Span) -> bool {
         let found = written(text);
         for it in &found {
@@ -231,7 +231,8 @@ impl Deriver<'_> {
         !found.is_empty()
     }
 
-    /// A kind that is computed is that of the object that the run is for: roles take it from their defaults.
+    /// Handles a module that writes a status. A computed kind is assumed to be that of the run's object: roles read it
+    /// from their defaults.
     fn status(&mut self, task: &Task, at: &Span, arguments: &Node) {
         let names = [&["api_version", "api", "version"][..], &["kind"]];
         let is_literal = |names: &[&str]| task.argument(arguments, names).is_some_and(|it| task.values(&it).is_some());
@@ -241,7 +242,7 @@ impl Deriver<'_> {
         }
     }
 
-    /// The kind in the arguments of a call.
+    /// Grants the kind in the arguments of a call.
     fn on_kind(&mut self, task: &Task, at: &Span, arguments: &Node, part: Option<&str>, verbs: &[&'static str]) {
         let version = task.argument(arguments, &["api_version", "api", "version"]);
         let kind = task.argument(arguments, &["kind"]);
@@ -269,7 +270,7 @@ impl Deriver<'_> {
                 None => return self.unclear(&version.span, "the `apiVersion` is computed"),
             },
         };
-        // Those of an item belong together.
+        // Kinds and versions of a loop's items belong together.
         let is_paired = kinds.len() == versions.len();
         for (number, kind) in kinds.iter().enumerate() {
             let versions = if is_paired { &versions[number..=number] } else { &versions[..] };
@@ -317,12 +318,12 @@ impl Deriver<'_> {
 /// A call of a lookup plugin.
 struct Call<'a> {
     plugin: &'a str,
-    /// The expressions behind its name.
+    /// The expressions after its name.
     arguments: Vec<&'a str>,
 }
 
 impl Call<'_> {
-    /// `kind='Deployment'`
+    /// A keyword argument, such as `kind='Deployment'`.
     fn named(&self, name: &str) -> Option<&str> {
         let value = self.arguments.iter().find_map(|argument| {
             let (key, value) = argument.split_once('=')?;
@@ -332,7 +333,7 @@ impl Call<'_> {
     }
 }
 
-/// `lookup('template', 'web.yml')`, also as `query` and `q`.
+/// The calls of lookup plugins: `lookup('template', 'web.yml')`, `query` and `q`.
 fn calls(text: &str) -> Vec<Call<'_>> {
     let mut calls = Vec::new();
     for name in ["lookup(", "query(", "q("] {
@@ -350,7 +351,7 @@ fn calls(text: &str) -> Vec<Call<'_>> {
     calls
 }
 
-/// Rules of the same files share a comment; what is unclear follows.
+/// Prints the markers. Rules of the same files share a comment; underivable permissions follow.
 fn print(rules: &Rules, files: &BTreeMap<(String, String), BTreeSet<String>>, unclear: &[Diagnostic]) -> String {
     let mut resources: BTreeMap<(String, &str, String), Vec<&str>> = BTreeMap::new();
     for (key @ (group, resource), verbs) in rules {

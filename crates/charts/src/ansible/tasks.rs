@@ -1,7 +1,7 @@
-//! The tasks of a role or playbook, and what their arguments are, as far as it can be seen without running them.
+//! The tasks of a role or playbook, and the possible values of their arguments, without executing anything.
 //!
-//! All files in `tasks` and `handlers` count, whether or not anything includes them. Values are known if they are literal, or name a
-//! variable of the task, a block or `vars/main.yml`, or the item of a literal loop.
+//! All files in `tasks` and `handlers` are included, whether or not another file includes them. A value is known if it
+//! is literal, or a variable of the task, of a block or of `vars/main.yml`, or the item of a literal loop.
 
 use std::collections::BTreeSet;
 
@@ -11,20 +11,20 @@ use crate::ansible::diagnostics::{OP484, OP486};
 use opctl_kustomize::yaml::{Node, Value};
 use opctl_model::diagnostic::{Diagnostic, Span};
 
-/// A task, with the variables that are set around it.
+/// A task with the variables in scope.
 pub struct Task<'a> {
     /// A mapping.
     pub node: &'a Node,
-    /// The role that it is in.
+    /// The role that contains the task.
     pub role: Option<&'a str>,
-    /// `vars` from the inside out.
+    /// The `vars` mappings in scope, innermost first.
     scopes: Vec<Node>,
-    /// What `item` may be.
+    /// The possible values of `item`.
     items: Option<Vec<Node>>,
 }
 
 impl Task<'_> {
-    /// The names and the arguments of what it may call: every key that is no keyword of Ansible, and `action`.
+    /// Names and arguments of possible module calls: `action`, and every key that is not a keyword of Ansible.
     pub fn calls(&self) -> Vec<(&str, &Span, &Node)> {
         let mut calls = Vec::new();
         for entry in self.node.entries() {
@@ -43,7 +43,7 @@ impl Task<'_> {
         calls
     }
 
-    /// The argument of a call, by any of its names; it may be in `args`, too.
+    /// The argument of a call, by any of its names, or from `args`.
     pub fn argument(&self, arguments: &Node, names: &[&str]) -> Option<Node> {
         let given = [Some(arguments), self.node.get("args")].into_iter().flatten();
         let mut given = given.flat_map(|node| names.iter().filter_map(move |name| node.get(name).cloned()));
@@ -56,7 +56,7 @@ impl Task<'_> {
         })
     }
 
-    /// What a value may be; `None`: it is computed. A text in which only a part is computed stays as it is.
+    /// The possible values; `None` if they are computed. A partly computed text is returned unchanged.
     pub fn values(&self, node: &Node) -> Option<Vec<Node>> {
         self.resolved(node, 0)
     }
@@ -86,7 +86,7 @@ impl Task<'_> {
         Some(values)
     }
 
-    /// What an expression of Jinja may be.
+    /// The possible values of a Jinja expression.
     fn evaluated(&self, expression: &str, span: &Span) -> Option<Vec<Node>> {
         let parts = split(expression, &['+', '~']);
         let [part] = parts[..] else {
@@ -109,7 +109,7 @@ impl Task<'_> {
         self.named(path(part)?)
     }
 
-    /// What `item.name` may be.
+    /// The possible values of a path such as `item.name`.
     fn named(&self, path: &str) -> Option<Vec<Node>> {
         let mut keys = path.split('.').map(str::trim);
         let first = keys.next()?;
@@ -125,7 +125,7 @@ impl Task<'_> {
     }
 }
 
-/// `a.b`, if the text is no more than that.
+/// The text, if it is a path such as `a.b`.
 fn path(text: &str) -> Option<&str> {
     let is_name = |name: &str| {
         let name = name.trim();
@@ -142,7 +142,7 @@ fn scalar(node: &Node) -> Option<String> {
     }
 }
 
-/// All tasks that run, with those of the roles of the project. Files with tasks that a playbook includes count, too.
+/// Visits all tasks that run, including those of the project's roles and of task files that a playbook includes.
 pub fn visit(content: &Content, found: &mut Vec<Diagnostic>, visitor: &mut dyn FnMut(&Task)) {
     for source in &content.sources {
         let Source::Playbook(path) = source else { continue };
@@ -172,7 +172,8 @@ pub fn visit(content: &Content, found: &mut Vec<Diagnostic>, visitor: &mut dyn F
     }
 }
 
-/// The lists of tasks and handlers of a role. Beside `main`, there may be other files, such as templates, which are reported.
+/// The task lists and handlers of a role. Files besides `main` may be something else, such as templates; they are
+/// reported.
 fn task_lists(content: &Content, role: &str, found: &mut Vec<Diagnostic>) -> Vec<Node> {
     let mut lists = Vec::new();
     for folder in ["tasks", "handlers"] {
@@ -199,10 +200,10 @@ fn task_lists(content: &Content, role: &str, found: &mut Vec<Diagnostic>) -> Vec
     lists
 }
 
-/// Where a play has tasks.
+/// The keys of a play that contain tasks.
 const PLAY_TASKS: [&str; 4] = ["pre_tasks", "tasks", "post_tasks", "handlers"];
 
-/// The plays of a playbook, and of those that it imports.
+/// The plays of a playbook, including imported playbooks.
 fn plays(content: &Content, path: &str, found: &mut Vec<Diagnostic>) -> Vec<Node> {
     let (mut plays, mut open, mut known) = (Vec::new(), vec![path.to_owned()], BTreeSet::new());
     while let Some(path) = open.pop() {
@@ -229,7 +230,7 @@ fn plays(content: &Content, path: &str, found: &mut Vec<Diagnostic>) -> Vec<Node
     plays
 }
 
-/// A file by its path from another one.
+/// Resolves a path relative to another file.
 fn beside(content: &Content, path: &str, name: &str) -> Option<String> {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let candidate = format!("{folder}/{}", name.trim_start_matches("./"));
@@ -241,7 +242,7 @@ fn not_followed(at: &Span, what: &str) -> Diagnostic {
     OP484.warning(message).at(at.clone(), "").help("add markers for what its tasks need to the controller")
 }
 
-/// The files with tasks that a task of a playbook includes.
+/// The task files that a task of a playbook includes.
 fn included_files(content: &Content, task: &Task, found: &mut Vec<Diagnostic>) -> Vec<String> {
     let mut files = Vec::new();
     for (call, at, arguments) in task.calls() {
@@ -272,7 +273,7 @@ fn walk(tasks: &[Node], role: Option<&str>, scopes: &[Node], visitor: &mut dyn F
         }
         let mut task = Task { node, role, scopes, items: None };
         let list = ["loop", "with_items", "with_list"].iter().find_map(|key| node.get(key));
-        // Each of them may be a variable with a list.
+        // Each item may be a variable with a list.
         let lists = list.and_then(|list| task.values(list));
         let items = lists.filter(|lists| lists.iter().all(|list| matches!(list.value, Value::List(_))));
         task.items = items.map(|lists| lists.iter().flat_map(Node::items).cloned().collect());
@@ -280,7 +281,7 @@ fn walk(tasks: &[Node], role: Option<&str>, scopes: &[Node], visitor: &mut dyn F
     }
 }
 
-/// The roles that a playbook runs.
+/// The roles in the plays of a playbook.
 pub fn roles_of_playbook(content: &Content, path: &str, found: &mut Vec<Diagnostic>) -> Vec<String> {
     let mut roles = Vec::new();
     for play in plays(content, path, &mut Vec::new()) {
@@ -294,7 +295,7 @@ pub fn roles_of_playbook(content: &Content, path: &str, found: &mut Vec<Diagnost
     roles
 }
 
-/// The roles that a role runs besides itself.
+/// The roles that a role depends on or includes.
 pub fn roles_of_role(content: &Content, role: &str, found: &mut Vec<Diagnostic>) -> Vec<String> {
     let mut roles = Vec::new();
     for file in content.main_files(role, "meta") {
@@ -334,7 +335,7 @@ fn included(content: &Content, task: &Task, found: &mut Vec<Diagnostic>) -> Vec<
     roles
 }
 
-/// The roles of the project whose names a template with literal parts, such as `{{ version }}/deploy`, may result in.
+/// The roles of the project that a templated name can match, such as `{{ version }}/deploy`, by its literal parts.
 fn matching(content: &Content, name: &str) -> Vec<String> {
     let mut literals = Vec::new();
     let mut rest = name.trim();
@@ -358,7 +359,7 @@ fn matching(content: &Content, name: &str) -> Vec<String> {
     content.role_names().into_iter().filter(is_it).map(str::to_owned).collect()
 }
 
-/// The roles that run and are neither in the project nor in a collection.
+/// Roles that run but are neither in the project nor in a collection.
 pub fn missing_roles(content: &Content) -> Vec<String> {
     let roles = content.roles(&mut Vec::new());
     roles.into_iter().filter(|role| !content.has_role(role) && !is_in_collection(role)).collect()

@@ -1,22 +1,23 @@
-//! Lays a `values.schema.json` over what is known of values.
+//! Applies a `values.schema.json` to the inferred schema of values.
 //!
-//! What a structural schema cannot demand is left to helm, which validates the values of every release against the same file.
+//! Constraints that a structural schema cannot express are left to helm, which validates the values of every release
+//! with the same file.
 
 use serde_json::{Map, Value};
 
 use crate::spec::{Field, Kind, Object, Range, Schema};
 
-/// Something that the API server will not check.
+/// A constraint that the API server will not check.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Gap {
     /// The schema file.
     pub file: String,
-    /// Where in it.
+    /// JSON pointer in the file.
     pub pointer: String,
     pub reason: String,
 }
 
-/// Keywords that only narrow what the others allow.
+/// Keywords that only add constraints to others.
 const UNCHECKED: [&str; 19] = [
     "allOf",
     "anyOf",
@@ -48,7 +49,7 @@ struct Reader<'a> {
     root: &'a Value,
     file: &'a str,
     gaps: &'a mut Vec<Gap>,
-    /// The references that led here: a schema may contain itself.
+    /// The references being resolved, since a schema may contain itself.
     resolving: Vec<String>,
 }
 
@@ -95,7 +96,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `None`: these keywords leave it as it is.
+    /// The type that the keywords declare; `None` if they declare none, so `known` applies.
     fn kind(&mut self, known: &Kind, keywords: &'a Map<String, Value>, pointer: &str) -> Option<Kind> {
         let number = |name: &str| keywords.get(name).and_then(Value::as_f64);
         let integer = |name: &str| keywords.get(name).and_then(whole);
@@ -120,7 +121,7 @@ impl<'a> Reader<'a> {
             Some(Value::String(one)) => vec![one],
             Some(Value::Array(many)) => many.iter().filter_map(Value::as_str).filter(|it| *it != "null").collect(),
             _ if keywords.contains_key("properties") => vec!["object"],
-            // One of several, and only they say of which type.
+            // The alternatives declare the types.
             _ if ["oneOf", "anyOf"].iter().any(|keyword| keywords.contains_key(*keyword)) => return Some(Kind::Any),
             _ => return None,
         };
@@ -132,7 +133,7 @@ impl<'a> Reader<'a> {
             }
             ["string"] => Kind::Text {
                 length: Range { min: count("minLength"), max: count("maxLength") },
-                // Helm reads Go's regular expressions, as Kubernetes does.
+                // Helm and Kubernetes both use Go's regular expressions.
                 pattern: keywords.get("pattern").and_then(Value::as_str).map(str::to_owned),
             },
             ["integer", "string"] | ["string", "integer"] => Kind::IntegerOrText,
@@ -184,7 +185,7 @@ impl<'a> Reader<'a> {
             }
             _ => {}
         }
-        // Helm validates the values together with the defaults, without those that are null.
+        // Helm validates values merged with the defaults, without null defaults.
         let required =
             keywords.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         for name in required {
@@ -199,7 +200,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// JSON writes integers as `1.0`, too.
+/// JSON allows `1.0` for an integer.
 fn whole(value: &Value) -> Option<i64> {
     let float = value.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < 9e15);
     value.as_i64().or(float.and_then(|float| format!("{float:.0}").parse().ok()))

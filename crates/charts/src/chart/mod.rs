@@ -1,7 +1,8 @@
-//! The files of a Helm chart → the type, the permissions and the sample of its kind. Pure: what helm renders comes in as text.
+//! Derives the type, the permissions and the sample of a kind from the files of a Helm chart. Pure: the output of helm
+//! is an argument.
 //!
-//! [`Chart`] is what the files declare, [`schema()`] what its values may be, and [`permissions()`] are those that an operator needs to
-//! install it.
+//! [`Chart`] has the files, [`schema()`] returns the schema of its values, and [`permissions()`] those that an operator
+//! needs to install it.
 
 mod json_schema;
 mod permissions;
@@ -27,10 +28,10 @@ pub use schema::schema;
 pub use switches::{Switch, groups, switches};
 pub use values::with;
 
-/// How people call it.
+/// The words for charts in comments and messages.
 pub const WORDS: Words = Words { source: "chart", values: "values", status: "ReleaseStatus" };
 
-/// The most values in a values.yaml.
+/// The maximum number of values in a values.yaml.
 const MOST_VALUES: usize = 5 * MOST_FIELDS;
 
 /// A chart, without the files of its subcharts.
@@ -40,15 +41,15 @@ pub struct Chart {
     pub version: String,
     is_library: bool,
     dependencies: Vec<Dependency>,
-    /// By their paths from its folder.
+    /// Texts by their paths from the chart's folder.
     files: BTreeMap<String, String>,
     /// Its default values.
     values: Value,
-    /// By the keys of their values in those of this chart.
+    /// The subcharts, by the keys of their values.
     subcharts: Vec<(String, Arc<Chart>)>,
 }
 
-/// Why files are no chart that an operator can install.
+/// A chart that cannot be read, or that an operator cannot install.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ChartError {
@@ -66,7 +67,7 @@ struct Metadata {
     dependencies: Vec<Dependency>,
 }
 
-/// The dependencies of a chart of version 1, which has none in Chart.yaml.
+/// The requirements.yaml of a chart with `apiVersion: v1`, which has no dependencies in Chart.yaml.
 #[derive(Deserialize)]
 struct Requirements {
     #[serde(default)]
@@ -83,14 +84,14 @@ struct Dependency {
 }
 
 impl Dependency {
-    /// The values that decide whether it is installed.
+    /// The values that enable the dependency.
     fn conditions(&self) -> Vec<Vec<String>> {
         let conditions = self.condition.iter().flat_map(|text| text.split(',')).map(|path| path.trim().to_owned());
         let tags = self.tags.iter().map(|tag| format!("tags.{tag}"));
         conditions.chain(tags).map(|path| path.split('.').map(str::to_owned).collect()).collect()
     }
 
-    /// The key of its values.
+    /// The key of the dependency's values.
     fn key(&self) -> &str {
         self.alias.as_deref().unwrap_or(&self.name)
     }
@@ -101,7 +102,7 @@ impl Chart {
     ///
     /// # Errors
     ///
-    /// If Chart.yaml or values.yaml is missing or wrong, or the chart cannot be installed.
+    /// If Chart.yaml or values.yaml is missing or invalid, or the chart cannot be installed.
     pub fn parse(files: &BTreeMap<String, String>) -> Result<Self, ChartError> {
         let chart = Self::read(files, "")?;
         match chart.is_library {
@@ -151,7 +152,7 @@ impl Chart {
         Ok(Self { name, version, is_library, dependencies, files, values, subcharts })
     }
 
-    /// The paths and texts of its templates, helpers included, tests excluded.
+    /// Paths and texts of the templates, including helpers but not tests.
     fn templates(&self) -> impl Iterator<Item = (&str, &str)> {
         let templates = self.files.iter().filter(|(path, _)| path.starts_with("templates/"));
         templates
@@ -159,7 +160,7 @@ impl Chart {
             .map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
-    /// This chart and all below it.
+    /// This chart and all its subcharts.
     fn all(&self) -> Vec<&Self> {
         let below = self.subcharts.iter().flat_map(|(_, chart)| chart.all());
         std::iter::once(self).chain(below).collect()
@@ -175,7 +176,7 @@ fn count(value: &Value) -> usize {
     }
 }
 
-/// The folders of the subcharts.
+/// The folders of direct subcharts.
 fn subfolders<'a>(files: &BTreeMap<&'a str, &str>) -> BTreeSet<&'a str> {
     let below = files.keys().filter_map(|path| path.strip_prefix("charts/")?.split_once('/'));
     let charts = below.filter(|(folder, rest)| *rest == "Chart.yaml" && !folder.starts_with(['.', '_']));

@@ -1,7 +1,8 @@
-//! The permissions that an operator needs to install a chart, as markers.
+//! Derives RBAC markers for the permissions that an operator needs to install a chart.
 //!
-//! They are those for every kind that any rendering has, or that stands in the text of a template, and all that the chart's own roles
-//! grant: nobody may grant what they lack. Nothing is asked of a cluster, so the result is the same on every machine.
+//! They cover every kind in a rendering or in the text of a template, and all rules of the chart's own roles, since
+//! Kubernetes only lets the operator grant permissions that it has. No cluster is queried, so the result is the same on
+//! every machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -16,7 +17,7 @@ use crate::spec::{Known, group, written};
 use opctl_model::names::default_plural;
 use opctl_model::yaml;
 
-/// What helm made of the chart with some values.
+/// The output of helm for a chart with some values.
 #[derive(Clone, Debug)]
 pub struct Render {
     pub cause: Cause,
@@ -27,13 +28,13 @@ pub struct Render {
 #[derive(Clone, Debug)]
 pub enum Cause {
     None,
-    /// The switches have the other value.
+    /// These switches are inverted.
     Changed(Vec<Switch>),
     EverySwitchOn,
 }
 
 impl Cause {
-    /// The values that a template may be rendered for; empty: none has to differ.
+    /// The values that enable a template in this rendering; empty for default values.
     fn of(&self, template: &str) -> String {
         match self {
             Self::None => String::new(),
@@ -60,14 +61,14 @@ impl fmt::Display for Cause {
 pub struct Permissions {
     /// The markers, with comments.
     pub text: String,
-    /// What is not certain.
+    /// Warnings about uncertain permissions.
     pub notes: Vec<String>,
 }
 
 /// An object of a rendering.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rendered<'a> {
-    /// The template, from the folder of the chart.
+    /// The path of the template in the chart.
     pub template: &'a str,
     pub group: String,
     pub kind: String,
@@ -80,20 +81,20 @@ impl Rendered<'_> {
     }
 }
 
-/// Where a permission comes from.
+/// The origin of a permission.
 type Reason = String;
 
 const RBAC: &str = "rbac.authorization.k8s.io";
-/// What helm does with objects, and the operator that watches them.
+/// The verbs that helm needs, and the operator that watches the objects.
 const VERBS: &str = "create;delete;get;list;patch;watch";
-/// Helm never deletes what is in `crds`.
+/// Helm never deletes CRDs of the folder `crds`.
 const VERBS_FOR_CRDS: &str = "create;get;list;patch;watch";
 
-/// The permissions for these renderings of a chart.
+/// The permissions to install these renderings of a chart.
 ///
 /// # Errors
 ///
-/// If the plural of a kind is not known.
+/// If the plural of a kind is unknown.
 pub fn permissions(chart: &Chart, renders: &[Render], known: &Known) -> Result<Permissions, Vec<ChartError>> {
     let mut known = known.clone();
     let rendered: Vec<(&Cause, Vec<Rendered>)> = renders.iter().map(|it| (&it.cause, objects(&it.text))).collect();
@@ -177,7 +178,7 @@ pub fn permissions(chart: &Chart, renders: &[Render], known: &Known) -> Result<P
             "Role" | "ClusterRole" => {
                 let rules = object.object["rules"].as_array().into_iter().flatten();
                 for rule in rules {
-                    // Nobody knows the names in a release that does not exist yet, so the operator may grant those of any.
+                    // The release does not exist yet, so its names are unknown, and any name is granted.
                     let names = rule["resourceNames"].as_array().into_iter().flatten().filter_map(Value::as_str);
                     let what = match names.into_iter().any(is_of_rendering) {
                         true => "granted, by names that depend on the release, by",
@@ -227,7 +228,7 @@ pub fn permissions(chart: &Chart, renders: &[Render], known: &Known) -> Result<P
     Ok(Permissions { text: print(&rules), notes })
 }
 
-/// Rules with the same reason share the comment.
+/// Prints the markers. Rules with the same reason share a comment.
 fn print(rules: &BTreeSet<(Reason, String)>) -> String {
     let mut text = String::new();
     let mut last = "";
@@ -241,7 +242,8 @@ fn print(rules: &BTreeSet<(Reason, String)>) -> String {
     text
 }
 
-/// The values that a template prints as they are, so that they may be objects of any kind (`extraObjects`, `extraDeploy`), and the template.
+/// Values that a template prints verbatim, so that they may contain objects of any kind (`extraObjects`,
+/// `extraDeploy`), and the template.
 fn any_objects(chart: &Chart, above: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (path, text) in chart.templates().filter(|(path, _)| path.ends_with("yaml") || path.ends_with("yml")) {
@@ -265,12 +267,13 @@ fn any_objects(chart: &Chart, above: &str) -> Vec<(String, String)> {
     found
 }
 
-/// The name depends on the release or its namespace.
+/// `true` if the name depends on the release or its namespace.
 fn is_of_rendering(name: &str) -> bool {
     name.contains(RELEASE) || name.contains(NAMESPACE)
 }
 
-/// Helm installs files in the folder `crds` of a chart or subchart before everything else; templates elsewhere may have CRDs, too.
+/// `true` for a file in the folder `crds` of a chart or subchart, which helm installs first. Templates elsewhere may
+/// contain CRDs, too.
 fn is_crd_file(path: &str) -> bool {
     let mut rest = path;
     while let Some((_, below)) = rest.strip_prefix("charts/").and_then(|rest| rest.split_once('/')) {
@@ -279,7 +282,7 @@ fn is_crd_file(path: &str) -> bool {
     rest.starts_with("crds/")
 }
 
-/// A rendering without what is in folders `crds`.
+/// A rendering without the files of folders `crds`.
 pub fn without_crds(text: &str) -> String {
     let source = |document: &&str| {
         let source = document.lines().find_map(|line| line.strip_prefix("# Source: "));
@@ -288,14 +291,15 @@ pub fn without_crds(text: &str) -> String {
     documents(text).into_iter().filter(source).collect::<Vec<_>>().join("---\n")
 }
 
-/// The templates that have something, and what enables each; no cause: nothing has to.
+/// The templates that need a permission, each with the value that enables it; `None` if it is enabled by default.
 #[derive(Clone, Debug, Default)]
 struct Reasons(BTreeMap<String, Option<String>>);
 
 impl Reasons {
     fn add(&mut self, template: &str, cause: &str) {
         let cause = (!cause.is_empty()).then(|| format!("with {cause}"));
-        // What is there by default needs no cause, and the first cause is that of a single value.
+        // A template that is enabled by default has no cause. Otherwise the first cause wins, which is that of a single
+        // value.
         let known = self.0.entry(template.to_owned()).or_insert_with(|| cause.clone());
         if cause.is_none() {
             *known = None;
@@ -306,12 +310,12 @@ impl Reasons {
         Self([(template.to_owned(), Some("which no rendering included".into()))].into())
     }
 
-    /// Whether all are in the folder `crds` of a chart.
+    /// `true` if all templates are in folders `crds`.
     fn are_crds(&self) -> bool {
         self.0.keys().all(|template| is_crd_file(template))
     }
 
-    /// Whether no template has it with the default values.
+    /// `true` if no template is enabled by default.
     fn are_optional(&self) -> bool {
         self.0.values().all(Option::is_some)
     }
@@ -333,7 +337,7 @@ fn unknown(group: &str, kind: &str, reasons: &Reasons) -> ChartError {
     }
 }
 
-/// The objects of a rendering; lists are taken apart.
+/// The objects of a rendering, including the items of lists.
 pub fn objects(text: &str) -> Vec<Rendered<'_>> {
     let mut template = "";
     let mut found = Vec::new();
@@ -341,7 +345,7 @@ pub fn objects(text: &str) -> Vec<Rendered<'_>> {
         if let Some(source) = document.lines().find_map(|line| line.strip_prefix("# Source: ")) {
             template = source.split_once('/').map_or(source, |(_, path)| path);
         }
-        // Helm has read it already.
+        // Helm has parsed the document already.
         let Ok(object) = yaml::read::<Value>(document) else { continue };
         let items = match object["kind"].as_str().filter(|kind| kind.ends_with("List")).and(object["items"].as_array())
         {
@@ -358,7 +362,7 @@ pub fn objects(text: &str) -> Vec<Rendered<'_>> {
     found
 }
 
-/// The texts between lines of `---`.
+/// The documents between `---` lines.
 fn documents(text: &str) -> Vec<&str> {
     let mut documents = Vec::new();
     let (mut start, mut at) = (0, 0);
@@ -378,7 +382,7 @@ fn group_and_kind(object: &Value) -> (String, String) {
     (group(text("apiVersion")), text("kind").to_owned())
 }
 
-/// The CRDs that helm installs before everything else, whatever the values.
+/// The CRDs of folders `crds`, which helm installs first and with any values.
 fn packaged(chart: &Chart) -> Vec<(String, Value)> {
     let files = chart
         .files
@@ -390,7 +394,7 @@ fn packaged(chart: &Chart) -> Vec<(String, Value)> {
         .collect()
 }
 
-/// What `--api-versions` may say, so that a chart renders what it has for kinds that a cluster may serve.
+/// The APIs that templates check for, as values of `--api-versions`: they render the optional parts for them.
 pub fn served(chart: &Chart) -> Vec<String> {
     let mut served = BTreeSet::new();
     for (_, text) in chart.all().iter().flat_map(|chart| chart.templates()) {
@@ -404,7 +408,7 @@ pub fn served(chart: &Chart) -> Vec<String> {
     served.into_iter().collect()
 }
 
-/// The arguments of a marker for a rule of a role.
+/// The arguments of a marker for a role's rule.
 fn marker(rule: &Value) -> Option<String> {
     let list = |key: &str| {
         let values = rule[key].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -428,7 +432,7 @@ fn marker(rule: &Value) -> Option<String> {
     Some(arguments.join(","))
 }
 
-/// Quoted, if a marker would not read it otherwise.
+/// Quotes a value of a marker if necessary.
 fn value(text: &str) -> String {
     let is_plain = text
         .chars()

@@ -1,4 +1,4 @@
-//! What users of a chart should know before they make an operator of it.
+//! Problems that releases of a chart can have under an operator.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -18,11 +18,11 @@ pub const RELEASE: &str = "opctl-sample";
 /// The namespace of the release in renderings.
 pub const NAMESPACE: &str = "opctl-namespace";
 
-/// A release is one Secret, whose data has at most this many bytes.
+/// The maximum size of a release's record in bytes: that of a Secret's data.
 pub const LIMIT: usize = 1 << 20;
 const WARN_FROM: usize = 700 << 10;
 
-/// What may go wrong with releases of a chart; each is a sentence.
+/// Sentences about possible problems with releases of a chart.
 pub fn concerns(chart: &Chart, renders: &[Render], known: &crate::spec::Known) -> Vec<String> {
     let mut concerns = BTreeSet::new();
     let rendered: Vec<Vec<Rendered>> = renders.iter().map(|render| objects(&render.text)).collect();
@@ -61,7 +61,7 @@ pub fn concerns(chart: &Chart, renders: &[Render], known: &crate::spec::Known) -
     concerns.into_iter().collect()
 }
 
-/// Workloads with a number of replicas that an autoscaler changes.
+/// Workloads with `replicas` in the chart that are also the target of an autoscaler.
 fn scaled(objects: &[Rendered]) -> Vec<String> {
     let autoscalers = objects.iter().filter(|it| it.kind == "HorizontalPodAutoscaler");
     let targets = autoscalers.map(|it| &it.object["spec"]["scaleTargetRef"]);
@@ -84,14 +84,14 @@ fn is_elsewhere(it: &Rendered) -> bool {
     it.object["metadata"]["namespace"].as_str().is_some_and(|namespace| namespace != NAMESPACE)
 }
 
-/// The bytes of the record that helm keeps of a release: JSON, compressed, in base64. It has the files of the chart, by their paths, but not
-/// those of the charts that it depends on.
+/// The size of a helm release record in bytes: gzipped JSON in base64. `files` are those of the chart by path, without
+/// those of its dependencies.
 pub fn record_size(files: &BTreeMap<String, String>, manifest: &str) -> usize {
     let files: Value =
         files.iter().map(|(path, text)| json!({ "name": path, "data": STANDARD.encode(text) })).collect();
     let record = json!({ "name": RELEASE, "chart": files, "manifest": manifest }).to_string();
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     let compressed = encoder.write_all(record.as_bytes()).and_then(|()| encoder.finish());
-    // Nothing fails that writes to memory.
+    // Writing to memory cannot fail.
     compressed.unwrap_or_default().len().div_ceil(3) * 4
 }

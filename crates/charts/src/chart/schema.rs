@@ -1,10 +1,11 @@
-//! What the values of a chart may be.
+//! Infers the schema of a chart's values.
 //!
-//! An object is closed, so that the API server reports a misspelt key, if templates read it by its keys alone. What is valid below an object
-//! that is handed on is not known.
+//! An object is closed if templates read it only by its keys, so that the API server reports misspelled keys. Below an
+//! object that a template passes on as a whole, the valid keys are unknown.
 //!
-//! A default does not tell the type of a scalar: helm takes a number for `""`, and `50%` for a number. So a scalar takes what can be printed in
-//! its place, unless a comment states a type. A `values.schema.json` says more, and wins.
+//! The default does not determine the type of a scalar: helm accepts a number for `""`, and `50%` for a number. A
+//! scalar therefore accepts anything printable in its place, unless a comment states a type. A `values.schema.json` is
+//! more precise and takes precedence.
 
 use serde_json::Value;
 
@@ -14,11 +15,11 @@ use super::uses::Types;
 use super::values::{Tree, values};
 use crate::spec::{Field, Kind, Object, Range, Schema};
 
-/// The schema of a chart's values, and what its `values.schema.json` demands beyond it.
+/// The schema of a chart's values, and the constraints of its `values.schema.json` that it does not express.
 ///
 /// # Errors
 ///
-/// If a `values.schema.json` is no JSON.
+/// If a `values.schema.json` is not JSON.
 pub fn schema(chart: &Chart) -> Result<(Object, Vec<Gap>), super::ChartError> {
     let mut schema = of_tree(&values(chart), false);
     let mut gaps = Vec::new();
@@ -30,7 +31,7 @@ pub fn schema(chart: &Chart) -> Result<(Object, Vec<Gap>), super::ChartError> {
     Ok((object, gaps))
 }
 
-/// Lays the JSON schemas over it, those of the subcharts first.
+/// Applies the JSON schemas, those of subcharts first.
 fn apply(chart: &Chart, schema: &mut Schema, name: &str, gaps: &mut Vec<Gap>) -> Result<(), super::ChartError> {
     for (key, subchart) in &chart.subcharts {
         if let Kind::Object(object) = &mut schema.kind
@@ -48,16 +49,16 @@ fn apply(chart: &Chart, schema: &mut Schema, name: &str, gaps: &mut Vec<Gap>) ->
     Ok(())
 }
 
-/// `is_free` is below an object that is handed on.
+/// `is_free` is `true` below an object that a template passes on as a whole.
 fn of_tree(tree: &Tree, is_free: bool) -> Schema {
     let kind = match &tree.default {
         _ if is_free && !tree.is_read => Kind::Any,
         Some(Value::Object(_)) | None if !tree.keys.is_empty() => object(tree),
-        // Templates read keys of it, so an object may be there, too.
+        // Templates read keys of the value, so it may be an object.
         _ if tree.types == Types::Several || !tree.keys.is_empty() => Kind::Any,
         default @ (None | Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_))) => {
             let default = default.as_ref().unwrap_or(&Value::Null);
-            // Some comments are wrong.
+            // A stated type that does not fit the default is wrong.
             let stated = tree.stated.as_deref().and_then(stated).filter(|kind| takes(kind, default));
             stated.unwrap_or_else(|| scalar(default, tree.types))
         }
@@ -82,15 +83,15 @@ fn object(tree: &Tree) -> Kind {
     }
 }
 
-/// What a scalar with this default may be.
+/// The type of a scalar with this default.
 fn scalar(default: &Value, types: Types) -> Kind {
     match default {
         Value::Bool(_) => Kind::Boolean,
-        // A word for neither true nor false, which are valid, too.
+        // Such a string means neither true nor false, so booleans are valid, too.
         Value::String(text) if ["-", "auto", "default", "false", "true"].contains(&&**text) => Kind::Any,
         Value::Number(number) if number.is_i64() => Kind::IntegerOrText,
         Value::String(_) if types == Types::Unknown => Kind::IntegerOrText,
-        // Also fractions.
+        // Fractions are valid, too.
         _ => Kind::Any,
     }
 }
@@ -105,7 +106,7 @@ fn takes(kind: &Kind, default: &Value) -> bool {
     }
 }
 
-/// A type as comments state it; `None`: no scalar.
+/// The type stated in a comment; `None` if it is not a scalar.
 fn stated(text: &str) -> Option<Kind> {
     let names = text.trim_matches(['[', ']']).split([',', '|', '/']).map(str::trim);
     let mut names: Vec<&str> = names.filter(|name| !["null", "nullable"].contains(name)).collect();
@@ -120,7 +121,7 @@ fn stated(text: &str) -> Option<Kind> {
     }
 }
 
-/// What the items of a list are like: only those that are scalars say so.
+/// The schema of list items, inferred from those that are scalars.
 fn item(items: &[Value]) -> Schema {
     let is_short = |item: &Value| matches!(scalar(item, Types::Unknown), Kind::IntegerOrText);
     let kind = if !items.is_empty() && items.iter().all(is_short) { Kind::IntegerOrText } else { Kind::Any };

@@ -1,7 +1,8 @@
-//! The values of a chart that are true or false, and which of them decide what a template renders.
+//! The boolean values of a chart, and the templates whose output they change.
 //!
-//! Switches that decide about different templates are independent, so one rendering changes many of them. Of a template with kinds, only the
-//! conditions around these matter, and what computes them; of one with roles, or that includes whole objects, all that it reads.
+//! Switches that affect different templates are independent, so one rendering inverts many of them. For a template with
+//! kinds, only the conditions around the kinds matter, and the values that these are computed from; for a template with
+//! roles, or one that includes whole objects, everything that it reads.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,13 +10,13 @@ use super::Chart;
 use super::uses::{Part, Reader, Token, parts};
 use super::values::values;
 
-/// A value that is true or false by default.
+/// A value whose default is a boolean.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Switch {
-    /// Below `.Values`.
+    /// The path below `.Values`.
     pub path: Vec<String>,
     pub default: bool,
-    /// The templates that it decides about, by their paths from the folder of the chart.
+    /// The templates that it affects, by their paths in the chart.
     pub templates: BTreeSet<String>,
 }
 
@@ -29,7 +30,8 @@ pub fn switches(chart: &Chart) -> Vec<Switch> {
     }
     analysis.add(chart, &[], "", &BTreeSet::new());
     let found = values(chart).switches().into_iter().map(|(path, default)| {
-        // A template that reads a whole object reads the switches in it; but what reads all values decides by few of them.
+        // A template that reads a whole object reads its switches. One that reads all values depends on few of them, so
+        // that does not count.
         let reads = |read: &Vec<String>| !read.is_empty() && path.starts_with(read);
         let templates = analysis.templates.iter().filter(|(_, paths)| paths.iter().any(reads));
         let templates = templates.map(|(template, _)| template.clone()).collect();
@@ -38,7 +40,7 @@ pub fn switches(chart: &Chart) -> Vec<Switch> {
     found.collect()
 }
 
-/// The switches that decide about something, in groups of independent ones.
+/// The switches that affect a template, in groups of independent ones.
 pub fn groups(switches: &[Switch]) -> Vec<Vec<Switch>> {
     let mut groups: Vec<(BTreeSet<&String>, Vec<Switch>)> = Vec::new();
     for switch in switches.iter().filter(|switch| !switch.templates.is_empty()) {
@@ -53,23 +55,23 @@ pub fn groups(switches: &[Switch]) -> Vec<Vec<Switch>> {
     groups.into_iter().map(|(_, switches)| switches).collect()
 }
 
-/// Something that a condition depends on.
+/// A dependency of a condition.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Read {
     Value(Vec<String>),
-    /// A `define`, by its name.
+    /// A `define`, by name.
     Include(String),
 }
 
 #[derive(Default)]
 struct Analysis {
     defines: BTreeMap<String, BTreeSet<Read>>,
-    /// The values that decide about each template.
+    /// The values that affect each template.
     templates: BTreeMap<String, BTreeSet<Vec<String>>>,
 }
 
 impl Analysis {
-    /// `key` is the place of the chart's values, and `conditions` those that it is installed with.
+    /// `key` is the path of the chart's values, and `conditions` are the values that enable the chart.
     fn add(&mut self, chart: &Chart, key: &[String], folder: &str, conditions: &BTreeSet<Vec<String>>) {
         let below = |path: &[String]| match path.first() {
             Some(first) if first == "global" => path.to_vec(),
@@ -106,10 +108,10 @@ impl Analysis {
     }
 }
 
-/// What the text of a template depends on.
+/// The dependencies of a template's text.
 #[derive(Default)]
 struct Flow {
-    /// The conditions around its kinds, and what computes these.
+    /// The conditions around its kinds, and the values that these are computed from.
     heads: BTreeSet<Read>,
     all: BTreeSet<Read>,
     kinds: Vec<String>,
@@ -127,7 +129,7 @@ impl Flow {
 }
 
 struct Block {
-    /// It is a `define` of this name.
+    /// The name of a `define`.
     name: Option<String>,
     reads: BTreeSet<Read>,
 }

@@ -1,30 +1,30 @@
-//! Which values the templates of a chart read.
+//! Finds the values that the templates of a chart read.
 //!
-//! A template that reads `.Values.image.tag` has no use for `.Values.image.tga`, so that key may be refused. One that hands on
-//! `.Values.resources` as a whole takes any key. Actions are tokens here; what they compute is not known, so a value that is
-//! not certainly read by its keys alone counts as used whole.
+//! A template that reads `.Values.image.tag` does not use `.Values.image.tga`, so that key may be rejected. One that
+//! passes on `.Values.resources` as a whole uses any key. Actions are only tokenized, not evaluated, so a value counts
+//! as used as a whole unless it is certainly read by its keys.
 
 use std::collections::BTreeMap;
 
 /// One use of a value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Use {
-    /// Below `.Values`.
+    /// The path below `.Values`.
     pub path: Vec<String>,
-    /// It is handed on, so all of its keys are.
+    /// The template passes on the value, with all its keys.
     pub is_whole: bool,
     pub types: Types,
 }
 
-/// The types of a value for which a template has a use.
+/// The types of a value that a template supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Types {
-    /// Perhaps only that of the default.
+    /// Possibly only the type of the default.
     #[default]
     Unknown,
-    /// It is printed as YAML, so any scalar is valid where one is.
+    /// Printed as YAML, so any scalar is valid in place of another.
     Printed,
-    /// The template asks which it is (`kindIs`), so there are several.
+    /// The template tests the type (`kindIs`), so there are several.
     Several,
 }
 
@@ -41,10 +41,10 @@ pub fn uses(text: &str) -> Vec<Use> {
     reader.uses
 }
 
-/// Reads the actions of a template one after the other.
+/// Collects the uses of values from the actions of a template, in order.
 pub struct Reader {
     pub uses: Vec<Use>,
-    /// What `.` is in each open block: a value, or something else.
+    /// The meaning of `.` in each open block: a value, or `None` for anything else.
     dots: Vec<Option<Vec<String>>>,
     variables: BTreeMap<String, Vec<String>>,
 }
@@ -70,11 +70,11 @@ pub enum Token {
     Sign(char),
 }
 
-/// What only asks whether a value is there.
+/// Keywords and functions that only test for a value.
 const TESTS: [&str; 12] = ["if", "else", "and", "or", "not", "eq", "ne", "empty", "true", "false", "nil", "hasKey"];
 const ASKS_TYPE: [&str; 6] = ["kindIs", "kindOf", "typeIs", "typeIsLike", "typeOf", "isType"];
 const PRINTS: [&str; 4] = ["toYaml", "toJson", "toPrettyJson", "toRawJson"];
-/// What takes a value and literal keys.
+/// Functions on a value and literal keys.
 const LOOKUPS: [&str; 3] = ["index", "get", "hasKey"];
 
 impl Reader {
@@ -93,13 +93,13 @@ impl Reader {
                 Token::Text(_) => true,
                 Token::Sign(sign) => matches!(sign, '(' | ')'),
             });
-        // `with .Values.x` and `$y := .Values.x` only give it another name.
+        // `with .Values.x` and `$y := .Values.x` only introduce another name.
         let body = usize::from(keyword == "with");
         let assigned =
             tokens.iter().position(|token| *token == Token::Sign('=')).filter(|at| word(at - 1).starts_with('$'));
         let from = assigned.map_or(body, |at| at + 1);
         let renamed = match &tokens[from.min(tokens.len())..] {
-            // The variables of `range` are keys and items.
+            // `range` assigns keys and items.
             [Token::Word(word)] if keyword != "range" && (body == 1 || assigned.is_some()) => self.path(word),
             _ => None,
         };
@@ -139,7 +139,8 @@ impl Reader {
             "else" if word(1) != "if" && self.dots.len() > 1 => {
                 self.dots.pop();
                 let outer = self.dots.last().cloned().flatten();
-                // In the other branch of `if` nothing has changed, and of the others it is what it was outside.
+                // In the `else` branch of `if`, `.` is unchanged; in that of other blocks, it is that of the outer
+                // block.
                 self.dots.push(if word(1) == "with" { None } else { outer });
             }
             "end" if self.dots.len() > 1 => _ = self.dots.pop(),
@@ -147,7 +148,7 @@ impl Reader {
         }
     }
 
-    /// The value that a word names.
+    /// The path of the value that a word refers to.
     fn path(&self, word: &str) -> Option<Vec<String>> {
         let mut names = word.split('.');
         let keys = |names: &mut dyn Iterator<Item = &str>| {
@@ -167,11 +168,11 @@ impl Reader {
     }
 }
 
-/// The types that an action takes of the values in it.
+/// The types that an action supports for its values.
 fn types(tokens: &[Token]) -> Types {
     let has =
         |names: &[&str]| tokens.iter().any(|token| matches!(token, Token::Word(word) if names.contains(&&**word)));
-    // Bitnami's helper prints strings as they are, and others as YAML.
+    // Bitnami's helper prints strings verbatim, and other values as YAML.
     let is_helper = |token: &Token| matches!(token, Token::Text(text) if text.contains("tplvalues.render"));
     match () {
         () if has(&ASKS_TYPE) => Types::Several,
@@ -180,7 +181,7 @@ fn types(tokens: &[Token]) -> Types {
     }
 }
 
-/// The actions of a template and the text between them; comments are left out.
+/// The actions of a template and the text between them, without comments.
 pub fn parts(text: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -203,7 +204,7 @@ pub fn parts(text: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// The tokens up to `}}`, and how long they are.
+/// The tokens up to `}}`, and their length in bytes.
 fn tokens(text: &str) -> (Vec<Token>, usize) {
     let mut tokens = Vec::new();
     let mut letters = text.char_indices().peekable();

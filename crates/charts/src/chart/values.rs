@@ -1,4 +1,4 @@
-//! The values of a chart and of its subcharts: their defaults, what comments say of them, and how templates use them.
+//! The values of a chart and its subcharts: their defaults, their comments, and their uses in templates.
 
 use serde_json::{Map, Value, json};
 
@@ -6,24 +6,24 @@ use super::Chart;
 use super::uses::{Types, uses};
 use crate::spec::keys;
 
-/// A value, with those below it.
+/// A value and its keys.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     pub comment: String,
-    /// `None`: the chart has none.
+    /// `None` if the chart has no default.
     pub default: Option<Value>,
-    /// In the order of the file.
+    /// In file order.
     pub keys: Vec<(String, Tree)>,
-    /// A template names it or one of its keys.
+    /// A template reads the value or one of its keys.
     pub is_read: bool,
-    /// A template hands it on, with all of its keys.
+    /// A template passes it on, with all its keys.
     pub is_whole: bool,
     pub types: Types,
     /// The type that a comment states, such as `int`.
     pub stated: Option<String>,
 }
 
-/// The values that a chart takes.
+/// The values of a chart.
 pub fn values(chart: &Chart) -> Tree {
     let mut root = Tree { is_read: true, ..Tree::default() };
     root.set_default(&chart.values);
@@ -45,14 +45,14 @@ pub fn values(chart: &Chart) -> Tree {
             root.key(key).merge(below);
         }
     }
-    // Templates of a library are rendered with the values of who includes them.
+    // Templates of a library chart read the values of the including chart.
     let libraries = chart.subcharts.iter().map(|(_, subchart)| &**subchart).filter(|subchart| subchart.is_library);
     for (_, text) in std::iter::once(chart).chain(libraries).flat_map(Chart::templates) {
         for it in uses(text) {
             root.note(&it.path, it.is_whole, it.types);
         }
     }
-    // Helm hands them to all charts, and users refer to them in values that are templates.
+    // Helm passes `global` to all subcharts, and users refer to it in values that are templates.
     if let Some((_, global)) = root.keys.iter_mut().find(|(key, _)| key == "global") {
         global.note(&[], true, Types::Unknown);
     }
@@ -79,7 +79,7 @@ impl Tree {
         tree
     }
 
-    /// The value of a key, which may be new.
+    /// The value of a key, which is added if it is missing.
     fn key(&mut self, key: &str) -> &mut Self {
         let at = self.keys.iter().position(|(other, _)| other == key).unwrap_or_else(|| {
             self.keys.push((key.to_owned(), Self::default()));
@@ -97,7 +97,7 @@ impl Tree {
             .try_fold(self, |tree, key| tree.keys.iter_mut().find(|(other, _)| other == key).map(|(_, tree)| tree))
     }
 
-    /// Puts the keys into the order in which `paths` has them.
+    /// Sorts the keys in the order of `paths`.
     fn sort(&mut self, paths: &[Vec<String>]) {
         let place = |key: &str| paths.iter().position(|path| path[0] == key).unwrap_or(paths.len());
         self.keys.sort_by_cached_key(|(key, _)| place(key));
@@ -118,7 +118,7 @@ impl Tree {
         }
     }
 
-    /// Adds what a subchart has, whose defaults give way to those that are here.
+    /// Merges the values of a subchart. Existing defaults take precedence.
     fn merge(&mut self, other: Self) {
         self.is_read |= other.is_read;
         self.is_whole |= other.is_whole;
@@ -140,7 +140,7 @@ impl Tree {
         };
     }
 
-    /// Every value that is true or false by default, by its path.
+    /// Every boolean value without keys, by its path.
     pub fn switches(&self) -> Vec<(Vec<String>, bool)> {
         let mut found = Vec::new();
         for (key, tree) in &self.keys {
@@ -157,7 +157,7 @@ impl Tree {
     }
 }
 
-/// These values, and one more.
+/// Adds a value at a path.
 pub fn with(mut values: Value, path: &[String], value: Value) -> Value {
     let Some((key, rest)) = path.split_first() else { return value };
     if !values.is_object() {

@@ -1,14 +1,15 @@
-//! The conditions of parts of the chart: from the renderings that have a part to an expression of the switches.
+//! Derives the condition of a part of the chart, an expression of the switches, from the renderings that contain the
+//! part.
 //!
-//! A part depends on few of the switches: those that alone make it appear or disappear in some rendering. The condition is a table
-//! with a row for each setting of these.
+//! A part depends on few switches: those that alone add or remove it between two renderings. Its condition is computed
+//! from a table with a row for each setting of these switches.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{BitAnd, BitOr, Not};
 
 use super::Switch;
 
-/// The switches that are on in a rendering.
+/// The enabled switches of a rendering.
 pub type Combination = BTreeSet<Switch>;
 
 /// A set of renderings, by their index.
@@ -74,20 +75,20 @@ impl Not for &Set {
     }
 }
 
-/// The existence of a part for each setting of the switches on which it depends, without the settings that exclude what contains the
-/// part.
+/// The existence of a part for each setting of the relevant switches. Settings without the enclosing part have no row.
 type Table = BTreeMap<Combination, bool>;
 
-/// The combinations that are rendered, by their indices in a [`Set`].
+/// The rendered combinations, by their indices in a [`Set`].
 pub(super) struct Renderings<'a>(pub(super) Vec<&'a Combination>);
 
 impl Renderings<'_> {
-    /// An expression that is true in the renderings of `set`, and false in the others of `within`; `None` if it would always be true.
+    /// An expression that is true in the renderings of `set` and false in the others of `within`; `None` if it is
+    /// always true.
     pub(super) fn condition(&self, set: &Set, within: &Set) -> Option<String> {
         expression(self.table(set, within))
     }
 
-    /// The table of a part. `within` has what is around the part.
+    /// The table of a part. `within` is the set of the enclosing part.
     pub(super) fn table(&self, set: &Set, within: &Set) -> Table {
         let inside = self.0.iter().enumerate().filter(|(at, _)| within.contains(*at));
         let (with, without): (Vec<_>, Vec<_>) = inside.partition(|(at, _)| set.contains(*at));
@@ -107,7 +108,8 @@ impl Renderings<'_> {
                 let rows = rows.into_iter().map(|row| (row, true));
                 return rows.chain(others.into_iter().map(|row| (row, false))).collect();
             }
-            // Two renderings differ in several switches, and those between them lack what contains the part: any of the switches will do.
+            // The two renderings differ in several switches, and those between them lack the enclosing part: any of the
+            // switches distinguishes them.
             let pairs = with.iter().flat_map(|one| without.iter().map(move |other| (*one, *other)));
             let pairs = pairs.filter(|(one, other)| *one & &relevant == *other & &relevant);
             let closest = pairs.min_by_key(|(one, other)| (*one ^ *other).len());
@@ -130,7 +132,7 @@ pub(super) fn settings(switches: &Combination) -> Vec<Combination> {
     switches.iter().fold(vec![Combination::new()], with_and_without)
 }
 
-/// An expression that is true in the rows of the part; `None` if it would always be true.
+/// An expression that is true in the rows that have the part; `None` if it is always true.
 fn expression(mut table: Table) -> Option<String> {
     let is_decided = |table: &Table| table.values().all(|has| *has);
     if is_decided(&table) {
@@ -148,7 +150,7 @@ fn expression(mut table: Table) -> Option<String> {
         parts.push(if negated.len() < not.len() { negated } else { not });
         return Some(join("and", parts));
     }
-    // One of the switches decides between two conditions.
+    // Split by one of the switches.
     let has = |row: &Combination| table.get(row).is_some_and(|has| *has);
     let matters = |switch: &Switch| table.keys().any(|row| has(row) != has(&toggled(row, *switch)));
     let is_both = |switch: &Switch| {
@@ -169,7 +171,7 @@ fn expression(mut table: Table) -> Option<String> {
     Some(join("and", parts))
 }
 
-/// The switches that are equally set in all rows of the part; the rows that set them otherwise are removed.
+/// The switches with the same setting in all rows that have the part. Rows with the other setting are removed.
 fn terms(table: &mut Table) -> Vec<String> {
     let mut terms = Vec::new();
     for switch in Switch::ALL {
@@ -199,7 +201,7 @@ fn negated(expression: &str) -> String {
     }
 }
 
-/// One expression of several.
+/// Joins expressions with an operator.
 pub(super) fn join(operator: &str, mut terms: Vec<String>) -> String {
     match terms.len() {
         1 => terms.remove(0),
@@ -219,7 +221,8 @@ mod tests {
     const B: Switch = Switch::Metrics;
     const C: Switch = Switch::LeaderElection;
 
-    /// The condition of a part that exists where `holds`, within `around`, if all combinations of these switches are rendered.
+    /// The condition of a part that exists if `holds`, within a part that exists if `around`, with all combinations
+    /// rendered.
     fn condition(
         switches: &[Switch],
         holds: impl Fn([bool; 3]) -> bool,
@@ -252,7 +255,7 @@ mod tests {
             of(|on| on[2] && (on[0] == on[1])).unwrap(),
             "and (gt .c 1) (or (and .a .b) (and (not .a) (not .b)))"
         );
-        // The condition of what contains the part is not repeated.
+        // The condition of the enclosing part is not repeated.
         assert_eq!(condition(&[A, B], |on| on[0] && on[1], |on| on[0]).unwrap(), ".b");
     }
 }

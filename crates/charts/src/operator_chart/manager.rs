@@ -1,4 +1,4 @@
-//! The operator's Deployment: the fields that are values.
+//! Templates the operator's Deployment: fields that are values of the chart.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -12,29 +12,29 @@ use super::template::{COLUMN, INDENT};
 use super::values::Values;
 use super::{ChartError, Id, Variants, annotate, append, to_yaml, with};
 
-/// Where the operator runs.
+/// The Deployment of the operator.
 pub struct Manager {
     pub id: Id,
-    /// What selectors select its Pods by.
+    /// The `matchLabels` of its selector.
     pub labels: Map<String, Value>,
     pub service_account: String,
     pub ports: Vec<Port>,
 }
 
-/// A port that the operator listens on, and that is a value of the chart.
+/// A port of the operator that is a value of the chart.
 pub struct Port {
     /// The path of the value.
     pub value: &'static str,
     /// Its name in the container.
     name: &'static str,
-    /// The argument for the address, without `--`. The same name in capitals is a variable.
+    /// The name of the address argument without `--`; in upper case, of the environment variable.
     argument: &'static str,
     pub number: i64,
-    /// Otherwise the operator listens there by default.
+    /// `true` if an argument sets the address; otherwise the port is the operator's default.
     is_argument: bool,
 }
 
-/// The values, names and arguments of ports.
+/// The value, the container port name and the argument of each port.
 const PORTS: [(&str, &str, &str); 3] = [
     ("metrics.port", "metrics", "metrics-bind-address"),
     ("webhook.port", "webhook", "webhook-bind-address"),
@@ -42,7 +42,7 @@ const PORTS: [(&str, &str, &str); 3] = [
 ];
 
 impl Port {
-    /// The ports of a container, except for those whose address is no plain port.
+    /// The ports of a container, except for those whose address is more than a port.
     fn all(container: &Value) -> Vec<Self> {
         let items = |key: &str| container[key].as_array().map_or(&[][..], Vec::as_slice);
         let of = |&(value, name, argument): &(&'static str, &'static str, &'static str)| {
@@ -69,17 +69,17 @@ impl Port {
         self.argument.replace('-', "_").to_uppercase()
     }
 
-    /// Whether a port of a Service has the number of the operator's.
+    /// `true` if this port of a Service has the operator's port number.
     pub fn is_of(&self, service: &Value) -> bool {
         service["targetPort"] == self.name && service["port"] == self.number
     }
 
-    /// The action for the number.
+    /// The template action that prints the number.
     pub fn action(&self) -> String {
         format!("{{{{ .Values.{} }}}}", self.value)
     }
 
-    /// Lines for a variable, where the operator listens elsewhere than by default.
+    /// Template lines that set the environment variable if the port is not the default.
     fn env(&self) -> Vec<String> {
         vec![
             format!("{{{{- if {} }}}}", self.is_changed()),
@@ -94,7 +94,7 @@ impl Port {
     }
 }
 
-/// The name of the container in the scaffold; of several containers, it is the operator's.
+/// The name of the operator's container in the scaffold.
 const CONTAINER: &str = "manager";
 
 /// The Deployment of the operator: the one with a container `manager`, or the only one.
@@ -133,12 +133,12 @@ pub fn image(objects: &[Arc<Value>]) -> Option<String> {
     Some(deployment(objects)?.1["image"].as_str()?.to_owned())
 }
 
-/// How many replicas of the operator there are.
+/// The number of replicas of the operator.
 pub fn replicas(objects: &[Arc<Value>]) -> Option<i64> {
     deployment(objects)?.0["spec"]["replicas"].as_i64()
 }
 
-/// Has the fields of the Deployment depend on values, whose defaults are what is rendered.
+/// Replaces fields of the Deployment by values, with the rendered fields as their defaults.
 pub fn template(tree: &mut Tree, chart: &str, ports: &[Port], values: &mut Values) -> Result<(), ChartError> {
     let missing = || ChartError {
         message: "the operator's Deployment has no Pod template with containers".into(),
@@ -184,7 +184,8 @@ pub fn template(tree: &mut Tree, chart: &str, ports: &[Port], values: &mut Value
     Ok(())
 }
 
-/// A field whose default is in the values. One that varies, or contains names of the release, is in the template unless a value is set.
+/// A field whose default is in the values. If it varies between renderings or contains names of the release, the
+/// default stays in the template and applies unless the value is set.
 fn value(tree: &mut Tree, key: &str, path: &str, values: &mut Values) {
     let plain =
         tree.entry(key).filter(|entry| entry.set == Set::ALL).and_then(|entry| entry.it.1.same()).filter(is_plain);
@@ -205,7 +206,7 @@ fn filled(key: &str, path: &str) -> Vec<String> {
     with(path, &[&format!("{key}:"), &format!("  {}", to_yaml(INDENT))])
 }
 
-/// A field that the template has, if it is there at all, unless a value is set.
+/// A field whose rendered content, if any, stays in the template and applies unless the value is set.
 fn value_or(tree: &mut Tree, key: &str, path: &str) {
     let mut lines = match key {
         "imagePullPolicy" | "priorityClassName" | "terminationGracePeriodSeconds" => {
@@ -224,7 +225,7 @@ fn value_or(tree: &mut Tree, key: &str, path: &str) {
     entries.insert(at, line(lines));
 }
 
-/// The variables. Some may be given by name alone: `--set manager.envOverrides.RUST_LOG=debug`.
+/// The environment variables. Each can also be set by name: `--set manager.envOverrides.RUST_LOG=debug`.
 fn env(container: &mut Tree, ports: &[Port], values: &mut Values) {
     let ports: Vec<&Port> = ports.iter().filter(|port| !port.is_argument).collect();
     let own: Vec<String> = [
@@ -250,8 +251,8 @@ fn env(container: &mut Tree, ports: &[Port], values: &mut Values) {
     items(container, "env", "manager.env", own, &alone, values);
 }
 
-/// A sequence, of which those items that are the same for every release are a value, as far as they stand beside each other. `own` are
-/// the lines for the value, and `alone` those where there is no sequence.
+/// A sequence. Its longest run of items that are the same for every release becomes the default of a value. `own` are
+/// the lines that render the value, and `alone` those to use if no rendering has the sequence.
 fn items(tree: &mut Tree, key: &str, path: &str, own: Vec<String>, alone: &[String], values: &mut Values) {
     let Some(entry) = tree.entry(key).filter(|entry| entry.set == Set::ALL) else {
         return more(tree, key, own, alone);
@@ -259,7 +260,7 @@ fn items(tree: &mut Tree, key: &str, path: &str, own: Vec<String>, alone: &[Stri
     let Tree::List(items) = entry.it.1.open() else { return };
     let plain: Vec<Option<Value>> =
         items.iter().map(|item| item.it.same().filter(|value| item.set == Set::ALL && is_plain(value))).collect();
-    // The longest run of them.
+    // The longest run of plain items.
     let mut run = 0..0;
     for start in 0..plain.len() {
         let end = start + plain[start..].iter().take_while(|item| item.is_some()).count();
@@ -271,17 +272,17 @@ fn items(tree: &mut Tree, key: &str, path: &str, own: Vec<String>, alone: &[Stri
     items.splice(run, [Part { set: Set::ALL, it: Tree::Lines(own) }]);
 }
 
-/// Adds the items of a value to a sequence.
+/// Appends the items of a value to a sequence.
 fn extra(tree: &mut Tree, key: &str, path: &str) {
     more(tree, key, with(path, &[&to_yaml(COLUMN)]), &list(key, path));
 }
 
-/// An entry for a list that is not empty.
+/// An entry for a list, if it is not empty.
 fn list(key: &str, path: &str) -> Vec<String> {
     with(path, &[&format!("{key}:"), &to_yaml(COLUMN)])
 }
 
-/// Adds lines to a sequence, which only some renderings may have. `alone` is the entry for the others.
+/// Appends lines to a sequence. In renderings without the sequence, `alone` is the entry.
 fn more(tree: &mut Tree, key: &str, own: Vec<String>, alone: &[String]) {
     let Tree::Map(entries) = tree.open() else { return };
     let Some(at) = entries.iter().position(|entry| entry.it.0 == key) else {
@@ -298,12 +299,12 @@ fn more(tree: &mut Tree, key: &str, own: Vec<String>, alone: &[String]) {
     }
 }
 
-/// Without names of the release.
+/// `true` if the value contains no names of the release.
 fn is_plain(value: &Value) -> bool {
     !value.to_string().contains("Opctl")
 }
 
-/// Has a port be a value: where the operator listens, and where others connect to it.
+/// Replaces a port by its value, where the operator listens and where others connect.
 pub fn port(tree: &mut Tree, id: &Id, port: &Port) {
     let put =
         |tree: &mut Tree, key: &str| tree.put(Set::ALL, key, Tree::Lines(vec![format!("{key}: {}", port.action())]));
@@ -327,7 +328,7 @@ pub fn port(tree: &mut Tree, id: &Id, port: &Port) {
                 }
             }
         }
-        // A Service with the operator's own number has that of the value, too.
+        // If the Service port has the operator's number, it follows the value, too.
         "Service" => {
             for item in tree.get(&["spec", "ports"]).into_iter().flat_map(Tree::items) {
                 if is(&mut item.it, "targetPort", &name) && is(&mut item.it, "port", &number) {

@@ -1,4 +1,5 @@
-//! Several renderings of an object → one tree, whose parts know which renderings have them.
+//! Merges several renderings of an object into one tree. Each part of the tree has the set of renderings that contain
+//! it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,24 +17,24 @@ pub struct Part<T> {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tree {
-    /// The same everywhere, without anything in it that varies.
+    /// The same in all renderings.
     Same(Value),
     Map(Vec<Part<(String, Tree)>>),
     List(Vec<Part<Tree>>),
-    /// Something else in each set of renderings.
+    /// A different tree in each set of renderings.
     Choice(Vec<Part<Tree>>),
-    /// Lines of a template in place of a whole entry with its key, or of a whole item.
+    /// Template lines that replace an entry with its key, or an item.
     Lines(Vec<String>),
 }
 
-/// Merges the values that renderings have at one place.
+/// Merges the values at one place in several renderings.
 pub fn merge(variants: &[(Set, &Value)]) -> Tree {
     let (_, first) = variants[0];
     if variants.iter().all(|(_, value)| *value == first) {
         return Tree::Same(first.clone());
     }
     let everywhere = union(variants);
-    // Where the tree is, all renderings have what all variants have.
+    // All renderings that contain this tree contain a part of all its variants.
     let widened = |set: Set| if set == everywhere { Set::ALL } else { set };
     let is_filled = |value: &Value| match value {
         Value::Array(items) => !items.is_empty(),
@@ -76,7 +77,7 @@ pub fn is_container(value: &Value) -> bool {
     value["name"].is_string() && value["image"].is_string()
 }
 
-/// Items with the same name, or without one and equal, are one item. `None` if no order fits all variants.
+/// Merges items of the same name, and equal items without a name. `None` if no order fits all variants.
 fn merge_lists(variants: &[(Set, &Value)]) -> Option<Vec<(Set, Tree)>> {
     let identity = |item: &Value| match item.get("name") {
         Some(Value::String(name)) => name.clone(),
@@ -84,7 +85,7 @@ fn merge_lists(variants: &[(Set, &Value)]) -> Option<Vec<(Set, Tree)>> {
     };
     let mut known: Vec<String> = Vec::new();
     let mut items: BTreeMap<String, Vec<(Set, &Value)>> = BTreeMap::new();
-    // What comes directly before each item in some variant.
+    // The direct predecessors of each item, from all variants.
     let mut before: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (set, value) in variants {
         let list = value.as_array()?;
@@ -103,7 +104,7 @@ fn merge_lists(variants: &[(Set, &Value)]) -> Option<Vec<(Set, Tree)>> {
     let mut merged = Vec::new();
     while !known.is_empty() {
         let next = known.iter().position(|identity| !known.iter().any(|other| before[identity].contains(other)));
-        // A patch of kustomize moves a container to the front; their order means nothing.
+        // A kustomize patch moves a container to the front. The order of containers has no meaning.
         let next = next.or_else(|| items.values().flatten().all(|(_, item)| is_container(item)).then_some(0))?;
         let identity = known.remove(next);
         merged.push((union(&items[&identity]), merge(&items[&identity])));
@@ -112,7 +113,7 @@ fn merge_lists(variants: &[(Set, &Value)]) -> Option<Vec<(Set, Tree)>> {
 }
 
 impl Tree {
-    /// The entry of a mapping, which is opened for it.
+    /// The entry of a mapping; opens the mapping.
     pub fn entry(&mut self, key: &str) -> Option<&mut Part<(String, Self)>> {
         match self.open() {
             Self::Map(entries) => entries.iter_mut().find(|entry| entry.it.0 == key),
@@ -124,7 +125,7 @@ impl Tree {
         path.iter().try_fold(self, |tree, key| tree.entry(key).map(|entry| &mut entry.it.1))
     }
 
-    /// The items of a sequence, which is opened for them.
+    /// The items of a sequence; opens the sequence.
     pub fn items(&mut self) -> &mut [Part<Self>] {
         match self.open() {
             Self::List(items) => items,
@@ -132,7 +133,7 @@ impl Tree {
         }
     }
 
-    /// Puts an entry into a mapping, in place of the one that is there.
+    /// Inserts an entry into a mapping, or replaces it.
     pub fn put(&mut self, set: Set, key: &str, tree: Self) {
         if let Self::Map(entries) = self.open() {
             entries.retain(|entry| entry.it.0 != key);
@@ -141,9 +142,10 @@ impl Tree {
         }
     }
 
-    /// What is the same everywhere, also where parts were opened.
+    /// The value, if it is the same in all renderings, even if the tree was opened.
     pub fn same(&self) -> Option<Value> {
-        // The set of a part is compared with those beside it: a part that some renderings lack is not the same everywhere.
+        // The set of a part is compared with those of its siblings: a part that some renderings lack is not the same
+        // everywhere.
         match self {
             Self::Same(value) => Some(value.clone()),
             Self::Map(entries) => {
@@ -161,7 +163,7 @@ impl Tree {
         }
     }
 
-    /// Makes parts of what is the same everywhere, each with all renderings.
+    /// Splits a [`Same`](Self::Same) mapping or sequence into parts, each in all renderings.
     pub fn open(&mut self) -> &mut Self {
         let everywhere = |it| Part { set: Set::ALL, it };
         match self {
@@ -197,7 +199,7 @@ mod tests {
         );
         let items = tree.get(&["a"]).unwrap().items();
         assert_eq!(items.iter().map(|item| item.set.clone()).collect::<Vec<_>>(), [Set::ALL, 1.into(), Set::ALL]);
-        // An empty list is no list without items: a template would write `null` for it.
+        // An empty list is a choice of its own: as a list without items, the template would render `null`.
         assert!(matches!(tree.get(&["d"]).unwrap(), Tree::Choice(choices) if choices.len() == 2));
     }
 

@@ -1,4 +1,4 @@
-//! The operator without metrics. `opctl edit` cannot turn them off, so this is done to the objects.
+//! Removes metrics from the rendered objects of an operator, which `opctl edit` cannot do to the project.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,15 +6,15 @@ use std::sync::Arc;
 use serde_json::Value;
 
 const PORT: &str = "metrics";
-/// Of a workload.
+/// The Pod spec of a workload.
 const POD: &str = "/spec/template/spec";
 
-/// Whether an object runs the operator with metrics, as the scaffold does.
+/// `true` if a workload runs the operator with metrics, as in the scaffold.
 pub fn serves_metrics(object: &Value) -> bool {
     containers(object).iter().any(|container| items(&container["args"]).iter().any(is_argument))
 }
 
-/// Takes out what is there for metrics: arguments, variables, ports, a certificate, and the objects that are about these only.
+/// Removes everything that serves metrics: arguments, variables, ports, a certificate, and objects for metrics only.
 pub fn without_metrics(objects: &mut Vec<Arc<Value>>) {
     objects.retain(|object| match object["kind"].as_str() {
         Some("ServiceMonitor" | "PodMonitor" | "PrometheusRule") => false,
@@ -54,7 +54,7 @@ pub fn without_metrics(objects: &mut Vec<Arc<Value>>) {
     objects.retain(|object| object["kind"] != "Certificate" || !is_issued(&object["spec"]["secretName"]));
 }
 
-/// Removes the folder of the certificate; `volumes` get the names of those that were mounted there.
+/// Removes the certificate folder, and adds the names of the volumes mounted there to `volumes`.
 fn remove_certificate(container: &mut Value, volumes: &mut BTreeSet<String>) {
     let folder = |variable: &&Value| variable["name"] == "METRICS_CERT_PATH";
     let folder = items(&container["env"]).iter().find(folder).map(|variable| variable["value"].clone());
@@ -65,7 +65,7 @@ fn remove_certificate(container: &mut Value, volumes: &mut BTreeSet<String>) {
     remove(container, "volumeMounts", |mount| mount["mountPath"] == folder);
 }
 
-/// Permission to read metrics, or to ask who reads them.
+/// `true` for permissions to read metrics, or to authenticate and authorize their readers.
 fn grants_metrics(role: &Value) -> bool {
     let is_about = |rule: &Value| {
         let reads = items(&rule["nonResourceURLs"]).iter().any(|url| url == "/metrics");
@@ -93,7 +93,7 @@ fn items(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Removes items, and the list if none is left.
+/// Removes items, and the list if it is empty then.
 fn remove(object: &mut Value, key: &str, is: impl Fn(&Value) -> bool) {
     let Some(Value::Array(list)) = object.get_mut(key) else { return };
     list.retain(|item| !is(item));

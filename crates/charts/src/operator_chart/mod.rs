@@ -1,9 +1,10 @@
-//! The manifests of an operator → a Helm chart that installs it.
+//! Converts the manifests of an operator to a Helm chart that installs it.
 //!
-//! Nothing is replaced in text. The manifests are rendered with all combinations of the optional parts ([`Operator::combinations`]), and
-//! what differs between the renderings becomes a condition. Values are set at known fields of the operator's Deployment, and names and
-//! namespaces that depend on the kustomization depend on the release instead. So the chart with the values of a combination renders
-//! what kustomize does, except for the labels of helm.
+//! No text is replaced. The manifests are rendered with all combinations of the optional parts
+//! ([`Operator::combinations`]), and differences between the renderings become conditions. Known fields of the
+//! operator's Deployment become values, and names and namespaces that depend on the kustomization depend on the
+//! release. With the values of a combination, the chart renders the same objects as kustomize, except for the labels of
+//! helm.
 
 mod condition;
 mod manager;
@@ -41,7 +42,7 @@ pub enum Switch {
     Metrics,
     Prometheus,
     NetworkPolicy,
-    /// On with more than one replica.
+    /// Enabled with more than one replica.
     LeaderElection,
 }
 
@@ -79,7 +80,7 @@ impl Switch {
         self.row().1
     }
 
-    /// The component that `config/default` lists if it is on, and nothing else changes.
+    /// The component of `config/default` that this switch enables; `None` if it changes more than that.
     pub fn component(self) -> Option<&'static str> {
         self.row().2
     }
@@ -91,7 +92,7 @@ impl Switch {
         }
     }
 
-    /// The values that turn it on or off.
+    /// The values that enable or disable it.
     pub fn values(self, is_on: bool) -> Value {
         let value = match self {
             Self::LeaderElection => json!(if is_on { 2 } else { 1 }),
@@ -101,7 +102,7 @@ impl Switch {
     }
 }
 
-/// An operator, as kustomize renders it.
+/// An operator as rendered by kustomize.
 #[derive(Debug)]
 pub struct Operator {
     /// The name of the project.
@@ -109,7 +110,7 @@ pub struct Operator {
     /// `namePrefix` and `namespace` of `config/default`.
     pub prefix: String,
     pub namespace: String,
-    /// What can be turned on and off, and whether it is on in `config/default`.
+    /// The optional parts, with `true` for those that `config/default` enables.
     pub switches: Vec<(Switch, bool)>,
     /// The objects with each of the [combinations](Self::combinations). Most objects are the same in all.
     pub renderings: BTreeMap<Combination, Vec<Arc<Value>>>,
@@ -118,7 +119,7 @@ pub struct Operator {
 }
 
 impl Operator {
-    /// The name of the release whose names are those of `config/default`.
+    /// The release name that results in the names of `config/default`.
     pub fn release(&self) -> &str {
         match self.prefix.trim_end_matches('-') {
             "" => &self.name,
@@ -131,8 +132,8 @@ impl Operator {
         self.switches.iter().filter(|(_, is_on)| *is_on).map(|(switch, _)| *switch).collect()
     }
 
-    /// All combinations of the switches. Each must be rendered before there is a [`chart`]: a part of an object may depend on any
-    /// number of switches.
+    /// All combinations of the switches. [`chart`] requires a rendering of each, since a part may depend on any number
+    /// of switches.
     pub fn combinations(&self) -> Vec<Combination> {
         settings(&self.switches.iter().map(|(switch, _)| *switch).collect())
     }
@@ -141,7 +142,8 @@ impl Operator {
         Renderings(self.ordered().map(|(combination, _)| combination).collect())
     }
 
-    /// The renderings by their indices in a [`Set`]: those of few switches first, so that parts have the order in which they appear there.
+    /// The renderings, in the order of their indices in a [`Set`]. Those with few switches are first, and define the
+    /// order of parts.
     fn ordered(&self) -> impl Iterator<Item = (&Combination, &[Arc<Value>])> {
         let mut all: Vec<_> =
             self.renderings.iter().map(|(combination, objects)| (combination, &objects[..])).collect();
@@ -150,10 +152,10 @@ impl Operator {
     }
 }
 
-/// What opctl owns of a chart, and what it gives to the user.
+/// A generated chart.
 #[derive(Debug)]
 pub struct Chart {
-    /// The templates, and the helpers, by their paths in the chart.
+    /// Templates and helpers by their paths in the chart.
     pub templates: BTreeMap<String, String>,
     pub values: Vec<Entry>,
     pub chart: String,
@@ -161,7 +163,7 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// All files that a chart needs, before the user has edited any.
+    /// All files of a new chart.
     pub fn files(&self, header: &str) -> BTreeMap<String, String> {
         let mut files = self.templates.clone();
         files.insert("Chart.yaml".into(), self.chart.clone());
@@ -171,7 +173,7 @@ impl Chart {
     }
 }
 
-/// Why there is no chart.
+/// An operator that cannot be converted to a chart.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ChartError {
@@ -179,7 +181,7 @@ pub struct ChartError {
     pub help: String,
 }
 
-/// Makes the chart. `header` is the first line of each template.
+/// Converts an operator to a chart. `header` is the first line of each template.
 ///
 /// # Errors
 ///
@@ -233,7 +235,7 @@ pub fn chart(operator: &Operator, header: &str) -> Result<Chart, ChartError> {
     })
 }
 
-/// What an object is in each set of renderings.
+/// The variants of an object, with the renderings that contain each.
 type Variants = Vec<(Set, Arc<Value>)>;
 
 /// The objects of all renderings, except for the Namespace of the release.
@@ -256,12 +258,12 @@ fn present(variants: &Variants) -> Set {
     variants.iter().fold(Set::NONE, |set, (one, _)| &set | one)
 }
 
-/// Helm creates it, if it is asked to.
+/// `true` for the Namespace of the release, which `helm --create-namespace` creates.
 fn is_namespace(object: &Value, namespace: &str) -> bool {
     object["kind"] == "Namespace" && object["metadata"]["name"] == namespace
 }
 
-/// An object in which the release and the values decide what they are to decide.
+/// The template of an object, with the release and the values applied.
 fn template(
     id: &Id,
     variants: &Variants,
@@ -284,7 +286,7 @@ fn template(
         manager::template(&mut tree, &operator.name, &manager.ports, values)?;
     }
     match id.kind.as_str() {
-        // An uninstall leaves the CRD, and so all objects of its kind.
+        // An uninstall keeps the CRD, and with it all objects of its kind.
         "CustomResourceDefinition" => annotate(&mut tree, "crd.keep", "helm.sh/resource-policy: keep"),
         "ServiceAccount" => annotate(&mut tree, "serviceAccount.annotations", &to_yaml(INDENT)),
         _ => {}
@@ -293,12 +295,12 @@ fn template(
     Ok(tree)
 }
 
-/// The action for a value in the block at this column.
+/// Template action that prints a value as YAML, in a block at this column.
 fn to_yaml(column: &str) -> String {
     format!("{{{{- toYaml . | nindent {column} }}}}")
 }
 
-/// The objects in what kustomize or helm printed.
+/// Parses the objects in the output of kustomize or helm.
 ///
 /// # Errors
 ///
@@ -308,7 +310,7 @@ pub fn objects(text: &str) -> Result<Vec<Value>, String> {
     Ok(objects.into_iter().filter(|object| !object.is_null()).collect())
 }
 
-/// What makes an object the same in all renderings.
+/// Identifies an object across renderings.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Id {
     kind: String,
@@ -330,7 +332,7 @@ impl Id {
     }
 }
 
-/// The folder of a template, as kubebuilder's charts have them.
+/// The folder of a template, as in kubebuilder's charts.
 fn folder(id: &Id) -> &'static str {
     match (id.kind.as_str(), id.group.as_str()) {
         ("CustomResourceDefinition", _) => "crd",
@@ -346,7 +348,7 @@ fn folder(id: &Id) -> &'static str {
     }
 }
 
-/// The roles that some binding grants: kind, namespace and name.
+/// Kind and name of the roles that a binding refers to.
 fn bound_roles(objects: &BTreeMap<Id, Variants>) -> Vec<(String, String)> {
     let bindings = objects.iter().filter(|(id, _)| id.kind.ends_with("RoleBinding"));
     let roles = bindings.flat_map(|(_, variants)| variants).map(|(_, binding)| &binding["roleRef"]);
@@ -354,17 +356,17 @@ fn bound_roles(objects: &BTreeMap<Id, Variants>) -> Vec<(String, String)> {
     roles.map(|role| (text(&role["kind"]), text(&role["name"]))).collect()
 }
 
-/// Whether the chart runs the operator.
+/// The condition for parts that run the operator.
 const RUNS: &str = ".Values.manager.enabled";
 
-/// The value that decides about an object, beside the switches.
+/// The value that enables an object, in addition to the switches.
 fn own_condition(id: &Id, manager: &Id, bound: &[(String, String)]) -> Option<String> {
     let is_role = id.group == "rbac.authorization.k8s.io" && id.kind.ends_with("Role");
     match id.kind.as_str() {
         "CustomResourceDefinition" => Some(".Values.crd.enabled".into()),
         "ServiceAccount" => Some(".Values.serviceAccount.enabled".into()),
         _ if id == manager => Some(RUNS.into()),
-        // For people rather than for the operator.
+        // A role without a binding is a helper for users.
         _ if is_role && !bound.contains(&(id.kind.clone(), id.name.clone())) => {
             Some(".Values.rbac.helpers.enabled".into())
         }
@@ -372,7 +374,7 @@ fn own_condition(id: &Id, manager: &Id, bound: &[(String, String)]) -> Option<St
     }
 }
 
-/// The labels that a release has instead of those of kustomize.
+/// Labels that the release sets instead of kustomize.
 const RELEASE_LABELS: [&str; 4] =
     ["app.kubernetes.io/instance", "app.kubernetes.io/managed-by", "app.kubernetes.io/version", "helm.sh/chart"];
 
@@ -396,13 +398,14 @@ fn label(tree: &mut Tree, chart: &str, id: &Id) {
     }
 }
 
-/// Lines for a value that is not empty, as `.`.
+/// Template lines for a value, as `.`, if it is not empty.
 fn with(path: &str, lines: &[&str]) -> Vec<String> {
     let first = format!("{{{{- with .Values.{path} }}}}");
     [first].into_iter().chain(lines.iter().map(|line| (*line).to_owned())).chain(["{{- end }}".to_owned()]).collect()
 }
 
-/// Adds the name of the release to each selector of the operator's Pods, and to their labels. `pods` are those of the selector.
+/// Adds the name of the release to each selector of the operator's Pods, and to the Pods' labels. `pods` are the labels
+/// of the selector.
 fn select(tree: &mut Tree, pods: &Map<String, Value>) {
     const INSTANCE: &str = "app.kubernetes.io/instance";
     let is_ours = |labels: &Value| {
@@ -430,7 +433,7 @@ fn contains(value: &Value, is: &impl Fn(&Value) -> bool) -> bool {
         }
 }
 
-/// Adds lines to the annotations of an object. `value` decides whether there are any.
+/// Adds a line to the annotations of an object if `value` is not empty.
 fn annotate(tree: &mut Tree, value: &str, line: &str) {
     let Some(metadata) = tree.get(&["metadata"]) else { return };
     match metadata.get(&["annotations"]) {
@@ -442,14 +445,14 @@ fn annotate(tree: &mut Tree, value: &str, line: &str) {
     }
 }
 
-/// Adds lines to a mapping if a value is not empty.
+/// Adds a line to a mapping if a value is not empty.
 fn append(tree: &mut Tree, value: &str, line: &str) {
     if let Tree::Map(entries) = tree.open() {
         entries.push(Part { set: Set::ALL, it: (String::new(), Tree::Lines(with(value, &[line]))) });
     }
 }
 
-/// The text of a template, under conditions.
+/// Wraps the text of a template in conditions.
 fn only_if(conditions: &[String], text: String) -> String {
     match conditions {
         [] => text,
@@ -457,13 +460,14 @@ fn only_if(conditions: &[String], text: String) -> String {
     }
 }
 
-/// Whether only some namespaces may connect to a Service, with the network policy.
+/// `true` if the network policy restricts access to a Service to some namespaces.
 fn is_closed(id: &Id, operator: &Operator) -> bool {
     let has_policy = operator.switches.iter().any(|(switch, _)| *switch == Switch::NetworkPolicy);
     has_policy && id.name.ends_with("metrics-service")
 }
 
-/// A Pod for `helm test` that connects to a Service of the operator. A Service leads to Pods that are ready, so one of them is.
+/// A `helm test` Pod that connects to a Service of the operator. It fails unless a Pod of the operator is ready, since
+/// a Service selects only ready Pods.
 fn connection(id: &Id, object: &Value, operator: &Operator, names: &Names, manager: &Manager) -> Option<String> {
     let spec = &object["spec"];
     if id.kind != "Service" || spec["selector"].as_object() != Some(&manager.labels) {
@@ -504,7 +508,7 @@ spec:
     ))
 }
 
-/// The kind of [`disruptions`].
+/// The kind that [`disruptions`] creates.
 const DISRUPTIONS: &str = "PodDisruptionBudget";
 
 /// A PodDisruptionBudget for the operator's Pods.
@@ -536,7 +540,7 @@ spec:
 
 fn chart_file(name: &str) -> String {
     format!(
-        // Some names would be something else without quotes, such as `n`.
+        // Quoted, since some names such as `n` are not strings in YAML.
         "apiVersion: v2\nname: {name:?}\ndescription: Installs {name} and the CRDs of its kinds.\ntype: application\n\
          # The version of the chart: raise it with each release.\nversion: 0.1.0\n# The version of the operator.\nappVersion: \"0.1.0\"\n\
          annotations:\n  artifacthub.io/operator: \"true\"\n  \
@@ -560,7 +564,7 @@ fn notes(chart: &str, deployment: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The parts of an object have the conditions of their existence, whatever these are.
+    /// The condition of a part may be any function of the switches.
     #[test]
     fn a_part_may_depend_on_any_number_of_switches() {
         use Switch::{CertManager, LeaderElection, Metrics, Namespaced, NetworkPolicy, Prometheus, Webhooks};
@@ -576,7 +580,8 @@ mod tests {
             ("four", |on| {
                 on.is_superset(&[Namespaced, Webhooks].into()) && on.is_disjoint(&[Metrics, CertManager].into())
             }),
-            // Each of these exists where three switches are on and the other ones off, and nowhere near `config/default`.
+            // Each of these exists with three switches on and others off, which differs from `config/default` in
+            // several switches.
             ("five", |on| {
                 on.is_superset(&[Namespaced, Webhooks, Prometheus].into())
                     && on.is_disjoint(&[Metrics, CertManager].into())

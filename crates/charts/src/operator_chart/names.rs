@@ -1,28 +1,28 @@
-//! Names and namespaces that depend on the release.
+//! Replaces names and namespaces that depend on the release.
 
 use serde_json::{Value, json};
 
 use super::Operator;
 use super::merge::Tree;
 
-/// In place of what depends on the release. Letters alone, so YAML does not quote them.
+/// Placeholders. They consist of letters, so YAML does not quote them.
 const FULL_NAME: &str = "OpctlFullName";
 const NAMESPACE: &str = "OpctlNamespace";
 const SERVICE_ACCOUNT: &str = "OpctlServiceAccount";
 
-/// What kustomize puts before names, and the namespace.
+/// The `namePrefix` and `namespace` of kustomize, which the release replaces.
 pub struct Names {
     chart: String,
     prefix: String,
     namespace: String,
-    /// The most characters that follow the prefix.
+    /// The maximum length of a name after the prefix, in characters.
     longest: usize,
 }
 
 impl Names {
     pub fn of(operator: &Operator) -> Self {
         let names = operator.renderings.values().flatten().filter(|object| {
-            // Others may have 253 characters.
+            // Names of other kinds may have 253 characters.
             ["Service", "Deployment", "StatefulSet", "DaemonSet", "Job"].iter().any(|kind| object["kind"] == *kind)
         });
         let names = names.filter_map(|object| {
@@ -49,7 +49,7 @@ impl Names {
         ]
     }
 
-    /// The object with placeholders in place of names and namespaces. Schemas and images have none.
+    /// The object with placeholders for names and namespaces. Schemas and images are not changed.
     pub fn replace(&self, object: &Value) -> Value {
         if object["kind"] != "CustomResourceDefinition" {
             return self.replaced("", object);
@@ -78,12 +78,12 @@ impl Names {
         }
     }
 
-    /// The rule is for the Lease of the operator, which has the name of its package in every release.
+    /// `true` if the rule is for the Lease of the operator, whose name is that of the package in every release.
     fn names_lease(&self, rule: &Value) -> bool {
         rule["resources"] == json!(["leases"]) && rule["resourceNames"] == json!([self.chart])
     }
 
-    /// A name as text of a template.
+    /// A name as template text.
     pub fn in_template(&self, name: &str) -> String {
         let text = self.in_text(name);
         self.actions()
@@ -91,7 +91,8 @@ impl Names {
             .fold(text, |text, (placeholder, action)| text.replace(placeholder, &format!("{{{{ {action} }}}}")))
     }
 
-    /// Names begin where no name goes on: `system/PREFIX-serving-cert`, `PREFIX-webhook-service.NAMESPACE.svc`.
+    /// Replaces names in a text. They start at word boundaries: `system/PREFIX-serving-cert`,
+    /// `PREFIX-webhook-service.NAMESPACE.svc`.
     fn in_text(&self, text: &str) -> String {
         let is_of_name = |character: char| character.is_ascii_alphanumeric() || character == '-';
         let mut result = String::new();
@@ -114,7 +115,7 @@ impl Names {
         result + rest
     }
 
-    /// Has each reference to the operator's service account name the one that the values name.
+    /// Replaces references to the operator's service account by the name in the values.
     pub fn service_account(&self, tree: &mut Tree, account: &str) {
         let name = self.in_text(account);
         visit(tree, &mut |tree| {
@@ -135,7 +136,7 @@ impl Names {
     /// `_helpers.tpl`.
     pub fn helpers(&self, account: &str) -> String {
         let chart = &self.chart;
-        // Where kustomize's own names are too long, they stay as they are.
+        // If names rendered by kustomize are longer than that, the prefix is not shortened further.
         let most = 63usize.saturating_sub(self.longest).max(self.prefix.trim_end_matches('-').len()).max(16);
         let account = match self.in_text(account).split_once(FULL_NAME) {
             Some((before, after)) => format!("printf \"{before}%s{after}\" (include \"{chart}.fullname\" .)"),
@@ -188,10 +189,10 @@ helm.sh/chart: {{{{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" 
     }
 }
 
-/// Calls a function with each mapping that mentions a service account, or contains such a mapping.
+/// Calls a function for each mapping that refers to a service account, and for those that contain one.
 fn visit(tree: &mut Tree, function: &mut impl FnMut(&mut Tree)) {
     if let Tree::Same(value) = tree {
-        // The others stay closed.
+        // Trees without a service account are not opened.
         if !mentions(value) {
             return;
         }

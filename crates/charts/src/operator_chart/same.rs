@@ -1,4 +1,4 @@
-//! Compares what helm renders of a chart with what kustomize renders.
+//! Compares the objects that helm renders of a chart with those that kustomize renders.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use super::merge::is_container;
 use super::{Id, RELEASE_LABELS, is_namespace};
 
-/// The objects without the Namespace of the release, which a chart leaves to helm, and without the labels and annotations of a release.
+/// The objects without the release's Namespace, which helm creates, and without the labels and annotations of a
+/// release.
 pub fn normal(objects: &[Value], namespace: &str) -> Vec<Value> {
     objects.iter().filter(|object| !is_namespace(object, namespace)).map(without_release).collect()
 }
@@ -25,7 +26,7 @@ fn without_release(value: &Value) -> Value {
             let is_of_release = |key: &str| RELEASE_LABELS.contains(&key) || key == "helm.sh/resource-policy";
             let kept =
                 entries.iter().filter(|(key, _)| !is_of_release(key)).map(|(key, value)| (key, without_release(value)));
-            // Labels that had no others.
+            // Empty after the labels of the release were removed.
             let is_left = |key: &str, value: &Value| !["annotations", "labels"].contains(&key) || value != &json!({});
             kept.filter(|(key, value)| is_left(key, value)).map(|(key, value)| (key.clone(), value)).collect()
         }

@@ -6,28 +6,28 @@ use super::condition::{Renderings, Set};
 use super::merge::{Part, Tree};
 use opctl_model::yaml;
 
-/// In [`Tree::Lines`]: the column of the lines.
+/// Placeholder in [`Tree::Lines`] for the column of the lines.
 pub const COLUMN: &str = "<column>";
 
-/// In [`Tree::Lines`]: the column of what an entry contains.
+/// Placeholder in [`Tree::Lines`] for the column of an entry's content.
 pub const INDENT: &str = "<indent>";
 
 /// Prints trees of one chart.
 pub struct Printer<'a> {
     pub renderings: &'a Renderings<'a>,
-    /// What texts have in place of names that depend on the release → the action that gives it.
+    /// Placeholders for names that depend on the release → the template action that prints each.
     pub actions: &'a [(&'static str, String)],
 }
 
 impl Printer<'_> {
-    /// The lines of an object in the renderings of `within`.
+    /// The lines of an object for the renderings in `within`.
     pub fn object(&self, tree: &Tree, within: &Set) -> String {
         let mut lines = Vec::new();
         self.block(tree, within, 0, &mut lines);
         lines.iter().map(|line| format!("{line}\n")).collect()
     }
 
-    /// A mapping, a sequence or a scalar on lines of its own. The indentation is that of the block.
+    /// Prints a mapping, sequence or scalar on its own lines, indented to `column`.
     fn block(&self, tree: &Tree, within: &Set, column: usize, lines: &mut Vec<String>) {
         match tree {
             Tree::Same(value) => lines.extend(self.text(value).lines().map(|line| indented(column, line))),
@@ -73,7 +73,7 @@ impl Printer<'_> {
                 lines.push(indented(column, &format!("{key}:")));
                 self.block(tree, within, column + 2, lines);
             }
-            // As controller-gen writes sequences: in the column of their key.
+            // Like controller-gen, sequences are in the column of their key.
             Tree::List(_) => {
                 lines.push(indented(column, &format!("{key}:")));
                 self.block(tree, within, column, lines);
@@ -88,7 +88,7 @@ impl Printer<'_> {
         }
         let mut tree = item.it.clone();
         if let Tree::Map(entries) = &mut tree {
-            // The dash needs an entry that is always there.
+            // The dash must precede an entry that is in all renderings.
             entries.sort_by_key(|entry| entry.it.0 != "name");
         }
         let mut block = Vec::new();
@@ -107,7 +107,7 @@ impl Printer<'_> {
         }
     }
 
-    /// One of several trees: the shortest condition first, and `else` for the last.
+    /// Prints one of several trees: the one with the shortest condition first, the last one as `else`.
     fn choice(
         &self,
         choices: &[Part<Tree>],
@@ -157,7 +157,7 @@ impl Printer<'_> {
         }
     }
 
-    /// A value as YAML, in which what looks like an action is none, and names are those of the release.
+    /// A value as YAML, with template syntax escaped, and with the names of the release.
     fn text(&self, value: &Value) -> String {
         let text = match value {
             Value::Array(items) if !items.is_empty() => block_of(value),
@@ -169,7 +169,8 @@ impl Printer<'_> {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// The line with actions in place of the placeholders. One that is a whole value is quoted: a namespace may be called `1`.
+    /// Replaces placeholders by template actions. If a placeholder is the whole value, the action is quoted: a
+    /// namespace may be named `1`.
     fn line(&self, line: &str) -> String {
         self.actions.iter().fold(line.to_owned(), |line, (placeholder, action)| {
             let before = line
@@ -183,7 +184,7 @@ impl Printer<'_> {
     }
 }
 
-/// The lines of a value, without the header of a document.
+/// The lines of a value without the document header.
 fn block_of(value: &Value) -> String {
     let text = yaml::documents("", std::slice::from_ref(value));
     text.trim_start_matches('\n').trim_start_matches("---\n").into()

@@ -9,22 +9,22 @@ use opctl_model::yaml;
 /// A value of the chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// With dots: `manager.image.tag`.
+    /// The path, separated by dots: `manager.image.tag`.
     pub path: &'static str,
     pub default: Value,
-    /// What it is for, in one line.
+    /// Its purpose, on one line.
     pub comment: &'static str,
-    /// Of its schema.
+    /// The JSON types that its schema accepts.
     pub r#type: &'static [&'static str],
 }
 
-/// The values while a chart is made.
+/// The values of a chart while it is generated.
 pub struct Values {
     pub entries: Vec<Entry>,
 }
 
 impl Values {
-    /// Leaves it to the template, or to Kubernetes, unless it is set.
+    /// Empties a default, so that the template or Kubernetes decides unless users set the value.
     pub fn clear(&mut self, path: &str) {
         if let Some(entry) = self.entries.iter_mut().find(|entry| entry.path == path) {
             entry.default = match entry.default {
@@ -35,7 +35,7 @@ impl Values {
         }
     }
 
-    /// Sets those of the ports, and removes those of ports that the operator does not have.
+    /// Sets the port values, and removes those of ports that the operator does not have.
     pub fn ports(&mut self, ports: &[Port]) {
         self.entries
             .retain(|entry| !entry.path.ends_with(".port") || ports.iter().any(|port| port.value == entry.path));
@@ -56,7 +56,7 @@ const TEXT: &[&str] = &["string"];
 const BOOL: &[&str] = &["boolean"];
 const NUMBER: &[&str] = &["integer"];
 
-/// Those that every chart has, and those of the switches.
+/// The values that every chart has, and those of the switches.
 pub fn common(operator: &Operator) -> Values {
     let (repository, tag) = operator.image.clone().unwrap_or_default();
     let (tag, digest) = match tag.strip_prefix('@') {
@@ -217,11 +217,11 @@ fn lines(entry: &Entry, depth: usize) -> String {
     comment + &text.lines().map(|line| format!("{indent}{line}\n")).collect::<String>()
 }
 
-/// The user's `values.yaml` with the values that it lacks; `None` if it lacks none.
+/// The user's `values.yaml` with missing values added; `None` if it is complete.
 ///
 /// # Errors
 ///
-/// The lines that belong into it, if there is no place for them, or if it is not YAML.
+/// The missing lines, if no place for them is found; or the error, if the text is not YAML.
 pub fn completed(text: &str, entries: &[Entry]) -> Result<Option<String>, String> {
     let own: Value = yaml::read(text).map_err(|error| error.to_string())?;
     let own = if own.is_null() { json!({}) } else { own };
@@ -250,7 +250,7 @@ pub fn completed(text: &str, entries: &[Entry]) -> Result<Option<String>, String
     }
 }
 
-/// The paths of values that the chart does not have.
+/// Paths in the text that are no values of the chart.
 pub fn unknown(text: &str, entries: &[Entry]) -> Vec<String> {
     let Ok(own) = yaml::read::<Value>(text) else { return Vec::new() };
     let is_known = |path: &str| {
@@ -262,7 +262,8 @@ pub fn unknown(text: &str, entries: &[Entry]) -> Vec<String> {
     paths(&own).into_iter().filter(|path| !path.is_empty() && !is_known(path)).collect()
 }
 
-/// A value that is `null` or no mapping where there should be one is the user's decision.
+/// `true` if the value is not set. A null or a scalar in place of a mapping is the user's decision, so nothing below it
+/// is missing.
 fn is_missing(own: &Value, entry: &Entry) -> bool {
     let mut at = own;
     entry.path.split('.').any(|key| match at {
@@ -277,7 +278,7 @@ fn is_missing(own: &Value, entry: &Entry) -> bool {
     })
 }
 
-/// How many of the keys lead somewhere.
+/// The number of leading keys that exist.
 fn known_keys(value: &Value, keys: &[&str]) -> usize {
     let mut at = value;
     keys.iter().take_while(|key| at.get(**key).map(|next| at = next).is_some()).count()
@@ -291,7 +292,7 @@ fn set(value: &mut Value, keys: &[&str], default: Value) {
     *at = default;
 }
 
-/// The end of the block below these keys, each indented by two spaces more.
+/// The end of the block below these keys, each indented by two more spaces.
 fn block_end(text: &str, keys: &[&str]) -> Option<usize> {
     let mut range = 0..text.len();
     for (depth, key) in keys.iter().enumerate() {
@@ -318,7 +319,7 @@ fn block_end(text: &str, keys: &[&str]) -> Option<usize> {
         }
         range = start?..end;
     }
-    // Before blank lines and the comments of what follows.
+    // Blank lines and comments at the end belong to the following block.
     let block = &text[range.clone()];
     let kept: usize = {
         let lines: Vec<&str> = block.split_inclusive('\n').collect();
@@ -330,7 +331,7 @@ fn block_end(text: &str, keys: &[&str]) -> Option<usize> {
     Some(range.start + kept)
 }
 
-/// `values.schema.json`. Unknown values are errors, except below `global`, which belongs to the charts that contain this one.
+/// `values.schema.json`. Unknown values are errors, except below `global`, which parent charts may set.
 pub fn schema(entries: &[Entry], comment: &str) -> String {
     let mut root = json!({
         "$comment": comment,

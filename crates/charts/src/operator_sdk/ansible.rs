@@ -1,4 +1,5 @@
-//! `watches.yaml` of operator-sdk's Ansible operators → [`Watch`], and the roles, playbooks and permissions of the project.
+//! Parses `watches.yaml` of operator-sdk's Ansible operators into [`Watch`], and reads the roles, playbooks and
+//! permissions of the project.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,10 +15,10 @@ use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 use opctl_model::project::builtin::{in_group, with_plural};
 use opctl_model::project::{Intake, ReadError};
 
-/// Texts by their paths from the project's folder.
+/// Texts of files by their paths from the project's folder.
 pub type Files = BTreeMap<String, String>;
 
-/// A kind, and what runs for each of its objects.
+/// A kind, and the role or playbook that runs for each of its objects.
 #[derive(Clone, Debug)]
 pub struct Watch {
     pub gvk: Gvk,
@@ -33,13 +34,13 @@ pub struct Watch {
     pub snake_case: bool,
     pub mark_unsafe: bool,
     pub keep_runs: Option<u64>,
-    /// Versions and kinds.
+    /// `apiVersion` and kind of dependents that are not watched.
     pub unwatched: Vec<(String, String)>,
-    /// As in `kubectl --selector`.
+    /// In the syntax of `kubectl --selector`.
     pub selector: Option<String>,
 }
 
-/// A role or playbook, as the file has it.
+/// A role or playbook in watches.yaml.
 #[derive(Clone, Debug)]
 pub struct Runs {
     pub source: Source,
@@ -49,12 +50,12 @@ pub struct Runs {
 #[derive(Clone, Debug)]
 pub struct Finalizer {
     pub name: String,
-    /// `None`: that of the watch.
+    /// `None` for the role or playbook of the watch.
     pub runs: Option<Runs>,
     pub vars: Map<String, Json>,
 }
 
-/// The watches of a file. Adds errors to `found`, and warnings about settings that have no counterpart.
+/// Parses the watches of a file. Adds errors to `found`, and warnings about settings without a counterpart.
 pub fn read(file: &Arc<SourceFile>, found: &mut Vec<Diagnostic>) -> Vec<Watch> {
     watches::read(file, found, watch, |watch| &watch.gvk)
 }
@@ -96,7 +97,7 @@ fn watch(reader: &mut Reader, node: &Node) -> Option<Watch> {
             "snakeCaseParameters" => watch.snake_case = flag(reader, key, value),
             "markUnsafe" => watch.mark_unsafe = flag(reader, key, value),
             "maxRunnerArtifacts" => match value.json().as_u64().filter(|number| *number <= u64::from(u16::MAX)) {
-                // The default of operator-sdk, which is this, too.
+                // operator-sdk's default, which is also the default here.
                 Some(0 | 20) => {}
                 Some(number) => watch.keep_runs = Some(number),
                 None => reader.wrong(&value.span, "`maxRunnerArtifacts` is no number of runs", "write e.g. `20`"),
@@ -143,7 +144,7 @@ fn flag(reader: &mut Reader, key: &str, node: &Node) -> bool {
     node.is_true()
 }
 
-/// `role: memcached`, also as a path in the image.
+/// Parses `role: memcached`, or a path in the image.
 fn runs(reader: &mut Reader, key: &str, node: &Node) -> Option<Runs> {
     let text = reader.text(node);
     if text.is_empty() || text.contains('$') {
@@ -200,7 +201,7 @@ fn vars(reader: &mut Reader, node: &Node) -> Map<String, Json> {
 /// The first line of the output of `ansible-vault encrypt_string`.
 const VAULT: &str = "$ANSIBLE_VAULT;";
 
-/// A value. operator-sdk puts environment variables into the whole file, before it is parsed.
+/// Parses a variable. operator-sdk replaces environment variables in the whole file before it parses it.
 fn var(reader: &mut Reader, node: &Node) -> Json {
     match &node.value {
         Value::Text(text) if text.trim_start().starts_with(VAULT) => match is_tagged(node) {
@@ -224,14 +225,14 @@ fn var(reader: &mut Reader, node: &Node) -> Json {
     }
 }
 
-/// Returns true if the tag `!vault` is before the value; the parser drops it.
+/// `true` if the value has the tag `!vault`. The parser drops tags, so the source text is searched.
 fn is_tagged(node: &Node) -> bool {
     let (before, value) = node.span.file.text.split_at(node.span.range.start);
     let style = |letter: char| letter.is_whitespace() || "|>+-".contains(letter) || letter.is_ascii_digit();
     value.starts_with("!vault") || before.trim_end_matches(style).ends_with("!vault")
 }
 
-/// `${NAME}` and `$NAME` as templates; `None`: there is none.
+/// Converts `${NAME}` and `$NAME` to `lookup` templates; `None` if the text has neither.
 fn with_lookups(text: &str) -> Option<String> {
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let (mut template, mut rest, mut has_any) = (String::new(), text, false);
@@ -296,7 +297,7 @@ pub fn files(project: &Project, found: &mut Vec<Diagnostic>) -> Result<Files, Re
     Ok(files)
 }
 
-/// The role or playbook in the new project. A playbook beside watches.yaml is added to `files`.
+/// Locates the role or playbook in the new project. A playbook next to watches.yaml is added to `files`.
 pub fn locate(project: &Project, runs: &Runs, files: &mut Files, found: &mut Vec<Diagnostic>) -> Option<Source> {
     let mut wrong = |message: String| {
         let help = "correct the path, from the folder of watches.yaml";
@@ -330,8 +331,8 @@ pub fn locate(project: &Project, runs: &Runs, files: &mut Files, found: &mut Vec
     }
 }
 
-/// Markers for the rules of the operator's own role that go beyond those derived from tasks: tasks may need them. Rules of the operator's
-/// `own` groups are in its controllers.
+/// RBAC markers for the rules of the operator's own role that are not derived from tasks, since tasks may need them.
+/// Rules for the operator's `own` groups are in its controllers.
 pub fn further_rules(
     project: &Project,
     rules: &Rules,
@@ -397,7 +398,7 @@ fn further(rule: &Node, rules: &Rules, own: &BTreeSet<&str>) -> Vec<String> {
     markers
 }
 
-/// A rule grants all its resources in all its groups, some of which Kubernetes has in another one.
+/// `false` if Kubernetes has the resource in another group: a rule grants each of its resources in each of its groups.
 fn exists(group: &str, resource: &str) -> bool {
     let plural = resource.split('/').next().unwrap_or(resource);
     let group = if group.is_empty() { "core" } else { group };
@@ -405,13 +406,14 @@ fn exists(group: &str, resource: &str) -> bool {
     own.peek().is_none() || own.any(|builtin| builtin.plural == plural) || with_plural(plural).next().is_none()
 }
 
-/// A value of a marker.
+/// Quotes a value of a marker if necessary.
 fn quoted(text: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-._/".contains(letter);
     if text.chars().all(is_plain) { text.to_owned() } else { format!("{text:?}") }
 }
 
-/// Reports roles and folders of `config` that are not imported: opctl makes those for people and for the operator itself anew.
+/// Reports roles and folders below `config` that are not imported. Helper roles and the operator's own manifests are
+/// generated by opctl.
 pub fn report_configuration(project: &Project, found: &mut Vec<Diagnostic>) {
     const KNOWN: [&str; 9] = [
         "role.yaml",
@@ -457,7 +459,7 @@ pub fn report_leftovers(project: &Project, found: &mut Vec<Diagnostic>) {
     };
     for collection in documents.iter().flat_map(|document| document.items_at(&["collections"])) {
         let name = collection.as_text().or(collection.text_at(&["name"])).unwrap_or_default();
-        // The first is in every project, and opctl's runtime does what the second is for.
+        // Each project has `kubernetes.core`, and opctl's runtime replaces `operator_sdk.util`.
         if name == "kubernetes.core" || name == "operator_sdk.util" {
             continue;
         }

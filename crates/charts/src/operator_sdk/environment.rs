@@ -1,4 +1,4 @@
-//! The environment of an operator of operator-sdk: `ENV` in its Dockerfile, and `env` in its Deployment.
+//! The environment of an operator-sdk operator: `ENV` in its Dockerfile, and `env` in its Deployment.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::{Project, read};
 use opctl_kustomize::yaml::{self, Dialect};
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 
-/// Variables that the operator of the new project has itself, or has no use for.
+/// Variables that the new project sets itself or does not use.
 const OTHERS: [&str; 12] = [
     "ANSIBLE_DEBUG_LOGS",
     "ANSIBLE_GATHERING",
@@ -25,7 +25,7 @@ const OTHERS: [&str; 12] = [
     "WATCH_NAMESPACE",
 ];
 
-/// The entries of `env` that the new Deployment needs, as JSON, each name once. A value that a build fills in is reported.
+/// The entries of `env` for the new Deployment, as JSON, with unique names. Values that a build replaces are reported.
 pub fn variables(project: &Project, found: &mut Vec<Diagnostic>) -> Vec<Value> {
     let mut variables: Vec<Value> = Vec::new();
     for path in ["config/manager/manager.yaml", "deploy/operator.yaml"] {
@@ -72,7 +72,7 @@ fn add(
     variables.push(entry);
 }
 
-/// Reports the instructions of the Dockerfile that the new image does not have.
+/// Reports instructions of the Dockerfile that the new image lacks.
 pub fn report_instructions(project: &Project, found: &mut Vec<Diagnostic>) {
     for path in ["Dockerfile", "build/Dockerfile"] {
         let Some(file) = read(&project.tree, path, found) else { continue };
@@ -116,7 +116,7 @@ fn instructions(text: &str) -> Vec<(std::ops::Range<usize>, String)> {
     instructions
 }
 
-/// `A=1 B="x y"`, or `A 1`.
+/// Parses `A=1 B="x y"`, or `A 1`.
 fn pairs(text: &str) -> Vec<(String, String)> {
     let (name, value) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     if !name.contains('=') {

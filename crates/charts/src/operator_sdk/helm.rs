@@ -1,4 +1,4 @@
-//! `watches.yaml` of operator-sdk's Helm operators → [`Watch`], and the charts that it names.
+//! Parses `watches.yaml` of operator-sdk's Helm operators into [`Watch`], and reads the charts that it refers to.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,18 +14,18 @@ use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 #[derive(Clone, Debug)]
 pub struct Watch {
     pub gvk: Gvk,
-    /// From the project's folder.
+    /// The path of the chart from the project's folder.
     pub chart: String,
     pub chart_span: Span,
-    /// As in `helm --set`.
+    /// Path and value, in the syntax of `helm --set`.
     pub overrides: Vec<(String, String)>,
-    /// As in `kubectl --selector`.
+    /// In the syntax of `kubectl --selector`.
     pub selector: Option<String>,
     /// In milliseconds.
     pub period: Option<u64>,
 }
 
-/// The watches of a file. Adds errors to `found`, and warnings about settings that have no counterpart.
+/// Parses the watches of a file. Adds errors to `found`, and warnings about settings without a counterpart.
 pub fn read(file: &Arc<SourceFile>, found: &mut Vec<Diagnostic>) -> Vec<Watch> {
     watches::read(file, found, watch, |watch| &watch.gvk)
 }
@@ -55,7 +55,8 @@ fn watch(reader: &mut Reader, node: &Node) -> Option<Watch> {
                 "the objects of a release are always watched",
                 "to leave their changes alone, add `.drift(Drift::Ignore)` to the controller",
             ),
-            // Releases are compared by their inputs, so there is no dry run that `lookup` could spoil.
+            // Not needed: releases are compared by their inputs, so there is no dry run in which `lookup` returns
+            // nothing.
             "dryRunOption" => {}
             "maxConcurrentReconciles" => reader.dropped(
                 key_span,
@@ -96,7 +97,7 @@ fn overrides(reader: &mut Reader, node: &Node) -> Vec<(String, String)> {
     overrides
 }
 
-/// The name of a chart's folder, and its path. `charts` has those of other watches.
+/// The name of a chart's folder in the new project, and its path. `charts` are those of previous watches.
 pub fn chart(
     project: &Project,
     watch: &Watch,

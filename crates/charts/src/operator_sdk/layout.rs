@@ -1,4 +1,5 @@
-//! Where projects of operator-sdk have their files: those of today, and those from before 1.0, which have no PROJECT and a folder `deploy`.
+//! The file layout of operator-sdk projects: the current one, and the one before 1.0, with a folder `deploy` and
+//! without PROJECT.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,11 +12,11 @@ use opctl_model::diagnostic::{Diagnostic, SourceFile};
 use opctl_model::project::{ReadError, Tree};
 use opctl_model::yaml;
 
-/// The files that start the operator.
+/// Files that start the operator.
 const STARTS: [&str; 4] = ["Dockerfile", "build/Dockerfile", "config/manager/manager.yaml", "deploy/operator.yaml"];
 
-/// The path of the file with the watches: `watches.yaml`, the one that the Dockerfile or the Deployment names, or the only one whose name
-/// says so. The error has the paths of several.
+/// The path of the watches: `watches.yaml`, the file that the Dockerfile or the Deployment refers to, or the only file
+/// with such a name. If there are several, the error lists their paths.
 pub fn watches(tree: &Tree) -> Result<Option<String>, Vec<String>> {
     if let Some(path) = ["watches.yaml", "watches.yml"].into_iter().find(|path| tree.has_file(path)) {
         return Ok(Some(path.to_owned()));
@@ -41,7 +42,7 @@ pub fn watches(tree: &Tree) -> Result<Option<String>, Vec<String>> {
         let name = path.rsplit('/').next().unwrap_or(path);
         name.contains("watches") && is_yaml(path)
     };
-    // `crds` reports a folder that cannot be listed.
+    // Errors are ignored, since `crds` reports folders that cannot be listed.
     let named: Vec<String> = own_files(tree).unwrap_or_default().into_iter().filter(is_one).collect();
     match named.len() {
         0 => Ok(None),
@@ -50,7 +51,7 @@ pub fn watches(tree: &Tree) -> Result<Option<String>, Vec<String>> {
     }
 }
 
-/// All files but those of tests.
+/// All files except those of tests.
 fn own_files(tree: &Tree) -> Result<Vec<String>, ReadError> {
     let files = tree.own_files()?;
     let is_of_tests =
@@ -62,13 +63,13 @@ fn is_yaml(path: &str) -> bool {
     path.ends_with(".yaml") || path.ends_with(".yml")
 }
 
-/// The folders with CRDs, in the order in which they are preferred.
+/// Folders of CRDs, preferred ones first.
 const CRDS: [&str; 4] = ["config/crd/bases/", "config/crd/", "deploy/crds/", "deploy/"];
 
-/// The CRDs with the files that they are in, those that are preferred first.
+/// The CRDs with the paths of their files, preferred ones first.
 pub fn crds(tree: &Tree, found: &mut Vec<Diagnostic>) -> Result<Vec<(String, Value)>, ReadError> {
     let usual = |path: &String| CRDS.iter().position(|folder| path.starts_with(folder));
-    // The first one also lists entries that are no regular files, so that reading them is an error.
+    // `files_below` also lists entries that are not regular files, which results in an error when they are read.
     let usual_files = tree.files_below(CRDS[0].trim_end_matches('/'))?;
     let paths: BTreeSet<String> =
         usual_files.into_iter().chain(own_files(tree)?).filter(|path| is_yaml(path)).collect();
@@ -82,7 +83,7 @@ pub fn crds(tree: &Tree, found: &mut Vec<Diagnostic>) -> Result<Vec<(String, Val
             continue;
         }
         let Some(file) = read(tree, &path, found) else { continue };
-        // Elsewhere, it may be a template.
+        // Other files may be templates, so errors in them are ignored.
         let objects = match is_usual {
             true => parsed(&file, yaml::objects(&file.text), found).unwrap_or_default(),
             false => yaml::objects(&file.text).unwrap_or_default(),
@@ -99,11 +100,12 @@ pub struct Sample {
     pub name: String,
     pub file: Arc<SourceFile>,
     pub objects: Vec<Value>,
-    /// The kustomization beside it lists other files, or another file has an object of the same name, which kustomize refuses.
+    /// kustomize does not include the file: it is not listed in the kustomization, or another file has an object of the
+    /// same name.
     pub is_unlisted: bool,
 }
 
-/// The files in `config/samples`, or those in `deploy`.
+/// The sample files in `config/samples`, or else those in `deploy`.
 pub fn samples(tree: &Tree, found: &mut Vec<Diagnostic>) -> Result<Vec<Sample>, ReadError> {
     let folder = if tree.has_folder("config/samples") { "config/samples" } else { "deploy" };
     let kustomization = tree.read(&format!("{folder}/kustomization.yaml")).ok().flatten();
@@ -138,11 +140,11 @@ pub fn samples(tree: &Tree, found: &mut Vec<Diagnostic>) -> Result<Vec<Sample>, 
     Ok(samples)
 }
 
-/// The files with the role of the operator.
+/// Files with the operator's role.
 pub const ROLES: [&str; 4] =
     ["config/rbac/role.yaml", "deploy/role.yaml", "deploy/cluster_role.yaml", "deploy/rbac.yaml"];
 
-/// Reports what the CRD of a kind has in other files, too.
+/// Reports other files with a CRD of the same kind.
 pub fn report_other_crds(crds: &[(String, Value)], chosen: &Crd, watch: &Gvk, found: &mut Vec<Diagnostic>) {
     let is_it = |crd: &&(String, Value)| {
         crd.1["spec"]["group"] == watch.group.as_str() && crd.1["spec"]["names"]["kind"] == watch.kind.as_str()

@@ -1,6 +1,8 @@
-//! Reads projects of operator-sdk's Helm and Ansible operators: watches.yaml, PROJECT, CRDs, samples, roles and playbooks.
+//! Reads operator-sdk projects with Helm or Ansible operators: watches.yaml, PROJECT, CRDs, samples, roles and
+//! playbooks.
 //!
-//! Problems are [`Diagnostic`]s at their places: OP482 is an error, OP483 a warning about something that has no counterpart.
+//! Problems are [`Diagnostic`]s with locations: OP482 is an error, OP483 a warning about a setting without a
+//! counterpart.
 
 pub mod ansible;
 pub mod diagnostics;
@@ -27,16 +29,16 @@ use layout::Sample;
 pub use schema::{described, with_parameters};
 pub use watches::Gvk;
 
-/// The files that Helm and Ansible operators have in common.
+/// The files that Helm and Ansible operators share.
 pub struct Project {
     pub dir: PathBuf,
     /// The files in `dir`.
     tree: Tree,
-    /// `None` if there is no PROJECT.
+    /// `None` without PROJECT.
     pub names: Option<Names>,
     /// `watches.yaml`.
     pub watches: Arc<SourceFile>,
-    /// The CRDs, with their paths.
+    /// The CRDs with the paths of their files.
     crds: Vec<(String, Value)>,
     samples: Vec<Sample>,
 }
@@ -54,13 +56,13 @@ pub struct Names {
 }
 
 impl Names {
-    /// Returns true for hybrid projects, which use helm-operator-plugins.
+    /// `true` for hybrid projects, which use helm-operator-plugins.
     pub fn is_hybrid(&self) -> bool {
         self.layout.to_string().contains("hybrid.helm")
     }
 }
 
-/// A CRD, in the version of a watch.
+/// A CRD, in the version that is watched.
 #[derive(Debug)]
 pub struct Crd {
     pub path: String,
@@ -71,16 +73,16 @@ pub struct Crd {
     pub categories: Vec<String>,
 }
 
-/// What the API server does with the objects of an existing CRD, besides their names.
+/// The behavior of the API server for objects of an existing CRD, except for names.
 #[derive(Clone, Debug, Default)]
 pub struct Existing {
-    /// `None`: the spec has no fields, and takes any value.
+    /// `None` if the schema has no fields, so any value is valid.
     pub spec: Option<Object>,
-    /// Objects without a spec are valid.
+    /// Objects are valid without a spec.
     pub is_spec_optional: bool,
-    /// As in the CRD.
+    /// The printer columns.
     pub columns: Vec<Value>,
-    /// The subresource, as in the CRD.
+    /// The `scale` subresource.
     pub scale: Option<Value>,
 }
 
@@ -102,7 +104,7 @@ impl Existing {
     }
 }
 
-/// A column of `apiextensions.k8s.io/v1`; it is `JSONPath` in `v1beta1`.
+/// Converts a column of `v1beta1`, which spells `jsonPath` as `JSONPath`.
 fn with_json_path(column: &Value) -> Value {
     let mut column = column.clone();
     if let Some(path) = column.as_object_mut().and_then(|column| column.remove("JSONPath")) {
@@ -112,11 +114,12 @@ fn with_json_path(column: &Value) -> Value {
 }
 
 impl Project {
-    /// Reads the project in `dir`, and adds problems with files other than that of the watches to `found`. `watches` is its path from there.
+    /// Reads the project in `dir`, with the watches at the path `watches` if it is given. Problems with other files are
+    /// added to `found`.
     ///
     /// # Errors
     ///
-    /// If watches.yaml does not exist, or cannot be read.
+    /// If watches.yaml does not exist or cannot be read.
     pub fn read(dir: &Path, watches: Option<&str>, found: &mut Vec<Diagnostic>) -> Result<Self, ReadError> {
         let tree = Tree::of_others(dir);
         let wrong = |path: &str, why: String| ReadError {
@@ -149,7 +152,7 @@ impl Project {
         Ok(Self { dir: dir.to_owned(), tree, names, watches, crds, samples })
     }
 
-    /// The CRD of a kind. Adds to `found` if it is missing, or has more than opctl imports.
+    /// The CRD of a kind. Problems are added to `found`: no CRD, or features that opctl does not import.
     pub fn crd(&self, watch: &Gvk, found: &mut Vec<Diagnostic>) -> Option<Crd> {
         let mut wrong = |message: String, help: &str| {
             found.push(OP482.error(message).at(watch.span.clone(), "").help(help));
@@ -168,7 +171,7 @@ impl Project {
             None => vec![],
         };
         let is_it = |name: &Value| name == watch.version.as_str();
-        // `apiextensions.k8s.io/v1beta1` may have one without a list.
+        // `apiextensions.k8s.io/v1beta1` allows a single version without a list.
         let version = versions.iter().find(|version| is_it(&version["name"])).copied();
         let version = version.or_else(|| is_it(&spec["version"]).then_some(&Value::Null));
         let Some(version) = version else {
@@ -198,7 +201,8 @@ impl Project {
         Some(crd)
     }
 
-    /// The files with samples of a kind, and the spec of the first object. Those that the kustomization does not list are reported.
+    /// The sample files of a kind, and the spec of the first object. Files that the kustomization does not list are
+    /// reported.
     pub fn samples(&self, watch: &Gvk, found: &mut Vec<Diagnostic>) -> (Vec<(String, String)>, Value) {
         let api_version = format!("{}/{}", watch.group, watch.version);
         let is_it =
@@ -216,7 +220,7 @@ impl Project {
     }
 }
 
-/// The text of a file; `None` if it does not exist, or cannot be read, which is reported.
+/// The text of a file; `None` if it does not exist or cannot be read. The latter is reported.
 fn read(tree: &Tree, path: &str, found: &mut Vec<Diagnostic>) -> Option<Arc<SourceFile>> {
     let text = tree.read(path).unwrap_or_else(|error| {
         found.push(below(tree.root(), error).into());
@@ -225,7 +229,7 @@ fn read(tree: &Tree, path: &str, found: &mut Vec<Diagnostic>) -> Option<Arc<Sour
     text.map(|text| SourceFile::new(tree.root().join(path).to_string_lossy(), text))
 }
 
-/// The same error with a path that the user can open.
+/// The same error with the path from the working directory.
 fn below(dir: &Path, error: ReadError) -> ReadError {
     ReadError { path: dir.join(&error.path).display().to_string(), ..error }
 }

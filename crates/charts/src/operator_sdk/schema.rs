@@ -1,10 +1,10 @@
-//! The schema of an existing CRD → the fields of a spec. Keywords that Rust types do not express are kept as they are.
+//! Converts the schema of an existing CRD to the fields of a spec. Keywords without a Rust counterpart are kept.
 
 use serde_json::{Map, Value};
 
 use crate::spec::{Field, Kind, Object, Range, Schema};
 
-/// The spec in the schema of a version; `None`: it has no fields, and takes any value.
+/// The spec in the schema of a version; `None` if it has no fields, so any value is valid.
 pub fn spec(version: &Map<String, Value>) -> Option<Object> {
     let spec = version.get("properties")?.get("spec")?.as_object()?;
     let has_fields = spec.get("properties").and_then(Value::as_object).is_some_and(|fields| !fields.is_empty());
@@ -16,7 +16,7 @@ pub fn spec(version: &Map<String, Value>) -> Option<Object> {
     }
 }
 
-/// The fields of a CRD, with descriptions of the `parameters` of a role or chart where it has none.
+/// The fields of a CRD. Missing descriptions are taken from the `parameters` of a role or chart.
 pub fn described(mut crd: Object, parameters: &Object) -> Object {
     for known in crd.fields.iter_mut().filter(|known| known.schema.comment.is_empty()) {
         let same = parameters.fields.iter().find(|field| variable(&field.name) == variable(&known.name));
@@ -25,7 +25,7 @@ pub fn described(mut crd: Object, parameters: &Object) -> Object {
     crd
 }
 
-/// The same with further parameters as fields that take any value, if the CRD lets users set other keys.
+/// Adds missing `parameters` as fields that accept any value, if the CRD accepts unknown keys.
 pub fn with_parameters(crd: Object, parameters: Object) -> Object {
     let mut object = described(crd, &parameters);
     let is_known =
@@ -38,7 +38,7 @@ pub fn with_parameters(crd: Object, parameters: Object) -> Object {
     object
 }
 
-/// The name of a field without its capitals, which distinguish no two fields of a role.
+/// A normalized field name, in which case and separators do not matter: no two fields of a role differ in them only.
 fn variable(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
 }
@@ -53,7 +53,7 @@ fn schema(json: &Value) -> Schema {
     Schema { comment, default, kind, keywords: Some(rest(keywords)) }
 }
 
-/// The type; takes the keywords that it expresses.
+/// The type. Removes the keywords that it expresses.
 fn kind(keywords: &mut Map<String, Value>) -> Kind {
     let kind = kind_without_type(keywords);
     if kind != Kind::Any {
@@ -64,9 +64,9 @@ fn kind(keywords: &mut Map<String, Value>) -> Kind {
 
 fn kind_without_type(keywords: &mut Map<String, Value>) -> Kind {
     if keywords.get("x-kubernetes-int-or-string") == Some(&Value::Bool(true)) {
-        // The API server takes both without them.
+        // The API server accepts integers and strings without `anyOf`.
         keywords.remove("anyOf");
-        // kube would let it be null.
+        // Otherwise kube would make it nullable.
         keywords.entry("nullable").or_insert(false.into());
         return Kind::Any;
     }
@@ -123,8 +123,8 @@ fn object(keywords: &mut Map<String, Value>) -> Kind {
     Kind::Object(Object { fields: fields.collect(), is_open, ..Object::default() })
 }
 
-/// The schema of items or values. Only an object has a type with attributes of its own; other schemas with more keywords than a Rust type
-/// has are kept beside it.
+/// The schema of items or values. Only an object has a type with its own attributes. For other schemas, keywords that
+/// the Rust type does not express stay in `keywords`.
 fn below(keyword: &str, keywords: &mut Map<String, Value>) -> Schema {
     let Some(json) = keywords.get(keyword).cloned() else { return Schema::default() };
     let mut schema = schema(&json);
@@ -145,7 +145,7 @@ fn below(keyword: &str, keywords: &mut Map<String, Value>) -> Schema {
     schema
 }
 
-/// The keywords that are left for an attribute: the type follows from Rust's, unless it has none.
+/// The remaining keywords, for an attribute. The type follows from the Rust type, except for a schema without one.
 fn rest(mut keywords: Map<String, Value>) -> Map<String, Value> {
     if keywords.get("nullable") == Some(&Value::Bool(false)) && !keywords.contains_key("x-kubernetes-int-or-string") {
         keywords.remove("nullable");
@@ -153,7 +153,7 @@ fn rest(mut keywords: Map<String, Value>) -> Map<String, Value> {
     keywords
 }
 
-/// Removes a keyword, if it has a value of the type that is read.
+/// Removes a keyword if `read` accepts its value.
 fn take<T>(keywords: &mut Map<String, Value>, name: &str, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
     let value = read(keywords.get(name)?)?;
     keywords.remove(name);

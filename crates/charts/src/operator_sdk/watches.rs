@@ -1,4 +1,4 @@
-//! The keys that `watches.yaml` has for Helm and Ansible operators alike. Operators of operator-sdk ignore unknown keys; here they are
+//! The keys of `watches.yaml` that Helm and Ansible operators share. operator-sdk ignores unknown keys; here they are
 //! errors.
 
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub struct Gvk {
     pub group: String,
     pub version: String,
     pub kind: String,
-    /// `group: ""` is in the watch.
+    /// The watch has `group: ""`.
     pub is_core: bool,
     /// The entry of the watch.
     pub span: Span,
@@ -23,7 +23,7 @@ pub struct Gvk {
 }
 
 impl Gvk {
-    /// A kind of Kubernetes itself.
+    /// The kind, if it is one of Kubernetes.
     pub fn builtin(&self) -> Option<&'static Builtin> {
         Builtin::find(if self.is_core { "core" } else { &self.group }, &self.version, &self.kind)
     }
@@ -34,7 +34,8 @@ impl Gvk {
     }
 }
 
-/// Reads each entry of `watches.yaml` by `watch`. Adds errors to `found`, and warnings about settings that have no counterpart.
+/// Parses each entry of `watches.yaml` with `watch`. Adds errors to `found`, and warnings about settings without a
+/// counterpart.
 pub fn read<W>(
     file: &Arc<SourceFile>,
     found: &mut Vec<Diagnostic>,
@@ -50,7 +51,7 @@ pub fn read<W>(
 
 /// The entries of `watches.yaml`.
 fn entries(file: &Arc<SourceFile>, found: &mut Vec<Diagnostic>) -> Vec<Node> {
-    // operator-sdk reads it like kubectl.
+    // operator-sdk and kubectl parse YAML in the same way.
     let documents = match yaml::documents(file, Dialect::Kubectl) {
         Ok(documents) => documents,
         Err(error) => {
@@ -75,7 +76,7 @@ fn entries(file: &Arc<SourceFile>, found: &mut Vec<Diagnostic>) -> Vec<Node> {
     Vec::new()
 }
 
-/// Reads values, and collects diagnostics about them.
+/// Reads values and collects diagnostics.
 pub struct Reader<'a> {
     pub found: &'a mut Vec<Diagnostic>,
 }
@@ -101,7 +102,7 @@ impl Reader<'_> {
         self.found.push(OP483.warning(message).at(at.clone(), "").help(help));
     }
 
-    /// Sets the group, version or kind.
+    /// Sets the group, version or kind of a watch.
     pub fn name(&mut self, gvk: &mut Gvk, key: &str, value: &Node) {
         match key {
             "group" => {
@@ -113,7 +114,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns true if the watch has all required texts, and reports those that are missing.
+    /// `true` if the watch has all required texts. Missing ones are reported.
     pub fn has_names<const N: usize>(&mut self, gvk: &Gvk, others: [(&str, &String); N]) -> bool {
         let names = [("group", &gvk.group), ("version", &gvk.version), ("kind", &gvk.kind)];
         let missing = names.into_iter().chain(others);
@@ -130,17 +131,17 @@ impl Reader<'_> {
         node.as_text().unwrap_or_default().to_owned()
     }
 
-    /// A Go duration.
+    /// Parses a Go duration, to milliseconds.
     pub fn period(&mut self, node: &Node) -> Option<u64> {
         let period = node.as_text().and_then(milliseconds);
         if period.is_none() {
             self.wrong(&node.span, "this is no duration", "write it as `90s`, `1h30m` or `500ms`");
         }
-        // Without one, it is that of all controllers.
+        // Zero means the period of all controllers.
         period.filter(|period| *period > 0)
     }
 
-    /// A label selector, as one line.
+    /// A label selector in the syntax of `kubectl --selector`.
     pub fn selector(&mut self, node: &Node) -> Option<String> {
         let mut requirements = Vec::new();
         for Entry { key, key_span, value } in node.entries() {
@@ -173,7 +174,7 @@ impl Reader<'_> {
     }
 }
 
-/// Milliseconds of a Go duration that is not negative, rounded.
+/// Converts a non-negative Go duration to milliseconds, rounded.
 fn milliseconds(text: &str) -> Option<u64> {
     let nanoseconds = u64::try_from(opctl_cel::parse_duration(text)?).ok()?;
     Some((nanoseconds + 500_000) / 1_000_000)

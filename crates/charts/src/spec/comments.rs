@@ -1,7 +1,7 @@
-//! The keys of a values.yaml in their order, and what the comments say of them.
+//! The keys of a values.yaml in file order, with the documentation in its comments.
 //!
-//! A comment belongs to the key below it, in the same column, or to the key in its line. The forms of helm-docs (`# -- text`) and of
-//! Bitnami's generator (`## @param key text`) are read, too.
+//! A comment documents the key below it in the same column, or the key on its own line. The formats of helm-docs
+//! (`# -- text`) and of Bitnami's generator (`## @param key text`) are supported.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use granit_parser::{Event, Parser};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     pub path: Vec<String>,
-    /// In one line; empty: none.
+    /// On one line; empty if the key has no comment.
     pub comment: String,
     /// The type that the comment states, such as `int`.
     pub stated: Option<String>,
 }
 
-/// All keys of a text that is YAML.
+/// All keys of a YAML text outside of lists.
 pub fn keys(text: &str) -> Vec<Key> {
     let parameters = parameters(text);
     let mut keys: Vec<Key> = Vec::new();
-    // The current key of each open mapping; `None`: of a list.
+    // The current key of each open mapping; `None` for a list.
     let mut open: Vec<Option<Option<String>>> = Vec::new();
     for event in Parser::new_from_str_with_options(text, granit_parser::options! { emit_comments: false }) {
         let Ok((event, span)) = event else { break };
@@ -70,7 +70,7 @@ fn parameters(text: &str) -> BTreeMap<String, (String, Option<String>)> {
         .collect()
 }
 
-/// What the lines above the key at `at` say of it, or else the end of its line; and the type that they state.
+/// The comment above the key at byte `at`, or else the one at the end of its line; and the type that it states.
 fn comment(text: &str, at: usize, path: &[String]) -> (String, Option<String>) {
     let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
     let indent = &text[start..at];

@@ -1,4 +1,4 @@
-//! The resources of kinds, without asking a cluster.
+//! The resource names (plurals) of kinds, known without a cluster.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use opctl_model::project::builtin;
 #[derive(Clone, Debug)]
 pub struct Known(BTreeMap<(String, String), String>);
 
-/// Kinds that charts often have, of Kubernetes and of widespread projects. Their plurals are regular.
+/// Kinds of Kubernetes and of widespread projects that charts often contain. Their plurals are regular.
 const OFTEN: [(&str, &[&str]); 24] = [
     ("", &["Event"]),
     ("acid.zalan.do", &["Postgresql"]),
@@ -68,12 +68,12 @@ const OFTEN: [(&str, &[&str]); 24] = [
     ("traefik.io", &["IngressRoute", "Middleware", "TLSOption"]),
 ];
 
-/// Those whose plurals are not.
+/// Kinds with an irregular plural.
 const IRREGULAR: [(&str, &str, &str); 1] =
     [("security.openshift.io", "SecurityContextConstraints", "securitycontextconstraints")];
 
 impl Known {
-    /// Those of Kubernetes and of widespread projects, and these `(group, kind, plural)`.
+    /// The kinds of Kubernetes and of widespread projects, and these `(group, kind, plural)`.
     pub fn with(others: impl IntoIterator<Item = (String, String, String)>) -> Self {
         let key = |group: &str, kind: &str| (group.to_owned(), kind.to_owned());
         let own = builtin::all().map(|it| (key(it.api_group, it.kind), it.plural.to_owned()));
@@ -100,13 +100,13 @@ impl Known {
 
 /// A kind that a template names.
 pub struct Written {
-    /// `None`: the template computes it.
+    /// `None` if the template computes it.
     pub group: Option<String>,
     pub kind: String,
 }
 
-/// The kinds that stand in the text of a template, at the top level of an object. Several versions may stand above one kind, for
-/// clusters of different versions.
+/// The kinds in the text of a template, at the top level of an object. A kind may follow several `apiVersion` lines,
+/// for clusters of different versions.
 pub fn written(text: &str) -> Vec<Written> {
     let mut found = Vec::new();
     let (mut versions, mut kind, mut is_paired) = (Vec::new(), None, false);
@@ -140,7 +140,7 @@ pub fn written(text: &str) -> Vec<Written> {
     found
 }
 
-/// That of an `apiVersion`; empty: the core group.
+/// The group of an `apiVersion`; empty for the core group.
 pub fn group(api_version: &str) -> String {
     api_version.split_once('/').map_or("", |(group, _)| group).to_owned()
 }

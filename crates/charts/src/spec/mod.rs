@@ -1,5 +1,5 @@
-//! What the spec of a kind may be that is not written in Rust, such as the values of a Helm chart → Rust types, and a sample. Also what
-//! is known of other kinds without a cluster.
+//! The schema of a spec that is not declared in Rust, such as the values of a Helm chart → Rust types, and a sample.
+//! Also the kinds that are known without a cluster.
 
 mod comments;
 mod kinds;
@@ -8,7 +8,7 @@ mod types;
 
 use serde_json::{Map, Value};
 
-/// The most fields of an object. An API server stores at most 1.5 MB of a CRD.
+/// The maximum number of fields of an object. An API server stores at most 1.5 MB of a CRD.
 pub const MOST_FIELDS: usize = 2_000;
 
 pub use comments::{Key, keys};
@@ -16,27 +16,27 @@ pub use kinds::{Known, Written, group, written};
 pub use sample::{required, sample};
 pub use types::{Types, types};
 
-/// How people call what the spec is for.
+/// The words for the source of a spec in comments and messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
     /// `chart`
     pub source: &'static str,
-    /// What it takes: `values`.
+    /// The input of the source: `values`.
     pub values: &'static str,
-    /// The type of the status, which the types of the spec cannot be called.
+    /// The name of the status type, which no type of the spec may have.
     pub status: &'static str,
 }
 
-/// What a value may be.
+/// The accepted values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Schema {
-    /// In one line; empty: none.
+    /// On one line; empty if there is none.
     pub comment: String,
-    /// What applies if it is not set.
+    /// The value that applies if the field is not set.
     pub default: Option<Value>,
     pub kind: Kind,
-    /// Set if this is from an existing CRD, which stays as it is: the API server sets the default, and drops null unless the keywords
-    /// have `nullable`. They are those that the kind does not express.
+    /// Set for a field of an existing CRD: the keywords that `kind` does not express. Such a field keeps its behavior:
+    /// the API server sets the default, and drops null unless these keywords have `nullable`.
     pub keywords: Option<Map<String, Value>>,
 }
 
@@ -58,7 +58,7 @@ pub enum Kind {
     Object(Object),
 }
 
-/// Bounds, which are included.
+/// Inclusive bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Range<T> {
     pub min: Option<T>,
@@ -68,14 +68,14 @@ pub struct Range<T> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Object {
     pub fields: Vec<Field>,
-    /// Other keys are allowed, too.
+    /// Unknown keys are accepted.
     pub is_open: bool,
-    /// Of the type itself, as in [`Schema::keywords`].
+    /// Keywords of the type itself, as in [`Schema::keywords`].
     pub keywords: Map<String, Value>,
 }
 
 impl Object {
-    /// The same fields, which take any value.
+    /// The same fields, each accepting any value.
     #[must_use]
     pub fn opened(self) -> Self {
         let fields = self.fields.into_iter().map(|field| Field {

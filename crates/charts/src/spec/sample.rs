@@ -1,7 +1,7 @@
-//! The spec of a sample object: what the chart requires, and as comments what users often change.
+//! The spec of a sample object: the values that the chart requires, and, as comments, those that users often change.
 //!
-//! A sample that set every default would pin it: better ones of a later version of its source would change nothing. One value is set in any
-//! case, so that the comments below it become values without another edit.
+//! A sample that sets every default would pin it: better defaults in a later version of the chart or role would have no
+//! effect. At least one value is set, so that uncommenting a line below it is enough to set another.
 
 use serde_json::{Map, Value, json};
 
@@ -22,7 +22,7 @@ pub fn required(object: &Object) -> Value {
     fields.collect::<Map<_, _>>().into()
 }
 
-/// A value that the schema accepts, if it has no pattern.
+/// A value that the schema accepts, except for its pattern.
 fn any(kind: &Kind) -> Value {
     let whole = |Range { min, max }: &Range<i64>| min.unwrap_or_else(|| max.map_or(1, |max| max.min(1)));
     let count = |Range { min, .. }: &Range<u64>| usize::try_from(min.unwrap_or_default()).unwrap_or_default();
@@ -39,7 +39,7 @@ fn any(kind: &Kind) -> Value {
     }
 }
 
-/// The text behind `spec:`, with these values and with defaults as comments; without a newline at the end.
+/// The text after `spec:`, with these values, and with defaults as comments; without a trailing newline.
 pub fn sample(object: &Object, values: &Value, words: Words) -> String {
     let mut text = String::new();
     let values = match values.as_object().is_none_or(Map::is_empty) {
@@ -72,14 +72,14 @@ fn usual(object: &Object) -> Value {
     usual.map(|field| (field.name.clone(), json!(field.schema.default))).into_iter().collect::<Map<_, _>>().into()
 }
 
-/// The names of objects are derived from that of the release.
+/// `false` for overrides of names, whose defaults are derived from the name of the release.
 fn has_own_default(field: &Field) -> bool {
     !field.name.ends_with("Override")
 }
 
-/// How many lines of defaults there are at most.
+/// The maximum number of lines with defaults.
 const MOST: usize = 16;
-/// What users change below the first level.
+/// The keys below the first level that users often change.
 const OFTEN: [&str; 12] = [
     "className",
     "create",
@@ -119,7 +119,7 @@ fn defaults(object: &Object, values: &Value) -> Vec<String> {
     lines
 }
 
-/// Of a scalar that has a default.
+/// The line for a scalar with a default.
 fn line(name: &str, schema: &Schema) -> Option<String> {
     let default =
         schema.default.as_ref().filter(|default| !default.is_null() && !default.is_object() && !default.is_array())?;

@@ -18,8 +18,9 @@ pub struct Types {
     pub fields: String,
     /// All other types.
     pub others: String,
-    /// Whether these are used there.
+    /// The types use `BTreeMap`.
     pub has_map: bool,
+    /// The types use `Value`.
     pub has_value: bool,
 }
 
@@ -37,7 +38,7 @@ const TAKEN: [&str; 10] = [
     "Value",
 ];
 
-/// The types of the spec of a kind.
+/// Prints the types of the spec of a kind.
 pub fn types(kind: &str, spec: &Object, words: Words) -> Types {
     let taken = TAKEN.iter().map(|name| (*name).to_owned()).chain([
         words.status.to_owned(),
@@ -69,7 +70,8 @@ pub fn types(kind: &str, spec: &Object, words: Words) -> Types {
     printer.types
 }
 
-/// What may be anything, also null: that removes a default, and the API server would drop it.
+/// Accepts any value, including null: in Helm, null removes a default, and without `nullable` the API server would drop
+/// it.
 const ANY: &str = "
 // Any value: the [source] does not tell its type.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -77,7 +79,7 @@ const ANY: &str = "
 pub struct AnyValue(pub Value);
 ";
 
-/// Both are a [`Value`] in Rust: Kubernetes' own `IntOrString` has numbers of 32 bits only, and no null.
+/// A [`Value`] in Rust, since the `IntOrString` of Kubernetes is limited to 32 bits and rejects null.
 const INT_OR_STRING: &str = "
 // A whole number or a string; the [source] does not tell which.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -88,7 +90,7 @@ pub struct IntOrString(pub Value);
 struct Printer<'a> {
     kind: &'a str,
     words: Words,
-    /// Those of all types.
+    /// The names of all types.
     names: BTreeSet<String>,
     types: Types,
     has_any: bool,
@@ -173,7 +175,7 @@ impl Printer<'_> {
 
     fn structure(&mut self, object: &Object, path: &[&str]) -> String {
         let name = self.name(path);
-        // Types stand in the order of the fields that have them.
+        // Types are printed in the order of the fields that have them.
         let place = self.types.others.len();
         let fields = self.fields(object, path);
         let text = format!(
@@ -220,14 +222,14 @@ impl Printer<'_> {
         name
     }
 
-    /// The kind and the path, as one name.
+    /// A unique type name from the kind and the path.
     fn name(&mut self, path: &[&str]) -> String {
         let name = path.iter().map(|key| key.to_upper_camel_case());
         unique(&mut self.names, format!("{}{}", self.kind, name.collect::<String>()), "")
     }
 }
 
-/// Fewer fields have to be renamed if the others are called as in Rust.
+/// `true` if snake case is more frequent than camel case. Matching the majority leaves fewer fields to rename.
 fn has_snake_case(object: &Object) -> bool {
     let count = |is_it: fn(&str) -> bool| object.fields.iter().filter(|field| is_it(&field.name)).count();
     count(|name| name.contains('_')) > count(|name| name.contains(|letter: char| letter.is_ascii_uppercase()))
@@ -237,17 +239,17 @@ fn renaming(object: &Object) -> String {
     if has_snake_case(object) { String::new() } else { "#[serde(rename_all = \"camelCase\")]\n".into() }
 }
 
-/// Null is not a value of this field, although it is optional.
+/// `true` if the API server rejects null for this field, although it is optional.
 fn takes_no_null(schema: &Schema) -> bool {
     schema.keywords.as_ref().is_some_and(|keywords| keywords.get("nullable") != Some(&Value::Bool(true)))
 }
 
-/// The keywords of a schema as an attribute of a type.
+/// The keywords of a schema as a `schemars` attribute of a type.
 fn extension(keywords: &Map<String, Value>) -> String {
     let keywords: Vec<String> = keywords.iter().map(|(key, value)| extended(key, value)).collect();
     match keywords.is_empty() {
         true => String::new(),
-        // Those of fields are indented.
+        // Attributes of fields are indented.
         false => attribute("schemars", &keywords).lines().map(|line| format!("{}\n", &line[4..])).collect(),
     }
 }
@@ -270,7 +272,7 @@ fn tokens(value: &Value) -> String {
     }
 }
 
-/// The name, or the first with a number that is free.
+/// The name, or the name with the first free number appended.
 fn unique(taken: &mut BTreeSet<String>, name: String, separator: &str) -> String {
     let numbered = (2..).map(|number| format!("{}{separator}{number}", name.trim_start_matches("r#")));
     let free =
@@ -279,7 +281,7 @@ fn unique(taken: &mut BTreeSet<String>, name: String, separator: &str) -> String
     free
 }
 
-/// The field that serde calls as the key, if there is one.
+/// The identifier of a field for this key.
 fn identifier(key: &str) -> String {
     let ascii: String = key.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
     let snake = ascii.to_snake_case();
@@ -293,7 +295,7 @@ fn identifier(key: &str) -> String {
     }
 }
 
-/// As serde's `rename_all` has it.
+/// The camel case of serde's `rename_all`.
 fn camel_case(ident: &str) -> String {
     let mut camel = String::new();
     let mut is_upper = false;
@@ -310,11 +312,11 @@ fn camel_case(ident: &str) -> String {
     camel
 }
 
-/// The comment, and the default if it is short.
+/// Doc comment of a field: its description, and its default if it is short.
 fn documentation(schema: &Schema, words: Words) -> String {
-    /// Longer ones are better read in values.yaml.
+    /// Longer defaults are easier to read in values.yaml.
     const MOST: usize = 80;
-    // That of a CRD is in its attribute.
+    // The default of an existing CRD is in its attribute.
     let default = schema.default.as_ref().filter(|_| schema.keywords.is_none()).filter(|default| match default {
         Value::Null => false,
         Value::String(text) => !text.is_empty(),
@@ -338,7 +340,7 @@ fn documentation(schema: &Schema, words: Words) -> String {
     wrapped(&text)
 }
 
-/// Doc comments of these words. None begins with what Markdown takes for a list or a heading.
+/// Doc comment lines of these words. No line begins with a character that Markdown parses as a list or heading.
 fn wrapped(words: &[String]) -> String {
     const WIDTH: usize = 90;
     let mut lines: Vec<String> = Vec::new();
@@ -358,7 +360,7 @@ fn wrapped(words: &[String]) -> String {
     lines.iter().map(|line| format!("    /// {line}\n")).collect()
 }
 
-/// The arguments of `schemars` for a field.
+/// The `schemars` arguments that validate a field.
 fn validation(schema: &Schema) -> Vec<String> {
     let bounds = |name: &str, min: Option<String>, max: Option<String>| {
         let bounds = [min.map(|min| format!("min = {min}")), max.map(|max| format!("max = {max}"))];
@@ -393,7 +395,7 @@ fn validation(schema: &Schema) -> Vec<String> {
     rules
 }
 
-/// An attribute of a field, if it has arguments; as rustfmt breaks it.
+/// The attribute of a field, formatted like rustfmt; empty without arguments.
 fn attribute(name: &str, arguments: &[String]) -> String {
     /// rustfmt's `attr_fn_like_width`.
     const WIDTH: usize = 70;
