@@ -51,10 +51,10 @@ pub(crate) fn private_folder(name: &str) -> io::Result<PathBuf> {
     }
 }
 
-/// The variables that name the servers which are reached without a proxy.
+/// Variables with the hosts that are accessed without a proxy.
 pub(crate) const NO_PROXY: [&str; 2] = ["NO_PROXY", "no_proxy"];
 
-/// The value of such a variable with this machine, which not every program excepts by itself.
+/// The value of such a variable with this machine added, since not every program excludes it by default.
 pub(crate) fn no_proxy(name: &str) -> String {
     match env::var(name) {
         Ok(others) if !others.is_empty() => format!("{others},127.0.0.1"),
@@ -80,8 +80,8 @@ pub(crate) fn private_file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Ends all processes in whose environment this variable has this value, whatever has become of their parents. Returns whether there
-/// were any.
+/// Kills all processes with this value of an environment variable, even if their parents have exited. Returns `true` if
+/// there were any.
 #[cfg(target_os = "linux")]
 pub(crate) async fn end(variable: &'static str, mark: &str) -> bool {
     use std::ffi::OsStr;
@@ -96,7 +96,7 @@ pub(crate) async fn end(variable: &'static str, mark: &str) -> bool {
                 process.environ().is_ok_and(|all| all.get(OsStr::new(variable)).is_some_and(|value| *value == *mark))
             };
             let found: Vec<Pid> = all.filter(is_marked).filter_map(|process| Pid::from_raw(process.pid)).collect();
-            // One that has just ended cannot be killed.
+            // Fails if the process has already exited.
             found.iter().for_each(|pid| _ = kill_process(*pid, Signal::KILL));
             found.len()
         });

@@ -1,8 +1,9 @@
-//! A proxy between a program that the operator runs and the API server: helm, or ansible-runner with its tasks.
+//! A proxy between the API server and a program that the operator runs: helm, or ansible-runner with its tasks.
 //!
-//! It listens on loopback while the program runs, and answers requests whose path begins with the secret of this run, which is in the
-//! kubeconfig that the program gets: the libraries of Kubernetes for Go send no token without TLS. Its requests are sent by the client of the operator. So nothing is sent any more once the operator has ended, or another
-//! replica may lead, even if the program still runs.
+//! It listens on loopback while the program runs, and accepts requests whose path begins with the secret of this run.
+//! The secret is in the path of the kubeconfig's URL, since the Go client libraries send no token without TLS. The
+//! operator's client sends the requests, so none is sent after the operator has exited or another replica may be the
+//! leader, even if the program still runs.
 
 use std::convert::Infallible;
 use std::fmt::Display;
@@ -36,29 +37,29 @@ use crate::client::describe;
 use crate::client::target::Target;
 use crate::{Error, Result};
 
-/// Headers about a connection, which do not belong to the next one.
+/// Hop-by-hop headers, which are not forwarded.
 const OF_CONNECTION: [HeaderName; 4] = [CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING, UPGRADE];
 
-/// A running proxy. It closes when it is dropped.
+/// A running proxy. It closes when dropped.
 pub(crate) struct Proxy<R> {
-    /// With the secret.
+    /// Includes the secret.
     url: String,
     shared: Arc<Shared<R>>,
     _closing: DropGuard,
 }
 
-/// What is done with the requests of a program.
+/// Handles the requests of a program.
 pub(crate) trait Requests: Send + Sync + 'static {
-    /// Sends a request, which may be changed, and returns its answer.
+    /// Sends a request, possibly modified, and returns its response.
     fn send(&self, client: &Client, asked: &Asked) -> impl Future<Output = Result<Response<Body>, kube::Error>> + Send;
 }
 
 struct Shared<R> {
     client: Client,
     requests: R,
-    /// What the paths of all requests begin with.
+    /// The prefix of all request paths.
     secret: String,
-    /// Requests may be sent. Each holds it until it is answered.
+    /// `true` while requests may be sent. Each request holds a read lock until its response.
     is_open: RwLock<bool>,
 }
 
@@ -78,7 +79,7 @@ impl<R: Requests> Proxy<R> {
         Ok(Self { url, shared, _closing: closing.drop_guard() })
     }
 
-    /// For the program: with the address of the proxy, and this namespace as the default.
+    /// The kubeconfig of the program, with the address of the proxy and a default namespace.
     pub fn kubeconfig(&self, namespace: &str) -> Value {
         json!({
             "apiVersion": "v1",
@@ -90,7 +91,7 @@ impl<R: Requests> Proxy<R> {
         })
     }
 
-    /// Sends nothing more. When this returns, the last request is answered.
+    /// Rejects further requests, and waits until the last response.
     pub async fn end(&self) -> &R {
         *self.shared.is_open.write().await = false;
         &self.shared.requests
@@ -101,7 +102,7 @@ async fn listen<R: Requests>(listener: TcpListener, shared: Arc<Shared<R>>, clos
     loop {
         let stream = match closing.run_until_cancelled(listener.accept()).await {
             Some(Ok((stream, _))) => stream,
-            // Such as too many open files.
+            // For example, too many open files.
             Some(Err(error)) => {
                 debug!("a connection of a program is lost: {error}");
                 sleep(Duration::from_millis(100)).await;
@@ -115,7 +116,7 @@ async fn listen<R: Requests>(listener: TcpListener, shared: Arc<Shared<R>>, clos
 }
 
 async fn serve<R: Requests>(stream: TcpStream, shared: Arc<Shared<R>>) {
-    // Otherwise the second part of an answer waits until the client has acknowledged the first, 40 ms.
+    // Otherwise the second part of a response is delayed by 40 ms, until the client has acknowledged the first part.
     let _ = stream.set_nodelay(true);
     let service = service_fn(|request| {
         let shared = shared.clone();
@@ -137,7 +138,7 @@ fn refusal(code: u16, why: &str) -> Response<Body> {
     response
 }
 
-/// A request that was read.
+/// A request with its whole body.
 pub(crate) struct Asked {
     pub head: Parts,
     pub body: Bytes,
@@ -158,7 +159,7 @@ impl Asked {
         self.with(self.body.clone())
     }
 
-    /// The URL of the kind, in its namespace.
+    /// The URL of the collection: the kind in its namespace.
     pub fn collection(&self) -> &str {
         let path = self.head.uri.path();
         match self.target.name {
@@ -178,7 +179,7 @@ impl<R: Requests> Shared<R> {
             return Ok(refusal(401, "this is not the address of the program"));
         };
         *request.uri_mut() = path.parse::<Uri>().map_err(|error| kube::Error::HttpError(error.into()))?;
-        // The answer is read here, too.
+        // The response is also read here, so compressed encodings are not accepted.
         [AUTHORIZATION, HOST, ACCEPT_ENCODING].iter().for_each(|name| _ = request.headers_mut().remove(name));
         if request.headers().contains_key(UPGRADE) {
             return self.tunnel(request).await;
@@ -191,7 +192,7 @@ impl<R: Requests> Shared<R> {
         };
         let target = Target::of(&head.method, &head.uri);
         let asked = Asked { head, body, target };
-        // A task of its own: a client that is killed must not stop it halfway.
+        // A separate task, so that a client that is killed does not cancel the request halfway.
         let sent = tokio::spawn(async move {
             let is_open = self.is_open.read().await;
             match *is_open {
@@ -202,7 +203,7 @@ impl<R: Requests> Shared<R> {
         sent.await.unwrap_or_else(|error| Ok(refusal(500, &error.to_string())))
     }
 
-    /// Connects both sides, such as for `kubectl exec`.
+    /// Connects both sides of an upgraded connection, such as for `kubectl exec`.
     async fn tunnel(&self, mut request: Request<Incoming>) -> Result<Response<Body>, kube::Error> {
         let client = hyper::upgrade::on(&mut request);
         let (head, body) = request.into_parts();
@@ -214,7 +215,7 @@ impl<R: Requests> Shared<R> {
         let server = hyper::upgrade::on(&mut response);
         tokio::spawn(async move {
             if let (Ok(client), Ok(server)) = tokio::join!(client, server) {
-                // One of them has hung up.
+                // An error means that one side has closed the connection.
                 let _ = copy_bidirectional(&mut TokioIo::new(client), &mut TokioIo::new(server)).await;
             }
         });
@@ -227,7 +228,7 @@ fn without_connection(mut response: Response<Body>) -> Response<Body> {
     response
 }
 
-/// Passes on requests as they are.
+/// Forwards requests unchanged.
 #[cfg(feature = "helm")]
 pub(crate) struct Unchanged;
 
@@ -247,7 +248,7 @@ mod tests {
     use crate::telemetry::metrics::Metrics;
     use crate::{Operator, client};
 
-    /// Answers requests with their heads, and what is to be upgraded with everything that follows.
+    /// A server that responds with the head of each request, and echoes everything on upgraded connections.
     async fn server() -> Client {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());

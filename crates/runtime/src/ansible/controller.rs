@@ -34,9 +34,9 @@ use crate::proxy::Proxy;
 use crate::untyped::Untyped;
 use crate::{Context, Error, Outcome, Result};
 
-/// A controller that runs an Ansible role or playbook for each object of kind `K`, when the object, the role, or an object that it made
-/// changes. The [module](super) has examples, and says which variables a run gets. The status is an
-/// [`AnsibleStatus`](super::AnsibleStatus).
+/// A controller that runs an Ansible role or playbook for each object of kind `K`, if the object, the role, or an
+/// object that it created changes. The [module](super) has examples, and describes the variables of a run. The status
+/// is an [`AnsibleStatus`](super::AnsibleStatus).
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create
 pub struct AnsibleController<K> {
     play: Play,
@@ -45,19 +45,19 @@ pub struct AnsibleController<K> {
     name: Option<&'static str>,
     config: watcher::Config,
     settings: Settings,
-    /// A digest of everything that is the same for all objects.
+    /// A digest of the inputs that are the same for all objects.
     digest: OnceLock<String>,
-    /// By the uids of the objects.
+    /// By the uid of the object.
     records: Mutex<HashMap<String, Record>>,
     kind: PhantomData<fn() -> K>,
 }
 
-/// What an `AnsibleController` is for: a kind that `#[derive(CustomResource)]` makes, or a type of Kubernetes.
+/// The kinds that an `AnsibleController` supports: types with `#[derive(CustomResource)]`, and those of Kubernetes.
 pub trait Kind: Resource<DynamicType = (), Scope: 'static> + Send + Sync + 'static {}
 
 impl<K: Resource<DynamicType = (), Scope: 'static> + Send + Sync + 'static> Kind for K {}
 
-/// What is run.
+/// The content of a run.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Play {
     Role(String),
@@ -73,7 +73,7 @@ impl fmt::Display for Play {
     }
 }
 
-/// How it is run, and what causes it.
+/// The settings of runs, and their causes.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     pub period: Option<Duration>,
@@ -86,7 +86,7 @@ pub(super) struct Settings {
     pub is_snake_case: bool,
     pub kept_runs: u16,
     pub verbosity: u8,
-    /// Kinds that are not watched: the group and version, and the kind.
+    /// `apiVersion` and kind of dependents that are not watched.
     pub unwatched: Vec<(String, String)>,
 }
 
@@ -108,7 +108,7 @@ impl Default for Settings {
     }
 }
 
-/// What is run before an object is deleted: a role or playbook of its own, or else the controller's, with these variables on top.
+/// A run before an object is deleted: a role or playbook, by default that of the controller, with additional variables.
 ///
 /// ```
 /// # use k8s_openapi::api::core::v1::ConfigMap as Memcached;
@@ -127,24 +127,24 @@ pub struct Finalizer {
 }
 
 impl Finalizer {
-    /// The finalizer of this name (`<domain>/<name>`), which keeps an object until the run has succeeded.
+    /// A finalizer with this name (`<domain>/<name>`), which is removed after the run has succeeded.
     pub fn new(name: &'static str) -> Self {
         Self { name, play: None, vars: Map::new() }
     }
 
-    /// Runs this role instead of what the controller runs.
+    /// Runs this role instead of that of the controller.
     #[must_use]
     pub fn role(self, name: impl Into<String>) -> Self {
         Self { play: Some(Play::Role(name.into())), ..self }
     }
 
-    /// Runs this playbook instead of what the controller runs.
+    /// Runs this playbook instead of that of the controller.
     #[must_use]
     pub fn playbook(self, path: impl Into<String>) -> Self {
         Self { play: Some(Play::Playbook(path.into())), ..self }
     }
 
-    /// Sets variables, which win over those of the controller.
+    /// Sets variables, which take precedence over those of the controller.
     ///
     /// # Panics
     ///
@@ -156,13 +156,15 @@ impl Finalizer {
 }
 
 impl<K> AnsibleController<K> {
-    /// Runs a role: the name of a folder in `roles` below `--ansible-project`, or in `ANSIBLE_ROLES_PATH`, or of a role in a collection
-    /// (`<namespace>.<collection>.<role>`). It runs on `localhost`, and gathers no facts unless `ANSIBLE_GATHERING` says so.
+    /// Runs a role: the name of a folder in `roles` below `--ansible-project`, or in `ANSIBLE_ROLES_PATH`, or of a role
+    /// in a collection (`<namespace>.<collection>.<role>`). It runs on `localhost`, and gathers no facts unless
+    /// `ANSIBLE_GATHERING` enables it.
     pub fn role(name: impl Into<String>) -> Self {
         Self::new(Play::Role(name.into()))
     }
 
-    /// Runs a playbook: its path below `--ansible-project`, or an absolute one. Its hosts are `localhost`, or what `ANSIBLE_INVENTORY` names.
+    /// Runs a playbook: its path below `--ansible-project`, or an absolute path. Its hosts are `localhost`, or those of
+    /// `ANSIBLE_INVENTORY`.
     pub fn playbook(path: impl Into<String>) -> Self {
         Self::new(Play::Playbook(path.into()))
     }
@@ -181,9 +183,9 @@ impl<K> AnsibleController<K> {
         }
     }
 
-    /// Sets variables for all objects, which win over the spec. A string may be a Jinja template, such as
-    /// `{{ lookup('env', 'RELATED_IMAGE_WEB') }}`, and a map with the only key `__ansible_vault` is what `ansible-vault encrypt_string`
-    /// prints.
+    /// Sets variables for all objects, which take precedence over the spec. A string may be a Jinja template, such as
+    /// `{{ lookup('env', 'RELATED_IMAGE_WEB') }}`. A map with the single key `__ansible_vault` is the output of
+    /// `ansible-vault encrypt_string`.
     ///
     /// # Panics
     ///
@@ -193,134 +195,136 @@ impl<K> AnsibleController<K> {
         Self { vars: map(&vars), ..self }
     }
 
-    /// Runs something before an object is deleted.
+    /// Adds a run before an object is deleted.
     #[must_use]
     pub fn finalizer(self, finalizer: Finalizer) -> Self {
         Self { finalizer: Some(finalizer), ..self }
     }
 
-    /// Runs again this long after a run has ended, even if nothing has changed. Without it, only a change causes a run.
+    /// The time after a run until the next one, even without changes. By default, only a change causes a run.
     #[must_use]
     pub fn period(mut self, period: Duration) -> Self {
         self.settings.period = Some(period);
         self
     }
 
-    /// Ends a run that takes longer, as a failure: 1 hour without it.
+    /// The timeout of a run, after which it is terminated and counts as failed. The default is 1 hour.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.settings.timeout = timeout;
         self
     }
 
-    /// Whether the status is written: it is without this. Otherwise, the role has to write it, and each object is run once after each
-    /// start of the operator.
+    /// `false`: the operator does not write the status. The role has to write it, and each object gets a run after each
+    /// start of the operator. The default is `true`.
     #[must_use]
     pub fn manage_status(mut self, is_managed: bool) -> Self {
         self.settings.manages_status = is_managed;
         self
     }
 
-    /// Whether a change of an object that a run made causes another one: it does without this.
+    /// `true`, the default: a change of an object that a run created causes another run.
     #[must_use]
     pub fn watch_dependents(mut self, is_watched: bool) -> Self {
         self.settings.watches_dependents = is_watched;
         self
     }
 
-    /// Whether that is so for objects without a namespace, too: it is not without this.
+    /// `true`: [`watch_dependents`](Self::watch_dependents) includes cluster-scoped objects. The default is `false`.
     #[must_use]
     pub fn watch_cluster_scoped(mut self, is_watched: bool) -> Self {
         self.settings.watches_cluster_scoped = is_watched;
         self
     }
 
-    /// Whether a change of the annotations or labels of the object causes a run: it does not without this.
+    /// `true`: a change of the annotations or labels of the object causes a run. The default is `false`.
     #[must_use]
     pub fn watch_annotations(mut self, is_watched: bool) -> Self {
         self.settings.watches_annotations = is_watched;
         self
     }
 
-    /// Does not watch objects of this kind: `.unwatched("apps/v1", "Deployment")`.
+    /// Disables watches of dependents of this kind: `.unwatched("apps/v1", "Deployment")`.
     #[must_use]
     pub fn unwatched(mut self, api_version: &str, kind: &str) -> Self {
         self.settings.unwatched.push((api_version.to_owned(), kind.to_owned()));
         self
     }
 
-    /// Whether strings of the object stay as they are: they do without this. Otherwise, Ansible evaluates Jinja templates in them, and
-    /// keys of the spec can be variables of Ansible itself, such as `ansible_connection`: then everyone who may create an object may run
-    /// programs in the operator.
+    /// `true`, the default: Ansible does not evaluate strings of the object. With `false`, it evaluates Jinja templates
+    /// in them, and keys of the spec can be variables of Ansible itself, such as `ansible_connection`: everyone who may
+    /// create an object can run programs in the operator.
     #[must_use]
     pub fn mark_unsafe(mut self, is_marked: bool) -> Self {
         self.settings.marks_unsafe = is_marked;
         self
     }
 
-    /// Whether the keys of the spec are written in snake case as variables: they are without this.
+    /// `true`, the default: the keys of the spec are converted to snake case for variables.
     #[must_use]
     pub fn snake_case(mut self, is_converted: bool) -> Self {
         self.settings.is_snake_case = is_converted;
         self
     }
 
-    /// Keeps the files of this many runs of an object in `--ansible-runs`: 20 without it.
+    /// The number of runs per object whose files are kept in `--ansible-runs`. The default is 20.
     #[must_use]
     pub fn keep_runs(mut self, number: u16) -> Self {
         self.settings.kept_runs = number;
         self
     }
 
-    /// The number of `v` in `ansible-playbook -vv`, up to 7: what it prints is among the files of the run.
+    /// The number of `v` in `ansible-playbook -vv`, up to 7. The output is among the files of the run. The default is
+    /// 0.
     #[must_use]
     pub fn verbosity(mut self, level: u8) -> Self {
         self.settings.verbosity = level.min(7);
         self
     }
 
-    /// Names the controller in probes, metrics, logs and its field manager, for a second controller of the kind.
+    /// Sets the name of the controller in probes, metrics, logs and its field manager, for a second controller of the
+    /// kind.
     #[must_use]
     pub fn named(self, name: &'static str) -> Self {
         Self { name: Some(name), ..self }
     }
 
-    /// Watches only what this selects, such as `watcher::Config::default().labels("app=web")`.
+    /// Restricts the watch to selected objects: `watcher::Config::default().labels("app=web")`.
     #[must_use]
     pub fn config(self, config: watcher::Config) -> Self {
         Self { config, ..self }
     }
 }
 
-/// What is known of an object: the last run, and what it has left in the status. It is in memory, for a watch may show an older status,
-/// and in the status, for the next process.
+/// State of an object: the last run, and the status fields that it has set. It is kept in memory, since a watch may
+/// return an older status, and in the status, for the next process.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Record {
     run: Option<Run>,
     fields: Map<String, Value>,
     conditions: Vec<Condition>,
     is_failed: bool,
-    /// The inputs of a run that the status shows as running.
+    /// The inputs of the run that the status reports as running.
     announced: Option<String>,
-    /// The only namespace that the controller of the object watches.
+    /// The namespace that the controller of the object watches; `None` for all.
     scope: Option<String>,
 }
 
-/// Why there is a run.
+/// The cause of a run.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Cause {
     /// The object or the role has changed, or an earlier process did not finish the run.
     Changed,
     /// The last run has failed.
     Failed,
-    /// The role or the period asked for it.
+    /// The role requested it, or the period is over.
     Due,
     /// An object that an earlier run made has changed.
     Drifted,
 }
 
 impl Record {
-    /// What the status of an object says, for a process that has not run anything for it yet.
+    /// Restores the state from the status of an object, if this process has not run anything for it yet.
     fn of(status: &Value) -> Self {
         let mut fields = status.as_object().cloned().unwrap_or_default();
         let run = fields.remove("lastRun").and_then(|run| serde_json::from_value(run).ok());
@@ -331,7 +335,7 @@ impl Record {
         Self { run, fields, conditions, ..Self::default() }
     }
 
-    /// Leaves fields and conditions alone that a task writes itself: an older value must not win.
+    /// Drops fields and conditions that a task writes itself: an older value must not overwrite them.
     fn leave(&mut self, foreign: &Foreign) {
         self.fields.retain(|name, _| !foreign.fields.contains(name));
         let own = [READY, RUNNING, SUCCESSFUL, FAILURE];
@@ -347,7 +351,7 @@ impl Record {
         self.conditions.push(condition(type_, status, reason, message));
     }
 
-    /// Whether there must be a run now, or else the time until the next one.
+    /// The cause of a run that is due now, or else the time until the next run.
     fn due(&self, inputs: &str, period: Option<Duration>) -> Result<Cause, Option<Duration>> {
         let Some(run) = &self.run else { return Ok(Cause::Changed) };
         let Ok(finished) = run.finished.parse::<Timestamp>() else { return Ok(Cause::Changed) };
@@ -373,7 +377,7 @@ impl Record {
         let mut status = self.fields.clone();
         status.extend(self.run.clone().map(|mut run| {
             if run.dependents.len() > MANY {
-                // Without them, the next process has to run once more.
+                // Without the list, the next process has to run the role once.
                 (run.dependents, run.inputs) = (Vec::new(), String::new());
             }
             ("lastRun".to_owned(), json!(run))
@@ -384,7 +388,7 @@ impl Record {
             Some(ready) => ready.into(),
             None => Outcome::not_ready(RUNNING, "there was no run yet"),
         };
-        // `Ready` says the same.
+        // No events for these conditions, since `Ready` reports the same.
         let outcome = [RUNNING, SUCCESSFUL, FAILURE].into_iter().fold(outcome, Outcome::silent);
         let others = self.conditions.iter().filter(|it| it.type_ != READY).cloned();
         others.fold(outcome, Outcome::condition).status(status)
@@ -396,14 +400,14 @@ const SUCCESSFUL: &str = "Successful";
 const FAILURE: &str = "Failure";
 const FAILED: &str = "Failed";
 
-/// The most objects that are listed in a status, each with some 200 bytes.
+/// The maximum number of objects listed in a status. Each takes about 200 bytes.
 const MANY: usize = 500;
 
-/// Another value of this annotation asks for another run.
+/// A change of this annotation's value causes a run.
 const RETRY: &str = "opctl-runtime/retry";
 const ANNOTATIONS: &str = "ansible.sdk.operatorframework.io/";
 
-/// The pause after this number of failures: ten seconds, doubled with each, up to ten minutes.
+/// The delay after this number of failures: 10 seconds, doubled each time, up to 10 minutes.
 fn pause(failures: i64) -> Duration {
     let before = u32::try_from(failures.saturating_sub(1)).unwrap_or_default();
     let doubled = Duration::from_secs(10).saturating_mul(2_u32.saturating_pow(before));
@@ -435,7 +439,7 @@ impl<K: Kind> From<AnsibleController<K>> for Runnable {
 }
 
 impl<K: Kind> AnsibleController<K> {
-    /// What would make every run fail stops the start.
+    /// Fails the start of the operator if every run would fail.
     async fn check(self: Arc<Self>, ctx: Context) -> Result<(), manager::Error> {
         let finalizer = self.finalizer.as_ref().and_then(|it| it.play.as_ref());
         let plays: Vec<&Play> = [&self.play].into_iter().chain(finalizer).collect();
@@ -456,7 +460,7 @@ impl<K: Kind> AnsibleController<K> {
         Ok(self.digest.get_or_init(|| all).clone())
     }
 
-    /// What an object asks for by its annotations. What cannot be read is logged, and does not count.
+    /// The settings of an object, with its annotations applied. Invalid annotations are logged and ignored.
     fn settings_for(&self, object: &Untyped<K>) -> Settings {
         let mut settings = self.settings.clone();
         for (name, value) in object.annotations() {
@@ -471,12 +475,12 @@ impl<K: Kind> AnsibleController<K> {
                 warn!("the annotation {name} is unknown, or has a value that cannot be read: `{value}`");
             }
         }
-        // As in operator-sdk: 0 is none.
+        // Like operator-sdk, 0 disables the period.
         settings.period = settings.period.filter(|period| !period.is_zero());
         settings
     }
 
-    /// A digest of everything that a change of makes a run necessary.
+    /// A digest of all inputs of a run. A different digest requires a run.
     fn inputs(&self, object: &Untyped<K>, ctx: &Context) -> Result<String> {
         let metadata = match self.settings.watches_annotations {
             true => json!([object.labels(), object.annotations()]),
@@ -517,7 +521,7 @@ impl<K: Kind> AnsibleController<K> {
                 Cause::Drifted
             }
         };
-        // Without it, a run that changes nothing would change the status twice.
+        // Not for a periodic run: one that changes nothing would write the status twice.
         if settings.manages_status && cause != Cause::Due && record.announced.as_ref() != Some(&inputs) {
             let message = format!("{} is running, or waits for its turn", self.play);
             if cause == Cause::Changed {
@@ -534,7 +538,7 @@ impl<K: Kind> AnsibleController<K> {
             turn = ctx.ansible.turn() => turn,
             () = ctx.shutdown() => return Ok(nothing()),
         };
-        // It may have waited for long.
+        // The object may have changed while this waited for its turn.
         let Some(Fresh { object, json }) = fresh(&*object, &ctx).await? else { return Ok(nothing()) };
         if object.metadata.deletion_timestamp.is_some() {
             return Ok(nothing());
@@ -552,7 +556,7 @@ impl<K: Kind> AnsibleController<K> {
         Ok(requeued(record.outcome(), next.err().unwrap_or(Some(Duration::ZERO)), &ctx))
     }
 
-    /// Takes the result of a run into the record.
+    /// Records the result of a run.
     fn note(&self, record: &mut Record, result: Result<Summary, String>, dependents: Vec<Dependent>, inputs: String) {
         let before = record.run.take();
         let finished = Timestamp::now();
@@ -574,7 +578,7 @@ impl<K: Kind> AnsibleController<K> {
                 record.set(SUCCESSFUL, Status::True, SUCCESSFUL, message.as_str());
                 record.set(FAILURE, Status::False, SUCCESSFUL, message.as_str());
                 record.set(READY, Status::True, SUCCESSFUL, message);
-                // What the role knows better, and what is none of ours.
+                // The role may override `Ready`, and set conditions of its own.
                 let own = record.fields.remove("conditions").unwrap_or_default();
                 for own in own.as_array().into_iter().flatten() {
                     let text = |field: &str| own[field].as_str().unwrap_or_default();
@@ -601,7 +605,8 @@ impl<K: Kind> AnsibleController<K> {
         record.run = Some(run);
     }
 
-    /// Runs something for an object. `None` if the operator shuts down; else the result, and what belongs to the object now.
+    /// Runs a role or playbook for an object. `None` if the operator shuts down; otherwise the result, and the object's
+    /// current dependents.
     #[expect(clippy::too_many_arguments, reason = "it is called twice, with what each caller has")]
     async fn run(
         &self,
@@ -645,7 +650,7 @@ impl<K: Kind> AnsibleController<K> {
             Err(Failure::Failed(why)) => Err(why),
             Ok(summary) => Ok(summary),
         };
-        // A task that was left out this time may have made them.
+        // Objects of an earlier run may belong to a task that was skipped this time.
         let unseen: Vec<_> = known.into_iter().filter(|known| !dependents.iter().any(|it| it.is(known))).collect();
         dependents.extend(refreshed(&unseen, ctx).await?);
         dependents.sort();
@@ -684,14 +689,14 @@ impl<K: Kind> AnsibleController<K> {
         Ok(())
     }
 
-    /// The folder for the files of its runs.
+    /// The folder for the files of the controller's runs.
     fn folder(&self, ctx: &Context) -> Result<PathBuf> {
         let folder = ctx.ansible.runs()?.join(self.controller_name()).join(ctx.namespace().unwrap_or("-"));
         crate::processes::make_folder(&folder)?;
         Ok(folder)
     }
 
-    /// Forgets objects that are gone, and removes the files of their runs.
+    /// Drops the state of deleted objects, and removes the files of their runs.
     fn forget_the_gone(&self, ctx: &Context) {
         let objects = ctx.objects::<Untyped<K>>();
         let uids: HashSet<&str> = objects.iter().filter_map(|object| object.metadata.uid.as_deref()).collect();
@@ -717,7 +722,7 @@ impl<K: Kind> AnsibleController<K> {
     }
 }
 
-/// There is nothing to do until something changes.
+/// No reconcile is necessary until something changes.
 fn nothing() -> Outcome {
     Outcome::unchanged().requeue_after(Duration::from_secs(3600))
 }
@@ -733,7 +738,7 @@ fn joined(texts: BTreeSet<String>) -> String {
     Vec::from_iter(texts).join("; ")
 }
 
-/// A time in seconds, as Kubernetes writes it.
+/// A time in seconds, in the format of Kubernetes.
 fn shown(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }

@@ -1,4 +1,4 @@
-//! The objects that runs made: they are compared with what they were, and watched, whatever their kinds.
+//! The objects that runs created: they are watched, and compared with their recorded versions.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,23 +18,23 @@ use crate::controller::{Name, watch};
 use crate::digest::{canonical, digest};
 use crate::{Context, Result};
 
-/// The uid of the object that something belongs to, where an owner reference is impossible.
+/// Annotation with the uid of the owner, for objects that cannot have an owner reference.
 pub(super) const OWNER: &str = "opctl-runtime/owner";
-/// Requests at a time for one object.
+/// The maximum number of concurrent requests for one object.
 const REQUESTS: usize = 4;
 
-/// The uids of the objects that one belongs to.
+/// The uids of the owners of an object, by reference or annotation.
 pub(super) fn owners(metadata: &ObjectMeta) -> impl Iterator<Item = &str> {
     let annotated = metadata.annotations.as_ref().and_then(|all| all.get(OWNER)).map(String::as_str);
     metadata.owner_references.iter().flatten().map(|owner| owner.uid.as_str()).chain(annotated)
 }
 
-/// Writes to the object itself, not to its status.
+/// The managed fields of the object itself, without those of its status.
 fn writes(metadata: &ObjectMeta) -> impl Iterator<Item = &ManagedFieldsEntry> {
     metadata.managed_fields.iter().flatten().filter(|entry| entry.subresource.as_deref() != Some("status"))
 }
 
-/// What changes when somebody writes to an object, except to its status.
+/// A digest that changes with every write to an object, except for writes to its status.
 pub(super) fn version(metadata: &ObjectMeta) -> String {
     let writes: Vec<_> = writes(metadata)
         .map(|entry| json!([entry.manager, entry.operation, entry.time, entry.fields_v1]))
@@ -55,24 +55,24 @@ impl Dependent {
         GroupVersionKind::gvk(group, version, &self.kind)
     }
 
-    /// Whether both are the same object of the cluster, if it was not created again.
+    /// `true` if both identify the same object. The uid may differ after it was recreated.
     pub(super) fn is(&self, other: &Self) -> bool {
         let key = |it: &Self| (it.gvk().group, it.kind.clone(), it.namespace.clone(), it.name.clone());
         key(self) == key(other)
     }
 
-    /// Whether a change of it causes a run.
+    /// `true` if a change of the object causes a run.
     pub(super) fn is_watched(&self, settings: &Settings) -> bool {
         let is_left =
             settings.unwatched.iter().any(|(version, kind)| *version == self.api_version && *kind == self.kind);
         settings.watches_dependents && !is_left && (self.namespace.is_some() || settings.watches_cluster_scoped)
     }
 
-    /// As it is now; `None` if it is gone, or was created again.
+    /// The current object; `None` if it was deleted or recreated.
     async fn now(&self, ctx: &Context) -> Result<Option<Self>> {
         let (resource, _) = match ctx.kinds.get(&ctx.client, &self.gvk()).await {
             Ok(known) => known,
-            // Its CRD is gone, and so is the object.
+            // If the CRD does not exist, neither does the object.
             Err(error) if matches!(error.request(), Some(kube::Error::Api(status)) if status.code == 404) => {
                 return Ok(None);
             }
@@ -90,19 +90,19 @@ impl Dependent {
     }
 }
 
-/// These objects as they are now, without those that are gone.
+/// The current versions of these objects, without deleted ones.
 pub(super) async fn refreshed(dependents: &[Dependent], ctx: &Context) -> Result<Vec<Dependent>> {
     let now = stream::iter(dependents.to_vec()).map(|it| async move { it.now(ctx).await });
     let all: Vec<Result<Option<Dependent>>> = now.buffered(REQUESTS).collect().await;
     all.into_iter().filter_map(Result::transpose).collect()
 }
 
-/// The objects whose dependents are watched, and the watches.
+/// The objects with watched dependents, and the watches.
 #[derive(Debug, Default)]
 pub(super) struct Dependents {
-    /// By the uids of the owners.
+    /// By the uid of the owner.
     owners: Mutex<HashMap<String, Tracked>>,
-    /// Of a kind, in one namespace or in all.
+    /// By kind, and namespace or `None` for all namespaces.
     watches: Mutex<HashSet<(ApiResource, Option<String>)>>,
 }
 
@@ -110,12 +110,12 @@ pub(super) struct Dependents {
 struct Tracked {
     sender: UnboundedSender<Name>,
     name: Name,
-    /// The uids and versions of what belongs to it.
+    /// The versions of its dependents by uid.
     versions: HashMap<String, String>,
 }
 
 impl Dependents {
-    /// From now on, a change of these leads to this object.
+    /// Makes changes of these dependents trigger a reconcile of the object.
     pub async fn track(
         &self,
         object: &impl ResourceExt,
@@ -140,7 +140,7 @@ impl Dependents {
         self.owners().remove(uid);
     }
 
-    /// Watches the objects of this kind, unless they are watched already.
+    /// Watches the objects of a kind, unless they are watched already.
     fn watch(&self, resource: &ApiResource, namespace: Option<&str>, ctx: &Context) {
         let key = (resource.clone(), namespace.map(str::to_owned));
         if !self.watches.lock().unwrap_or_else(PoisonError::into_inner).insert(key) {
@@ -162,7 +162,7 @@ impl Dependents {
         let all = self.owners();
         for Tracked { sender, name, versions } in owners(metadata).filter_map(|owner| all.get(owner)) {
             if versions.get(uid).is_some_and(|known| is_deleted || *known != version(metadata)) {
-                // The controller that would hear of it has ended.
+                // An error means that the controller has stopped.
                 let _ = sender.unbounded_send(name.clone());
             }
         }

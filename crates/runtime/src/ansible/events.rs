@@ -1,4 +1,5 @@
-//! The events that ansible-runner prints, one on each line: why a run failed, and what it asks for.
+//! Parses the events that ansible-runner prints, one per line: the reason of a failure, and the data that the role
+//! sets.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::error::shortened;
 
-/// An event, as far as it matters here. Everything else is skipped without being kept.
+/// The relevant fields of an event. Others are skipped without allocating.
 #[derive(Deserialize)]
 struct Event {
     event: String,
@@ -35,22 +36,22 @@ struct Data {
     dark: BTreeMap<String, i64>,
 }
 
-/// What a task returns. Any module may have a field of any type under these names.
+/// The result of a task. Modules may return fields with these names and any type.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Returned {
     msg: Value,
     censored: Value,
-    /// Of `operator_sdk.util.requeue_after`.
+    /// Returned by `operator_sdk.util.requeue_after`.
     period: Value,
 }
 
-/// What a run has said so far.
+/// The events of a run so far.
 #[derive(Debug, Default)]
 pub(super) struct Summary {
     /// The last failure of each host that was not ignored.
     failures: BTreeMap<String, String>,
-    /// Without a task: why it could not begin.
+    /// Errors outside of tasks, such as the reason why the run could not start.
     errors: String,
     /// The last line before the first task.
     preface: String,
@@ -59,7 +60,7 @@ pub(super) struct Summary {
     requeue: Option<Value>,
 }
 
-/// What is known at the end of a run.
+/// Statistics at the end of a run.
 #[derive(Debug, Default)]
 pub(super) struct Stats {
     pub ok: i64,
@@ -70,11 +71,11 @@ pub(super) struct Stats {
 }
 
 impl Summary {
-    /// Reads a line, and returns the text for people.
+    /// Parses an event, and returns its text for users.
     pub fn note(&mut self, line: &[u8]) -> Result<String, serde_json::Error> {
         let Event { event, stdout, event_data } = serde_json::from_slice(line)?;
         let data = event_data.map_or_else(|| Ok(Data::default()), |data| serde_json::from_str(data.get()));
-        // Such as a module whose result has another form.
+        // The result of a module has another structure.
         let Ok(data) = data else { return Ok(stdout) };
         match event.as_str() {
             "runner_on_start" => self.task.clone_from(&data.task),
@@ -98,7 +99,7 @@ impl Summary {
                     data: data.artifact_data.unwrap_or_default(),
                 });
             }
-            // Such as a playbook that cannot be parsed.
+            // For example, a playbook that cannot be parsed.
             "verbose" | "error" if self.errors.len() < 4000 && stdout.contains("ERROR") => {
                 self.errors += &stdout;
                 self.errors.push('\n');
@@ -109,7 +110,7 @@ impl Summary {
         Ok(stdout)
     }
 
-    /// A line that belongs to no task, such as one of Python that fails to start.
+    /// Records a line outside of tasks, such as one of Python when it cannot start.
     pub fn said(&mut self, line: &str) {
         if self.task.is_empty() && !line.trim().is_empty() {
             self.preface = shortened(line.trim(), 2000).to_owned();
@@ -126,7 +127,7 @@ impl Summary {
         };
         let text = format!("task `{}`: {}", data.task, shortened(&why, 2000));
         match event {
-            // The one after the items says nothing.
+            // The event after those of the items has no details.
             "runner_on_failed" if why.starts_with("One or more items failed") => {
                 self.failures.entry(data.host).or_insert(text);
             }
@@ -136,12 +137,12 @@ impl Summary {
         }
     }
 
-    /// Whether all tasks ended well, except for those that were rescued or ignored.
+    /// `true` if no task failed, except for rescued and ignored ones.
     pub fn is_good(&self) -> bool {
         self.stats.as_ref().is_some_and(|stats| stats.failed == 0)
     }
 
-    /// Where a run stopped that did not end.
+    /// The place where an incomplete run stopped.
     pub fn place(&self) -> String {
         match (self.task.as_str(), self.preface.as_str()) {
             ("", "") => "before its first task".to_owned(),
@@ -150,7 +151,7 @@ impl Summary {
         }
     }
 
-    /// Why the run has failed, if a task says so.
+    /// The reason of the failure, if a task reported one.
     pub fn failure(&self) -> Option<String> {
         let why = Vec::from_iter(self.failures.values().map(String::as_str)).join("; ");
         let errors = self.errors.trim();
@@ -161,7 +162,7 @@ impl Summary {
         }
     }
 
-    /// The fields of the status that the role has set.
+    /// The status fields that the role has set.
     pub fn status(&self) -> Result<Map<String, Value>, String> {
         match self.stats.as_ref().and_then(|stats| stats.data.get("status")) {
             None => Ok(Map::new()),
@@ -170,7 +171,7 @@ impl Summary {
         }
     }
 
-    /// When the role asks to be run again.
+    /// The time until the next run that the role has requested.
     pub fn requeue(&self) -> Result<Option<Duration>, String> {
         let wanted = self.stats.as_ref().and_then(|stats| stats.data.get("requeue_after")).or(self.requeue.as_ref());
         let Some(wanted) = wanted else { return Ok(None) };
@@ -182,7 +183,7 @@ impl Summary {
     }
 }
 
-/// Such as `1h30m`.
+/// Parses a duration such as `1h30m`.
 pub(super) fn duration(text: &str) -> Option<Duration> {
     text.parse::<SignedDuration>().ok()?.try_into().ok()
 }

@@ -1,8 +1,8 @@
 //! Ansible: a controller that runs a role or a playbook for each object of a kind.
 //!
-//! The `ansible-runner` program does the work; this crate links none of it. It starts the program only if something has changed, and
-//! what it compares is in the status: the inputs of the last run, and the objects that it made. So an object that has not changed costs
-//! no process, and neither does a restart.
+//! The `ansible-runner` program does the work; this crate links none of it. It is started only if something has
+//! changed. The status has the data for this comparison: the inputs of the last run, and the objects that it created.
+//! So an unchanged object costs no process, not even after a restart.
 //!
 //! ```no_run
 //! # use k8s_openapi::api::core::v1::ConfigMap as Memcached;
@@ -14,7 +14,7 @@
 //! }
 //! ```
 //!
-//! Everything that a watch in operator-sdk's `watches.yaml` has can be set:
+//! Every setting of a watch in operator-sdk's `watches.yaml` is available:
 //!
 //! ```
 //! # use std::time::Duration;
@@ -49,21 +49,22 @@
 //! | `blacklist` | [`unwatched`](AnsibleController::unwatched) |
 //! | `selector` | [`config`](AnsibleController::config) |
 //!
-//! The annotations `ansible.sdk.operatorframework.io/reconcile-period`, `max-runner-artifacts` and `verbosity` of an object win over these.
+//! The annotations `ansible.sdk.operatorframework.io/reconcile-period`, `max-runner-artifacts` and `verbosity` of an
+//! object take precedence.
 //!
-//! # The variables of a run
+//! # Variables of a run
 //!
 //! | variable | value |
 //! |---|---|
 //! | `ansible_operator_meta` | `name` and `namespace` of the object |
 //! | each key of the spec | its value; `fooBar` is `foo_bar`, at any depth |
-//! | `_<group>_<kind>` | the object as it is in the cluster, such as `_cache_example_com_memcached` |
-//! | `_<group>_<kind>_spec` | its spec as it is |
-//! | those of [`vars`](AnsibleController::vars), then those of the finalizer | they win over the others |
+//! | `_<group>_<kind>` | the whole object, such as `_cache_example_com_memcached` |
+//! | `_<group>_<kind>_spec` | its spec, with unchanged keys |
+//! | [`vars`](AnsibleController::vars), then those of the finalizer | take precedence over the others |
 //!
-//! # What a run says
+//! # Output of a run
 //!
-//! A role sets fields of the status, and asks for another run, with
+//! A role sets fields of the status, and requests another run, with
 //!
 //! ```yaml
 //! - ansible.builtin.set_stats:
@@ -72,23 +73,28 @@
 //!       requeue_after: 30s
 //! ```
 //!
-//! The conditions are `Running`, `Successful`, `Failure`, and `Ready`, which sums them up unless the role sets it itself.
+//! The conditions are `Running`, `Successful` and `Failure`, and `Ready`, which summarizes them unless the role sets
+//! it.
 //!
-//! # When there is a run
+//! # Causes of a run
 //!
-//! If the spec, the variables, the role, or an object that a run made has changed; if the last run failed, after 10, 20, 40 … seconds, up to
-//! 10 minutes; if its period or the role asks for it; and if the annotation `opctl-runtime/retry` of the object gets another value.
+//! A run starts if the spec, the variables, the role, or an object that a run created has changed; after a failed run,
+//! with a delay of 10, 20, 40 … seconds, up to 10 minutes; after the period, or when the role requested it; and if the
+//! value of the object's annotation `opctl-runtime/retry` changes.
 //!
-//! # What a run made
+//! # Created objects
 //!
-//! The requests of a run pass through the operator: its kubeconfig names a proxy for this run alone. An object that a task creates belongs
-//! to the object of the run, whatever module or program creates it, and also with `no_log`: Kubernetes deletes it too, and a change of it
-//! causes a run. Its owner is in the request that creates it. What a task patches, or what existed before, belongs to others and stays. What
-//! cannot be owned, since it is in another namespace or in none, has the annotation `opctl-runtime/owner` instead. The operator needs `get`,
-//! `list`, `patch` and `watch` for the kinds of all these objects; without a namespace, `get` and `patch` are enough unless they are watched.
+//! The requests of a run pass through the operator: its kubeconfig has the address of a proxy for this run. The owner
+//! of an object that a task creates is the object of the run, whatever module or program creates it, and also with
+//! `no_log`. Kubernetes deletes it with its owner, and a change of it causes a run. The owner is set in the request
+//! that creates the object. Objects that a task only patches, or that existed before, get no owner and are kept. An
+//! object that cannot have the owner, since it is in another namespace or cluster-scoped, has the annotation
+//! `opctl-runtime/owner` instead. The operator needs `get`, `list`, `patch` and `watch` for the kinds of all these
+//! objects; for cluster-scoped ones, `get` and `patch` are enough unless they are watched.
 //!
-//! An event of the object names what is not deleted with it, unless there is a finalizer which can do that: what is in another namespace, or
-//! in none. What a task creates with credentials of its own (`kubeconfig`, `host`, `api_key`) is not known.
+//! Objects in another namespace and cluster-scoped ones are not deleted with the object. Unless a finalizer can delete
+//! them, an event of the object lists them. Objects that a task creates with its own credentials (`kubeconfig`, `host`,
+//! `api_key`) are not tracked.
 
 mod controller;
 mod dependents;

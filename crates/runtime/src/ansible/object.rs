@@ -1,4 +1,4 @@
-//! An object as it is at the start of a run, whatever a watch has seen.
+//! Reads an object from the API server at the start of a run, since a watch may be behind.
 
 use kube::api::{ListParams, Request};
 use kube::{Resource, ResourceExt};
@@ -8,14 +8,15 @@ use serde_json::Value;
 use crate::untyped::Untyped;
 use crate::{Context, Result};
 
-/// An object as it was read.
+/// An object as read from the API server.
 pub(super) struct Fresh<K> {
     pub object: Untyped<K>,
-    /// Everything that the API server has answered.
+    /// The complete response.
     pub json: Value,
 }
 
-/// Reads an object again; `None` if it is gone, or another one has its name. As a list, which every controller may read.
+/// Reads an object again; `None` if it was deleted, or recreated with the same name. Uses a list request, which every
+/// controller is permitted to send.
 pub(super) async fn fresh<K: Resource<DynamicType = ()>>(
     object: &Untyped<K>,
     ctx: &Context,
@@ -29,7 +30,7 @@ pub(super) async fn fresh<K: Resource<DynamicType = ()>>(
     else {
         return Ok(None);
     };
-    // Lists of Kubernetes' own kinds have none.
+    // Items in lists of Kubernetes' own kinds have neither.
     json["apiVersion"] = K::api_version(&()).into();
     json["kind"] = K::kind(&()).into();
     Ok(Some(Fresh { object: serde_json::from_value(json.clone())?, json }))

@@ -1,6 +1,8 @@
-//! The collection `operator_sdk.util` for roles of operator-sdk's operators: three modules, written anew for this runtime.
+//! The collection `operator_sdk.util` for roles of operator-sdk's operators: three modules, reimplemented for this
+//! runtime.
 //!
-//! `k8s_status` writes to the status of an object while the run goes on. What it has written stays as it is: see [`foreign`].
+//! `k8s_status` writes to the status of an object during a run. The operator does not overwrite these fields: see
+//! [`foreign`].
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -19,7 +21,7 @@ const MODULES: [(&str, &str); 3] = [
 /// The field manager of `k8s_status`.
 const MANAGER: &str = "operator_sdk.util.k8s_status";
 
-/// Writes the collection below a folder for collections.
+/// Writes the collection into a folder of collections.
 pub(super) fn write(collections: &Path) -> io::Result<()> {
     let folder = collections.join("ansible_collections/operator_sdk/util/plugins/modules");
     make_folder(&folder)?;
@@ -29,14 +31,14 @@ pub(super) fn write(collections: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Fields and types of conditions in the status of an object that belong to `k8s_status`.
+/// Status fields and condition types that `k8s_status` owns.
 #[derive(Debug, Default, Eq, PartialEq)]
 pub(super) struct Foreign {
     pub fields: BTreeSet<String>,
     pub conditions: BTreeSet<String>,
 }
 
-/// What `k8s_status` has written to an object, by its `managedFields`.
+/// The parts of the status that `k8s_status` has written, according to `managedFields`.
 pub(super) fn foreign(object: &Value) -> Foreign {
     let mut foreign = Foreign::default();
     let entries = object["metadata"]["managedFields"].as_array().into_iter().flatten();

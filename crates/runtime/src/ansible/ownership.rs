@@ -1,7 +1,7 @@
-//! The requests of a run. What they create gets its owner, and is known, whatever tasks report.
+//! Handles the requests of a run: sets the owner of created objects, and records them, whatever tasks report.
 //!
-//! An object is created with its owner, in one request. So nothing that existed before gets an owner, and nothing is lost when the
-//! operator is killed. Other requests are passed on as they are.
+//! An object is created with its owner in one request. So no object that existed before gets an owner, and none is left
+//! without owner if the operator is killed. Other requests are forwarded unchanged.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,12 +23,13 @@ use crate::apply::patch;
 use crate::proxy::{Asked, Requests};
 use crate::{Context, Error, Result, brief, names};
 
-/// Helm leaves such an object behind on purpose.
+/// Helm keeps an object with this annotation and the value `keep` on uninstall.
 const RESOURCE_POLICY: &str = "helm.sh/resource-policy";
-/// An apply with any version creates an object, and is a conflict if there is one: no object has the first version.
+/// An apply with a resource version creates a missing object, but is a conflict if the object exists, since no object
+/// has this version.
 const NO_VERSION: &str = "1";
 
-/// The object that a run is for.
+/// The object of the run.
 #[derive(Clone, Debug)]
 pub(super) struct Owner {
     reference: OwnerReference,
@@ -38,7 +39,7 @@ pub(super) struct Owner {
 impl Owner {
     pub fn of<K: Resource<DynamicType = ()>>(object: &K) -> Result<Self> {
         let missing = || Error::new("NotStored", "a run is for an object of the cluster: this one has no uid");
-        // Another controller may be the one that `controller` names.
+        // `controller` is not set, since it may refer to another controller.
         Ok(Self { reference: object.owner_ref(&()).ok_or_else(missing)?, namespace: object.namespace() })
     }
 
@@ -46,12 +47,12 @@ impl Owner {
         owners(metadata).any(|uid| uid == self.reference.uid)
     }
 
-    /// Kubernetes deletes an object in this namespace, or in none, with its owner.
+    /// Kubernetes garbage-collects an object only if its owner is in the same namespace or cluster-scoped.
     fn may_own(&self, namespace: Option<&str>) -> bool {
         self.namespace.is_none() || self.namespace.as_deref() == namespace
     }
 
-    /// Adds the owner to an object, unless it has it. `false` if the object is to stay without it.
+    /// Adds the owner to an object unless it is set. Returns `false` if the object must stay without it.
     fn add_to(&self, object: &mut Value, namespace: Option<&str>) -> bool {
         let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return false };
         let parsed: ObjectMeta = serde_json::from_value(metadata.clone().into()).unwrap_or_default();
@@ -71,19 +72,19 @@ impl Owner {
     }
 }
 
-/// A controller that owns it deletes it, and so does nobody else; or it is to be kept.
+/// `true` if the object is deleted by its controller, or must be kept.
 fn belongs_to_others(metadata: &ObjectMeta) -> bool {
     let is_controlled = metadata.owner_references.iter().flatten().any(|owner| owner.controller == Some(true));
     is_controlled
         || metadata.annotations.iter().flatten().any(|(name, value)| name == RESOURCE_POLICY && value == "keep")
 }
 
-/// What a run has done to the cluster.
+/// The effects of a run on the cluster.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
-    /// What it made, now or earlier, and has read or written now.
+    /// The objects that this or an earlier run created, and that this run has read or written.
     pub dependents: Vec<Dependent>,
-    /// What Kubernetes does not delete with the object of the run, and why.
+    /// Objects that Kubernetes does not delete with the object of the run, with reasons.
     pub notes: BTreeSet<String>,
     pub errors: BTreeSet<String>,
 }
@@ -91,9 +92,9 @@ pub(super) struct Findings {
 /// The requests of one run.
 pub(super) struct Ownership {
     owner: Owner,
-    /// The uids of what earlier runs made.
+    /// The uids of objects that earlier runs created.
     known: BTreeSet<String>,
-    /// The field manager of owners.
+    /// The field manager for owner references.
     manager: String,
     findings: Mutex<Findings>,
 }
@@ -104,7 +105,7 @@ impl Requests for Ownership {
     }
 }
 
-/// A request, and the client that sends it.
+/// A request and the client that sends it.
 struct Exchange<'a> {
     client: &'a Client,
     asked: &'a Asked,
@@ -117,7 +118,7 @@ impl Exchange<'_> {
             && content_type.is_some_and(|it| it.starts_with(b"application/apply-patch"))
     }
 
-    /// A rehearsal, or a review, which is no object and must have no metadata.
+    /// `true` for a dry run, or a review, which is not stored and must have no metadata.
     fn writes_nothing(&self) -> bool {
         self.asked.head.uri.query().is_some_and(|query| query.contains("dryRun="))
             || ["authentication.k8s.io", "authorization.k8s.io"].contains(&&*self.asked.target.group)
@@ -128,7 +129,8 @@ impl Exchange<'_> {
         Ok((head, body.collect_bytes().await?))
     }
 
-    /// The object as it is, with its kind, which its metadata alone would not have; `None` if there is none, or it may not be read.
+    /// The current object with its kind, which a metadata request would not return; `None` if it does not exist or
+    /// cannot be read.
     async fn now(&self) -> Option<Written> {
         let name = self.asked.target.name.as_deref()?;
         let request = kube::core::Request::new(self.asked.collection()).get(name, &GetParams::default()).ok()?;
@@ -159,7 +161,7 @@ impl Ownership {
         }
         if target.subresource().is_some() {
             let response = client.send(asked.unchanged()).await?;
-            // Such as a change of the scale, which changes the object.
+            // A subresource such as `scale` changes the object.
             if is_write && head.method != Method::POST && response.status().is_success() {
                 self.note(exchange, exchange.now().await, false).await;
             }
@@ -172,7 +174,7 @@ impl Ownership {
             }
             (&Method::PATCH, true) if exchange.is_apply() => self.apply(exchange).await,
             (&Method::PUT, true) => {
-                // It would remove the owner.
+                // An update without the owner reference would remove it.
                 let is_ours = exchange.now().await.is_some_and(|live| self.owner.owns(&live.metadata));
                 let request = is_ours.then(|| self.created_with_owner(asked, None)).flatten();
                 self.noted(exchange, json_please(request.unwrap_or_else(|| asked.unchanged()))).await
@@ -191,7 +193,7 @@ impl Ownership {
         }
     }
 
-    /// An object that does not exist is created with its owner. One that exists keeps the one that it has, whatever is applied.
+    /// Creates a missing object with its owner. An existing object keeps its owners, whatever is applied.
     async fn apply(&self, exchange: &Exchange<'_>) -> Result<Response<Body>, kube::Error> {
         let asked = exchange.asked;
         match exchange.now().await {
@@ -202,7 +204,7 @@ impl Ownership {
                     if response.status != StatusCode::CONFLICT {
                         return Ok(self.observed(exchange, response, body).await);
                     }
-                    // Somebody else has created it at this moment.
+                    // Another client has created it in the meantime.
                 }
             }
         }
@@ -220,7 +222,7 @@ impl Ownership {
         Some(asked.with(object.to_string().into()))
     }
 
-    /// Sends a request, and notes the object that is the answer.
+    /// Sends a request, and records the object in the response.
     async fn noted(&self, exchange: &Exchange<'_>, request: Request<Body>) -> Result<Response<Body>, kube::Error> {
         let (response, body) = exchange.read(request).await?;
         Ok(self.observed(exchange, response, body).await)
@@ -234,13 +236,13 @@ impl Ownership {
         Response::from_parts(response, Body::from(body))
     }
 
-    /// Notes an object if the run, or an earlier one, has created it.
+    /// Records an object if this or an earlier run created it.
     async fn note(&self, exchange: &Exchange<'_>, written: Option<Written>, is_created: bool) {
         let Some(Written { api_version, kind, mut metadata }) = written else { return };
         let (Some(name), Some(uid)) = (metadata.name.clone(), metadata.uid.clone()) else { return };
         let is_ours =
             self.owner.owns(&metadata) || (is_created || self.known.contains(&uid)) && !belongs_to_others(&metadata);
-        // A role may write to the object that it is run for.
+        // A role may write to the object of the run.
         if !is_ours || uid == self.owner.reference.uid {
             return;
         }
@@ -267,12 +269,13 @@ impl Ownership {
         findings.dependents.push(dependent);
     }
 
-    /// The owner is among the fields of the operator, too: what a task applies next would remove it otherwise.
+    /// `true` if the operator manages the owner reference, too. Otherwise the next apply of a task would remove it.
     fn holds(&self, metadata: &ObjectMeta) -> bool {
         metadata.managed_fields.iter().flatten().any(|entry| entry.manager.as_ref() == Some(&self.manager))
     }
 
-    /// Gives an object its owner by a field manager of the operator, so that it stays whatever the role applies. `None` if it is gone.
+    /// Sets the owner with a field manager of the operator, so that an apply of the role does not remove it. `None` if
+    /// the object does not exist.
     async fn own(
         &self,
         Exchange { client, asked }: &Exchange<'_>,
@@ -281,7 +284,7 @@ impl Ownership {
         metadata: &ObjectMeta,
     ) -> Result<Option<ObjectMeta>, kube::Error> {
         let name = metadata.name.as_deref().unwrap_or_default();
-        // With the uid, an object that was just deleted is not created again.
+        // The uid prevents that a deleted object is created again.
         let mut body = json!({
             "apiVersion": api_version, "kind": kind, "metadata": { "name": name, "uid": metadata.uid },
         });
@@ -297,13 +300,13 @@ impl Ownership {
     }
 }
 
-/// The answer is to be read here, whatever the client prefers.
+/// Requests JSON, since the response is parsed here, whatever the client accepts.
 fn json_please(mut request: Request<Body>) -> Request<Body> {
     request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json"));
     request
 }
 
-/// An object that the API server has answered with.
+/// An object in a response of the API server.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Written {
@@ -312,7 +315,7 @@ struct Written {
     metadata: ObjectMeta,
 }
 
-/// The answer to a deletion: a status, or the object that is being deleted.
+/// The response to a deletion: a status, or the object being deleted.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Deleted {

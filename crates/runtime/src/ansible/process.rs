@@ -1,4 +1,4 @@
-//! The ansible-runner program: how many run, what they are given, and how they end.
+//! Runs the ansible-runner program: limits concurrent runs, writes its input files, and handles its exit.
 
 use std::env;
 use std::ffi::OsStr;
@@ -27,14 +27,15 @@ use crate::error::shortened;
 use crate::processes::{NO_PROXY, end, make_folder, no_proxy, private_file, private_folder, stop};
 use crate::{Context, Error, Result, manager};
 
-/// How long a run may take to end after SIGTERM.
+/// The time for a run to exit after SIGTERM, before it is killed.
 const DYING: Duration = Duration::from_secs(10);
-/// The longest event that is read, in bytes.
+/// The maximum length of an event, in bytes. Longer ones are skipped.
 const LONGEST: usize = 8 << 20;
-/// The variable by which the processes of a run are found: ansible-runner gives them a session of their own.
+/// An environment variable that identifies the processes of a run, which ansible-runner starts in a session of their
+/// own.
 const MARK: &str = "OPCTL_ANSIBLE_RUN";
 
-/// What all controllers of a process share.
+/// State that all controllers of a process share.
 #[derive(Debug)]
 pub(crate) struct Ansible {
     options: AnsibleOptions,
@@ -43,28 +44,28 @@ pub(crate) struct Ansible {
     pub(super) dependents: Dependents,
 }
 
-/// A run that is to be made.
+/// The arguments of a run.
 pub(super) struct Job<'a> {
-    /// Of the controller and the object: no two runs with the same key may exist at a time.
+    /// A key of the controller and the object. No two runs with the same key may exist at a time.
     pub key: &'a str,
-    /// The folder for its files.
+    /// The folder for the run's files.
     pub folder: &'a Path,
     pub ident: &'a str,
     pub play: &'a Play,
     pub variables: &'a Map<String, Value>,
-    /// Of the proxy for this run.
+    /// The kubeconfig with the proxy for this run.
     pub kubeconfig: &'a Value,
     pub timeout: Duration,
     pub kept: u16,
     pub verbosity: u8,
 }
 
-/// Why a run had no success.
+/// The reason why a run did not succeed.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// The operator shuts down.
+    /// The operator is shutting down.
     Stopped,
-    /// What Ansible says, or that it was killed.
+    /// The error of Ansible, or of the process.
     Failed(String),
 }
 
@@ -78,7 +79,7 @@ impl Ansible {
         }
     }
 
-    /// The project, as it was when it was first read.
+    /// The project, as it was when it was read first.
     pub(super) fn project(&self) -> Result<Arc<Project>> {
         if let Some(project) = self.project.get() {
             return Ok(project.clone());
@@ -93,7 +94,7 @@ impl Ansible {
         Ok(self.project.get_or_init(|| project.into()).clone())
     }
 
-    /// Checks that there is an ansible-runner, and what it runs.
+    /// Checks that ansible-runner exists, and so do the roles and playbooks.
     pub(super) async fn check(&self, plays: &[&Play]) -> Result<(), manager::Error> {
         let other = |why: String| manager::Error::Other(why.into());
         let program = self.options.ansible_runner.display();
@@ -122,7 +123,7 @@ impl Ansible {
         self.runs().map(drop).map_err(|error| other(format!("cannot make the folder for runs: {error}")))
     }
 
-    /// With the folder of ansible-runner, where ansible-playbook is.
+    /// The `PATH` for a run, starting with the folder of ansible-runner, which contains ansible-playbook.
     fn path(&self) -> std::ffi::OsString {
         let path = env::var_os("PATH").unwrap_or_default();
         let beside = self.options.ansible_runner.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -141,25 +142,25 @@ impl Ansible {
         }
     }
 
-    /// Waits until there may be one more run.
+    /// Waits until another run may start.
     pub(super) async fn turn(&self) -> SemaphorePermit<'_> {
         let Ok(turn) = self.slots.acquire().await else { unreachable!("the semaphore is never closed") };
         turn
     }
 
-    /// Runs Ansible. If this is dropped, the run is ended. No process is left when this returns.
+    /// Runs Ansible. If the future is dropped, the run is terminated. No process is left when this returns.
     ///
-    /// At shutdown, it has half of the grace period to finish.
+    /// At shutdown, a run has half of the grace period to finish.
     pub(super) async fn run(&self, ctx: &Context, job: Job<'_>) -> Result<Summary, Failure> {
         let failed = |error: io::Error| Failure::Failed(format!("cannot run ansible-runner: {error}"));
         let mark = format!("{}/{}", ctx.operator.name, job.key);
-        // Of an operator that was killed.
+        // Terminates the processes that an operator left when it was killed.
         if end(MARK, &mark).await {
             warn!("a run of an earlier process was ended");
         }
         let mut command = self.prepare(&job).map_err(failed)?;
         command.env(MARK, &mark).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // Ctrl-C on a terminal reaches the operator, which ends the run in order.
+        // Ctrl-C on a terminal must reach only the operator, which shuts the run down in order.
         #[cfg(unix)]
         command.process_group(0);
         let (artifacts, folder) = (job.folder.join("artifacts").join(job.ident), job.folder.to_owned());
@@ -168,7 +169,7 @@ impl Ansible {
         let mut child = command.spawn().map_err(failed)?;
         let dropped = CancellationToken::new();
         let _ends = dropped.clone().drop_guard();
-        // A task of its own: its caller may be dropped, but no process may be left.
+        // A separate task, since the caller may be dropped, but no process may be left.
         let ended = tokio::spawn(async move {
             let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
             let mut summary = Summary::default();
@@ -220,7 +221,7 @@ impl Ansible {
         ended.await.unwrap_or_else(|error| Err(Failure::Failed(error.to_string())))
     }
 
-    /// The files of a run, and the command that reads them.
+    /// Writes the input files of a run, and returns the command.
     fn prepare(&self, job: &Job<'_>) -> io::Result<Command> {
         let project = self.project().map_err(|error| io::Error::other(error.to_string()))?;
         let found = project.find(job.play).map_err(io::Error::other)?;
@@ -229,7 +230,7 @@ impl Ansible {
         }
         let write = |path: &str, text: &str| private_file(&job.folder.join(path))?.write_all(text.as_bytes());
         write("env/extravars", &Value::from(job.variables.clone()).to_string())?;
-        // Its own file would have each event once more, and it looks once a second for a signal.
+        // The output file would contain each event again, and ansible-runner would poll for signals only once a second.
         write("env/settings", r#"{"suppress_output_file": true, "pexpect_timeout": 1}"#)?;
         write("kubeconfig", &job.kubeconfig.to_string())?;
         if env::var_os("ANSIBLE_INVENTORY").is_none() {
@@ -256,8 +257,8 @@ impl Ansible {
         }
         let kubeconfig = job.folder.join("kubeconfig");
         command.env("KUBECONFIG", &kubeconfig).env("K8S_AUTH_KUBECONFIG", &kubeconfig).env("PATH", self.path());
-        // A module that is killed leaves its files there. kubectl and helm keep what they know of an API server by its port, which
-        // another run has next time.
+        // Modules that are killed leave files in the temporary folders. kubectl and helm cache API discovery by port,
+        // and another run may have the same port.
         for name in ["TMPDIR", "ANSIBLE_LOCAL_TEMP", "ANSIBLE_REMOTE_TEMP", "KUBECACHEDIR"] {
             command.env(name, job.folder.join("tmp"));
         }
@@ -275,7 +276,7 @@ impl Ansible {
                 "ANSIBLE_COLLECTIONS_PATH",
                 "collections",
                 "~/.ansible/collections:/usr/share/ansible/collections",
-                // A collection of this name that the project has itself wins.
+                // Last, so that a collection of this name in the project takes precedence.
                 Some(&collections),
             ),
         ] {
@@ -291,19 +292,19 @@ impl Ansible {
     }
 }
 
-/// Reads events until there are no more.
+/// Reads events until the end of the output.
 async fn read(mut lines: impl AsyncBufRead + Unpin, summary: &mut Summary, text: &mut io::Result<File>) {
     loop {
         match next_line(&mut lines, LONGEST).await {
             Ok(Some(Some(line))) => {
                 let shown = summary.note(&line).unwrap_or_else(|_| {
-                    // Until Ansible has started, this is plain text; later it may be part of an event.
+                    // Before Ansible has started, this is plain text; afterwards it may be part of an event.
                     let line = String::from_utf8_lossy(if summary.task.is_empty() { &line } else { &[] });
                     summary.said(&line);
                     line.into_owned()
                 });
                 if let (Ok(text), false) = (&mut *text, shown.is_empty()) {
-                    // It is a help for people alone.
+                    // The file only helps users, so errors are ignored.
                     let _ = writeln!(text, "{}", shown.replace("\r\n", "\n"));
                 }
             }
@@ -314,7 +315,7 @@ async fn read(mut lines: impl AsyncBufRead + Unpin, summary: &mut Summary, text:
     }
 }
 
-/// The next line, `Some(None)` if it is longer than allowed, and `None` at the end.
+/// The next line; `Some(None)` if it exceeds `longest`, and `None` at the end.
 async fn next_line(lines: &mut (impl AsyncBufRead + Unpin), longest: usize) -> io::Result<Option<Option<Vec<u8>>>> {
     let (mut line, mut is_too_long, mut is_some) = (Vec::new(), false, false);
     loop {
@@ -344,8 +345,8 @@ fn last_line(text: &[u8]) -> String {
     shortened(last.trim(), 2000).to_owned()
 }
 
-/// Removes what is of no use after a run, and what may have secrets: variables, the kubeconfig, and the environment, which is in the
-/// file `command`.
+/// Removes files of a run that are no longer needed or may contain secrets: variables, the kubeconfig, and the
+/// environment, which is in the file `command`.
 fn tidy(folder: &Path, artifacts: &Path, kept: u16) {
     let gone = |result: io::Result<()>| match result {
         Err(error) if error.kind() != io::ErrorKind::NotFound => warn!("files of a run are left: {error}"),

@@ -1,4 +1,4 @@
-//! The folder with roles and playbooks.
+//! The project folder with roles and playbooks.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::controller::Play;
 use crate::digest::{digest, files};
 
-/// What may be in the folder of a project, and matters to a run. Everything else is of no interest, such as `target`.
+/// Files and folders of a project that affect a run. Others are ignored, such as `target`.
 const PARTS: [&str; 19] = [
     "ansible.cfg",
     "files",
@@ -32,7 +32,7 @@ const PARTS: [&str; 19] = [
     "collections/requirements.yml",
 ];
 
-/// The files of a project, as they were when the operator started.
+/// The files of a project, as read when the operator started.
 #[derive(Debug)]
 pub(super) struct Project {
     pub folder: PathBuf,
@@ -57,7 +57,7 @@ impl Project {
         Ok(Self { folder, files: all })
     }
 
-    /// Where a playbook is, or a role. A role of a collection is found by Ansible alone.
+    /// The path of a playbook or role; `None` for a role of a collection, which Ansible finds itself.
     pub fn find(&self, play: &Play) -> Result<Option<PathBuf>, String> {
         match play {
             Play::Playbook(path) => {
@@ -81,7 +81,7 @@ impl Project {
         }
     }
 
-    /// A playbook for a role: where it is found, Ansible looks for nothing else.
+    /// A playbook that runs a role, by path if it was found, so that Ansible does not search elsewhere.
     pub fn playbook_for(&self, name: &str, found: Option<&Path>) -> Value {
         let role = found.map_or_else(|| name.to_owned(), |path| path.display().to_string());
         let mut play = json!({ "name": name, "hosts": "localhost", "roles": [role] });
@@ -92,8 +92,8 @@ impl Project {
         json!([play])
     }
 
-    /// A digest of everything in the project that matters to what is run with these variables: its files, what is elsewhere, and the
-    /// variables of the environment that they name.
+    /// A digest of everything that affects a run with these variables: the files of the project, a role or playbook
+    /// outside of it, and the environment variables that `vars` refers to.
     pub fn digest(&self, found: Option<&Path>, vars: &str) -> io::Result<String> {
         let elsewhere = match found {
             Some(path) if path.is_dir() && !path.starts_with(&self.folder) => files(path)?,

@@ -1,4 +1,4 @@
-//! The variables of a run, as operator-sdk's Ansible operators name them.
+//! The variables of a run, with the names of operator-sdk's Ansible operators.
 
 use kube::Resource;
 use serde_json::{Map, Value, json};
@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 use super::controller::Settings;
 use crate::{Error, Result};
 
-/// The variables for an object, with those of the controller on top. `object` is what the API server has answered.
+/// The variables for an object. `vars`, those of the controller, take precedence. `object` is the response of the API
+/// server.
 pub(super) fn variables<K: Resource<DynamicType = ()>>(
     object: &Value,
     vars: &[&Map<String, Value>],
@@ -46,7 +47,7 @@ fn invalid(why: String) -> Error {
     Error::new("InvalidSpec", why).permanent()
 }
 
-/// Every string as one that Ansible does not evaluate.
+/// Marks every string as unsafe, so that Ansible does not evaluate it.
 fn marked(value: Value) -> Value {
     match value {
         Value::String(_) => json!({ "__ansible_unsafe": value }),
@@ -56,7 +57,7 @@ fn marked(value: Value) -> Value {
     }
 }
 
-/// With keys in snake case at any depth. Two keys must not become one.
+/// Converts keys to snake case at any depth. It is an error if two keys become the same.
 fn snake_keys(fields: Map<String, Value>, at: &str) -> Result<Map<String, Value>> {
     let mut converted = Map::new();
     for (key, value) in fields {
@@ -77,10 +78,11 @@ fn snake_values(value: Value, at: &str) -> Result<Value> {
     }
 }
 
-/// Words of their own, whatever is around them.
+/// Always separate words.
 const WORDS: [&str; 3] = ["HTTP", "URL", "IP"];
 
-/// `fooBar` as `foo_bar`, by the rules of operator-sdk, with all their oddities: roles rely on the names.
+/// Converts `fooBar` to `foo_bar` by the exact rules of operator-sdk, including their oddities, since roles rely on the
+/// names.
 fn snake(key: &str) -> String {
     let text = numbers_apart(key);
     let text = text.trim_matches(' ');
@@ -113,7 +115,7 @@ fn snake(key: &str) -> String {
     format!("{prefix}{}", words.join("_"))
 }
 
-/// `a1b2` as `a 1 b2`.
+/// Converts `a1b2` to `a 1 b2`.
 fn numbers_apart(key: &str) -> String {
     let letters: Vec<char> = key.chars().collect();
     let mut text = String::new();
@@ -141,7 +143,7 @@ fn numbers_apart(key: &str) -> String {
     text
 }
 
-/// The first `HTTP`, `URL` and `IP`, or their plurals, between underscores.
+/// Puts underscores around the first `HTTP`, `URL` and `IP`, or their plurals.
 fn apart(text: &str) -> String {
     let mut text = text.to_owned();
     for word in WORDS {
@@ -166,7 +168,7 @@ mod tests {
 
     #[test]
     fn keys_are_written_as_operator_sdk_writes_them() {
-        // What its function returns.
+        // The results of operator-sdk's function.
         for (key, name) in [
             ("size", "size"),
             ("fooBar", "foo_bar"),
@@ -190,7 +192,8 @@ mod tests {
         }
     }
 
-    /// A file with a key and a name on each line, such as one that operator-sdk's function has printed.
+    /// Compares with the file in `OPCTL_SNAKE_CASES`, which has a key and a name on each line, such as output of
+    /// operator-sdk's function.
     #[test]
     fn keys_of_a_file_are_written_as_it_says() {
         let Ok(path) = std::env::var("OPCTL_SNAKE_CASES") else { return };

@@ -1,4 +1,4 @@
-//! Annotations of an object that change how its release is handled: those of operator-sdk's Helm operators.
+//! Annotations of an object that change the settings of its release, compatible with operator-sdk's Helm operators.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,12 +8,13 @@ use tracing::warn;
 
 use super::release::Settings;
 
-/// Another value of it asks for another try.
+/// A change of this annotation's value causes another attempt.
 pub(super) const RETRY: &str = "opctl-runtime/retry";
 
 const PREFIX: &str = "helm.sdk.operatorframework.io/";
 
-/// The settings that an object asks for, and how often it is to be reconciled. What cannot be read is logged, and does not count.
+/// Applies the annotations of an object to its settings, and returns its reconcile period. Invalid annotations are
+/// logged and ignored.
 pub(super) fn read(annotations: &BTreeMap<String, String>, settings: &mut Settings) -> Option<Duration> {
     let mut period = None;
     for (name, value) in annotations {
@@ -26,7 +27,7 @@ pub(super) fn read(annotations: &BTreeMap<String, String>, settings: &mut Settin
             ("install-description" | "upgrade-description" | "uninstall-description", _) => {
                 settings.description = Some(value.clone())
             }
-            // Helm 4 rolls back by a server-side apply with force, or, after `upgrade-force`, by replacing objects.
+            // Helm 4 rolls back with a forced server-side apply, or, after `upgrade-force`, by replacing objects.
             ("rollback-force", Some(_)) => (),
             ("reconcile-period", _) => match value.parse::<SignedDuration>().ok().and_then(|time| time.try_into().ok())
             {
@@ -40,7 +41,7 @@ pub(super) fn read(annotations: &BTreeMap<String, String>, settings: &mut Settin
     period
 }
 
-/// As Go's `ParseBool` reads it.
+/// Parses a boolean like Go's `ParseBool`.
 fn boolean(text: &str) -> Option<bool> {
     match text {
         "1" | "t" | "T" | "TRUE" | "true" | "True" => Some(true),

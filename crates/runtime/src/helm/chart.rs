@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::digest;
 
-/// What is known of a chart on disk.
+/// A chart on disk.
 #[derive(Clone, Debug)]
 pub(super) struct Chart {
     pub name: String,
@@ -17,7 +17,7 @@ pub(super) struct Chart {
     pub values: Value,
     /// The paths and texts below `templates/`, sorted.
     pub templates: Vec<(String, Vec<u8>)>,
-    /// Of all its files, in hexadecimal digits.
+    /// A digest of all its files, in hexadecimal digits.
     pub digest: String,
 }
 
@@ -28,7 +28,7 @@ struct Metadata {
 }
 
 impl Chart {
-    /// Reads the chart in this folder.
+    /// Reads the chart in a folder.
     pub fn read(folder: &Path) -> io::Result<Self> {
         let mut files = digest::files(folder)?;
         let text =

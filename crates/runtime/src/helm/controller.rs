@@ -23,8 +23,9 @@ use crate::manager::{self, Runnable};
 use crate::untyped::Untyped;
 use crate::{Context, Error, Outcome, Result};
 
-/// A controller that installs a chart for each object of kind `K`, and upgrades it when the object or the chart changes: `spec` is what
-/// `helm --values` gets, exactly as it is in the cluster. The status is a [`ReleaseStatus`](super::ReleaseStatus).
+/// A controller that installs a chart for each object of kind `K`, and upgrades it when the object or the chart
+/// changes. The unmodified `spec` is passed to helm as `--values`. The status is a
+/// [`ReleaseStatus`](super::ReleaseStatus).
 ///
 /// The release has the name and the namespace of the object. It is uninstalled before the object is deleted.
 ///
@@ -39,8 +40,8 @@ use crate::{Context, Error, Outcome, Result};
 /// }
 /// ```
 ///
-/// Annotations of operator-sdk are understood: `helm.sdk.operatorframework.io/upgrade-force`, `reconcile-period`, and those that disable
-/// hooks and describe a release.
+/// Annotations of operator-sdk are supported: `helm.sdk.operatorframework.io/upgrade-force`, `reconcile-period`, and
+/// those that disable hooks and describe a release.
 // +kubebuilder:rbac:groups=core,resources=secrets,verbs=get;list;create;update;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create
 pub struct ChartController<K> {
@@ -60,7 +61,7 @@ const FINALIZER: &str = "opctl-runtime/uninstall-release";
 type Values<K> = dyn Fn(Arc<K>, Arc<Context>, Value) -> BoxFuture<'static, Result<Value>> + Send + Sync;
 type Sources<K> = dyn Fn(&K) -> Vec<ValuesFrom> + Send + Sync;
 
-/// What a `ChartController` is for: a kind that `#[derive(CustomResource)]` makes.
+/// The kinds that a `ChartController` supports: types with `#[derive(CustomResource)]`.
 pub trait Kind: Resource<DynamicType = (), Scope: 'static> + DeserializeOwned + Send + Sync + 'static {}
 
 impl<K: Resource<DynamicType = (), Scope: 'static> + DeserializeOwned + Send + Sync + 'static> Kind for K {}
@@ -82,8 +83,8 @@ impl<K: Kind> ChartController<K> {
         }
     }
 
-    /// Changes the values: `values` gets the object, and its spec with the [values from Secrets and ConfigMaps](Self::values_from), and
-    /// returns what helm gets.
+    /// Computes the values: `values` gets the object, and its spec merged with the [values from Secrets and
+    /// ConfigMaps](Self::values_from), and returns the values for helm.
     #[must_use]
     pub fn values<F, E>(mut self, values: impl Fn(Arc<K>, Arc<Context>, Value) -> F + Send + Sync + 'static) -> Self
     where
@@ -96,80 +97,82 @@ impl<K: Kind> ChartController<K> {
         self
     }
 
-    /// Sets a value for all objects, as `helm --set PATH=VALUE` does: `.set("image.repository", "${RELATED_IMAGE_WEB}")`. It wins over
-    /// the spec. `$NAME` and `${NAME}` are environment variables of the operator, which does not start without them.
+    /// Sets a value for all objects, like `helm --set PATH=VALUE`: `.set("image.repository", "${RELATED_IMAGE_WEB}")`.
+    /// It takes precedence over the spec. `$NAME` and `${NAME}` are environment variables of the operator, which does
+    /// not start without them.
     ///
     /// # Panics
     ///
-    /// If the path is none.
+    /// If the path is invalid.
     #[must_use]
     pub fn set(mut self, path: &str, value: &str) -> Self {
         self.settings.push(Setting::new(path, value, false));
         self
     }
 
-    /// The same as `helm --set-string`: the value is a text, even if it is a number.
+    /// Like `helm --set-string`: the value is a string, even if it looks like a number.
     ///
     /// # Panics
     ///
-    /// If the path is none.
+    /// If the path is invalid.
     #[must_use]
     pub fn set_string(mut self, path: &str, value: &str) -> Self {
         self.settings.push(Setting::new(path, value, true));
         self
     }
 
-    /// Takes values from Secrets and ConfigMaps in the object's namespace: later ones win, and the spec wins over all. A change of one of
-    /// them is a change of the release.
+    /// Adds values from Secrets and ConfigMaps in the object's namespace. Later ones take precedence, and the spec over
+    /// all of them. A change of one of them upgrades the release.
     #[must_use]
     pub fn values_from(mut self, sources: impl Fn(&K) -> Vec<ValuesFrom> + Send + Sync + 'static) -> Self {
         self.sources = Some(Arc::new(sources));
         self
     }
 
-    /// Sets how releases are handled: `.release(|release| release.attempts(3).ignore("Deployment", "/spec/replicas"))`.
+    /// Changes the settings of releases:
+    /// `.release(|release| release.attempts(3).ignore("Deployment", "/spec/replicas"))`.
     #[must_use]
     pub fn release(mut self, settings: impl FnOnce(Release) -> Release) -> Self {
         self.release = settings(self.release);
         self
     }
 
-    /// Puts this before the names of releases, so that objects of several kinds may have the same name.
+    /// Sets a prefix for names of releases, so that objects of several kinds may have the same name.
     #[must_use]
     pub fn name_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = prefix.into();
         self
     }
 
-    /// Another finalizer than `opctl-runtime/uninstall-release`, such as that of the operator that made the objects:
-    /// `helm.sdk.operatorframework.io/uninstall-release`.
+    /// Sets the finalizer. The default is `opctl-runtime/uninstall-release`. For objects of an operator-sdk operator,
+    /// use `helm.sdk.operatorframework.io/uninstall-release`.
     #[must_use]
     pub fn finalizer(mut self, name: &'static str) -> Self {
         self.finalizer = name;
         self
     }
 
-    /// Looks for drift this often, even if no watch reports a change, instead of every `--requeue-interval`.
+    /// The interval between checks for drift without watch events. The default is `--requeue-interval`.
     #[must_use]
     pub fn period(mut self, period: Duration) -> Self {
         self.period = Some(period);
         self
     }
 
-    /// What is done about objects that others have changed.
+    /// The action on drift: objects that others have changed.
     #[must_use]
     pub fn drift(self, drift: Drift) -> Self {
         self.release(|release| release.drift(drift))
     }
 
-    /// Watches only what this selects, such as `watcher::Config::default().labels("app=web")`.
+    /// Restricts the watch to selected objects: `watcher::Config::default().labels("app=web")`.
     #[must_use]
     pub fn config(mut self, config: watcher::Config) -> Self {
         self.config = config;
         self
     }
 
-    /// The release of an object, and how often it is looked at.
+    /// The release of an object, and its reconcile period.
     fn release_of(&self, object: &Untyped<K>) -> (Release, Option<Duration>) {
         let mut release = self.release.clone().named(format!("{}{}", self.prefix, object.name_any()));
         let period = annotations::read(object.annotations(), &mut release.settings);
@@ -190,7 +193,7 @@ impl<K: Kind> ChartController<K> {
         })
     }
 
-    /// Those that are the same for all objects.
+    /// The values that are the same for all objects.
     fn set_values(&self) -> Result<Value> {
         let mut values = json!({});
         self.settings.iter().try_for_each(|setting| setting.apply(&mut values)).map(|()| values)
@@ -220,7 +223,8 @@ impl<K: Kind> ChartController<K> {
     }
 }
 
-/// Removes the conditions of operator-sdk that have no successor: its operator is gone, so nobody else would ever change them.
+/// Removes conditions of operator-sdk that this crate does not set: its operator is gone, so they would never change
+/// again.
 async fn forget_conditions<K: Kind>(object: &Untyped<K>, ctx: &Context) -> Result<()> {
     let conditions = object.status["conditions"].as_array().map(Vec::as_slice).unwrap_or_default();
     let is_left =
@@ -276,7 +280,7 @@ impl<K: Kind> From<ChartController<K>> for Runnable {
 }
 
 impl<K: Kind> ChartController<K> {
-    /// What would make every release fail stops the start.
+    /// Fails the start of the operator if every release would fail.
     async fn check(self: Arc<Self>, ctx: Context) -> Result<(), manager::Error> {
         ctx.helm.check().await?;
         let chart = ctx.helm.chart(&self.chart).map(drop);

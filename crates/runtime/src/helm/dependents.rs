@@ -1,4 +1,4 @@
-//! Watches of the objects of releases, whatever their kinds: a change leads to the object that the release belongs to.
+//! Watches the objects of releases: a change triggers a reconcile of the object that owns the release.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,16 +13,16 @@ use super::release::Id;
 use crate::Context;
 use crate::controller::{Name, watch};
 
-/// The releases whose objects are watched, and the watches.
+/// The releases with watched objects, and the watches.
 #[derive(Debug, Default)]
 pub(super) struct Dependents {
     releases: Mutex<HashMap<Id, (UnboundedSender<Name>, Name)>>,
-    /// Of a kind, in one namespace or in all.
+    /// By kind, and namespace or `None` for all namespaces.
     watches: Mutex<HashSet<(ApiResource, Option<String>)>>,
 }
 
 impl Dependents {
-    /// From now on, a change of an object of this release leads to this object.
+    /// Makes changes of the objects of this release trigger a reconcile of `object`.
     pub fn track(&self, id: &Id, object: &impl ResourceExt, ctx: &Context) {
         let name = (object.namespace(), object.name_any());
         self.releases().insert(id.clone(), (ctx.trigger.sender(), name));
@@ -32,7 +32,7 @@ impl Dependents {
         self.releases().remove(id);
     }
 
-    /// Watches the objects of releases of this kind, unless they are watched already.
+    /// Watches the objects of a kind, unless they are watched already.
     pub fn watch(&self, resource: &ApiResource, namespace: Option<&str>, ctx: &Context) {
         let key = (resource.clone(), namespace.map(str::to_owned));
         let is_new = self.watches.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
@@ -51,7 +51,7 @@ impl Dependents {
         let annotation = |name: &str| object.meta().annotations.as_ref()?.get(name).cloned();
         let (Some(name), Some(namespace)) = (annotation(RELEASE_NAME), annotation(RELEASE_NAMESPACE)) else { return };
         if let Some((sender, name)) = self.releases().get(&Id { namespace, name }) {
-            // The controller that would hear of it has ended.
+            // An error means that the controller has stopped.
             let _ = sender.unbounded_send(name.clone());
         }
     }

@@ -1,5 +1,6 @@
-//! Fields that a client-side helm has written, such as helm 3 or the operator of operator-sdk: a server-side apply removes only fields that
-//! its own field manager has applied, so what the next version of a chart leaves out would stay for ever.
+//! Migrates fields that a client-side helm has written, such as helm 3 or operator-sdk's operator. A server-side apply
+//! removes only fields that its own field manager has applied, so fields that a later version of the chart omits would
+//! stay forever.
 
 use kube::api::{Patch, PatchParams};
 use serde_json::{Map, Value, json};
@@ -9,14 +10,14 @@ use super::objects::HELM;
 use crate::apply::patch;
 use crate::{Context, Result};
 
-/// Makes these fields those of helm's server-side apply, as helm itself does for what a client-side helm 4 has written. Somebody has
-/// written them as a client-side helm if he has written its annotation.
+/// Transfers these fields to the field manager of helm's server-side apply, like helm 4 does for its own client-side
+/// fields. A manager counts as a client-side helm if it has written helm's annotation.
 pub(super) async fn migrate(live: &Value, url: &str, name: &str, ctx: &Context) -> Result<()> {
     let Some(managed) = migrated(&live["metadata"]["managedFields"]) else { return Ok(()) };
     let version = &live["metadata"]["resourceVersion"];
     let body = json!({ "metadata": { "resourceVersion": version, "managedFields": managed } });
     match patch(&ctx.client, url, name, None, &PatchParams::default(), &Patch::Merge(body)).await {
-        // It has changed since it was read: the next reconcile does it.
+        // The object has changed since it was read. The next reconcile tries again.
         Err(kube::Error::Api(changed)) if changed.code == 404 || changed.code == 409 => Ok(()),
         written => Ok(written.map(drop)?),
     }
@@ -47,7 +48,7 @@ fn migrated(managed: &Value) -> Option<Vec<Value>> {
     Some(kept.into_iter().cloned().chain([applied]).collect())
 }
 
-/// A set of fields has a map for each level.
+/// Merges two field sets, which are nested maps.
 fn unite(all: &mut Map<String, Value>, more: &Map<String, Value>) {
     for (name, below) in more {
         match (all.get_mut(name).and_then(Value::as_object_mut), below.as_object()) {

@@ -1,4 +1,4 @@
-//! The records that helm keeps of a release: Secrets of the type `helm.sh/release.v1`.
+//! Reads and updates helm's records of a release: Secrets of the type `helm.sh/release.v1`.
 
 use std::io::{Read, Write};
 
@@ -18,7 +18,7 @@ use super::objects::Owner;
 use super::release::Id;
 use crate::{Error, Result, ResultExt};
 
-/// The labels that `helm upgrade --labels` puts on a record for this crate.
+/// Labels that this crate sets on records, with `helm upgrade --labels`.
 pub(super) const INPUTS: &str = "opctl-runtime/inputs";
 pub(super) const OWNER: &str = "opctl-runtime/owner";
 
@@ -26,16 +26,16 @@ pub(super) const OWNER: &str = "opctl-runtime/owner";
 #[derive(Debug)]
 pub(super) struct History(Vec<Record>);
 
-/// What the metadata of a record says; its contents are read when they are needed.
+/// The metadata of a record. Its contents are read when they are needed.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     secret: String,
     pub revision: u64,
     pub status: String,
-    /// Of the chart and the values, if this crate made it.
+    /// A digest of the chart and the values; `None` if this crate did not create the record.
     pub inputs: Option<String>,
     pub owner: Option<String>,
-    /// When its status changed.
+    /// The time of its last status change.
     pub modified: Timestamp,
 }
 
@@ -61,20 +61,20 @@ impl History {
         self.0.iter().rfind(|record| record.status == "deployed")
     }
 
-    /// Those whose objects may exist: from the last deployed one on.
+    /// The records whose objects may exist: the last deployed one and later ones.
     pub fn since_deployed(&self) -> &[Record] {
         let deployed = self.0.iter().rposition(|record| record.status == "deployed");
         &self.0[deployed.unwrap_or_default()..]
     }
 
-    /// Those that failed directly before the last one: their objects may be left.
+    /// The failed records directly before the last one, whose objects may still exist.
     pub fn failed_before_last(&self) -> &[Record] {
         let Some((_, before)) = self.0.split_last() else { return &[] };
         let failed = before.iter().rev().take_while(|record| record.status == "failed").count();
         &before[before.len() - failed..]
     }
 
-    /// How often these inputs failed since they were deployed, and when last.
+    /// The number of failures of these inputs since they were deployed, and the time of the last one.
     pub fn failures(&self, inputs: &str) -> (u32, Option<Timestamp>) {
         let of_inputs = self.0.iter().rev().filter(|record| record.inputs.as_deref() == Some(inputs));
         let failed: Vec<_> =
@@ -93,7 +93,7 @@ impl Record {
             status: label("status")?,
             inputs: label(INPUTS),
             owner: label(OWNER),
-            // Helm copies the label to the next record.
+            // Helm copies the label `modifiedAt` to the next record, so it may be older than the record.
             modified: modified.map_or(created, |modified| modified.max(created)),
             secret: metadata.name?,
         })
@@ -103,7 +103,8 @@ impl Record {
         self.status.starts_with("pending-")
     }
 
-    /// Whether the release belongs to another object, or to somebody who made it of another chart; one of the same chart is taken over.
+    /// `true` if the release belongs to another object, or was created by someone else from another chart. One of the
+    /// same chart is taken over.
     pub async fn is_foreign(&self, owner: &Owner, chart: &str, client: &Client, id: &Id) -> Result<bool> {
         match &self.owner {
             Some(other) => Ok(*other != owner.key),
@@ -111,7 +112,7 @@ impl Record {
         }
     }
 
-    /// Its contents, and the Secret as it is.
+    /// The contents of the record, and its Secret.
     pub async fn contents(&self, client: &Client, id: &Id) -> Result<(Contents, Secret)> {
         let secret = Api::<Secret>::namespaced(client.clone(), &id.namespace).get(&self.secret).await?;
         let unreadable = |why: String| {
@@ -124,8 +125,8 @@ impl Record {
         Ok((Contents(contents), secret))
     }
 
-    /// Sets a pending record to failed: whoever worked on it is gone. Another change of it in the meantime is an error. Without the label,
-    /// it is no failure of its inputs.
+    /// Sets a pending record to failed, since the helm that created it was killed. A concurrent change is an error. The
+    /// label with the inputs is removed, so it does not count as a failure of these.
     pub async fn fail(&self, client: &Client, id: &Id) -> Result<()> {
         let (Contents(mut contents), mut secret) = self.contents(client, id).await?;
         contents["info"]["status"] = "failed".into();
@@ -139,7 +140,7 @@ impl Record {
         self.replace(client, id, &secret).await
     }
 
-    /// Labels a record that someone else made.
+    /// Labels a record that was created by someone else.
     pub async fn adopt(&self, client: &Client, id: &Id, mut secret: Secret, inputs: &str, owner: &str) -> Result<()> {
         let labels = [(INPUTS, inputs), (OWNER, owner)];
         secret.labels_mut().extend(labels.map(|(name, value)| (name.to_owned(), value.to_owned())));
@@ -171,7 +172,7 @@ impl Contents {
         self.0["manifest"].as_str().unwrap_or_default()
     }
 
-    /// The values that were given; null and `{}` are none.
+    /// The user-supplied values; null and `{}` mean none.
     pub fn values(&self) -> &Value {
         &self.0["config"]
     }
@@ -190,7 +191,7 @@ impl Contents {
     }
 }
 
-/// JSON, compressed, in base64; older ones are not compressed.
+/// Decodes base64 JSON, which is gzipped except in old records.
 fn decode(data: &[u8]) -> Result<Value, String> {
     let data = STANDARD.decode(data).map_err(|error| error.to_string())?;
     if !data.starts_with(&[0x1f, 0x8b]) {

@@ -1,4 +1,4 @@
-//! The objects of a release, as helm rendered them.
+//! Parses the objects of a release from helm's rendered manifest.
 
 use kube::core::GroupVersionKind;
 use serde_json::{Value, json};
@@ -6,34 +6,34 @@ use serde_json::{Value, json};
 use super::release::Id;
 use crate::{Error, Result};
 
-/// An object of a manifest, as helm applies it: with its label and annotations.
+/// An object of a manifest, with the label and annotations that helm adds.
 #[derive(Clone, Debug)]
 pub(super) struct Object {
     pub gvk: GroupVersionKind,
     pub name: String,
-    /// As the manifest says, if it does.
+    /// The namespace in the manifest, if it has one.
     pub namespace: Option<String>,
     pub json: Value,
-    /// Stays when the release is uninstalled.
+    /// The object is kept when the release is uninstalled.
     pub is_kept: bool,
 }
 
 impl Object {
-    /// Such as `Deployment web`.
+    /// For messages: `Deployment web`.
     pub fn shown(&self) -> String {
         format!("{} {}", self.gvk.kind, self.name)
     }
 
-    /// Whether both are the same object of the cluster.
+    /// `true` if both identify the same object of the cluster.
     pub fn is(&self, other: &Self) -> bool {
         let key = |it: &Self| (it.gvk.group.clone(), it.gvk.kind.clone(), it.namespace.clone(), it.name.clone());
         key(self) == key(other)
     }
 }
 
-/// The objects of a manifest, in its order. `List`s are opened.
+/// The objects of a manifest, in order, with `List`s flattened.
 pub(super) fn objects(manifest: &str, id: &Id) -> Result<Vec<Object>> {
-    // What Go's library reads, which helm and the API server use: YAML 1.1.
+    // YAML 1.1, like the Go library that helm and the API server use.
     let options = serde_saphyr::options! {
         budget: None,
         with_snippet: false,
@@ -79,7 +79,7 @@ fn object(mut json: Value, id: &Id) -> Option<Object> {
     Some(Object { gvk, name, namespace, json, is_kept })
 }
 
-/// By which helm knows its objects.
+/// The label and annotations that mark objects as managed by helm.
 pub(super) const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 pub(super) const RELEASE_NAME: &str = "meta.helm.sh/release-name";
 pub(super) const RELEASE_NAMESPACE: &str = "meta.helm.sh/release-namespace";

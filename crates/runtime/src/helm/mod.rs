@@ -1,12 +1,13 @@
-//! Helm releases: a controller that installs a chart for each object of a kind, and releases that belong to an object of any controller.
+//! Helm releases: a controller that installs a chart for each object, and releases owned by an object of any
+//! controller.
 //!
-//! The `helm` program does the work (version 4); this crate links none of it. What it decides by is kept in the release records, as labels
-//! of their Secrets: a digest of the chart and the values, and the owner. So an object that has not changed costs no process, and a
-//! restart changes nothing.
+//! The `helm` program (version 4) does the work; this crate links none of it. The release records have the data for its
+//! decisions, as labels of their Secrets: a digest of the chart and the values, and the owner. So an unchanged object
+//! costs no process, and a restart changes nothing.
 //!
 //! # A controller for a chart
 //!
-//! The spec of an object is what `helm --values` gets:
+//! The spec of an object is passed to helm as `--values`:
 //!
 //! ```no_run
 //! # use k8s_openapi::api::core::v1::ConfigMap as Nginx;
@@ -17,7 +18,7 @@
 //! }
 //! ```
 //!
-//! Drift is reported instead of corrected, or fields are left to others, with
+//! Report drift instead of correcting it, or exclude a field:
 //!
 //! ```
 //! # use k8s_openapi::api::core::v1::ConfigMap as Nginx;
@@ -29,7 +30,7 @@
 //! # );
 //! ```
 //!
-//! and values come from elsewhere with
+//! Take values from other sources:
 //!
 //! ```
 //! # use std::sync::Arc;
@@ -48,7 +49,7 @@
 //! # ;
 //! ```
 //!
-//! # A release in a controller of your own
+//! # A release in your own controller
 //!
 //! ```no_run
 //! # use std::sync::Arc;
@@ -75,18 +76,19 @@
 //! }
 //! ```
 //!
-//! # What happens to a release
+//! # Lifecycle of a release
 //!
-//! | the last record is | then |
+//! | last record | action |
 //! |---|---|
-//! | missing, or of another chart or other values | `helm upgrade --install`, with `--reset-values`, as a server-side apply that takes fields back |
-//! | deployed, with this chart and these values | no process: its manifest is applied again, which corrects drift, and its objects are waited for |
-//! | deployed, by someone else | the same if its chart and its values are these: the release is adopted; else an upgrade |
-//! | pending, and no helm works on it | it is set to failed: someone killed helm |
-//! | failed, with this chart and these values | another try, later each time; after [`Release::attempts`] of them, the condition `Stalled` |
-//! | uninstalling, or uninstalled | the rest is removed, and it is installed again |
+//! | missing, or of another chart or values | `helm upgrade --install --reset-values`, as a forced server-side apply |
+//! | deployed, same chart and values | no process: the manifest is applied to correct drift, and objects are checked |
+//! | deployed by someone else | adopted if the chart and values are the same, otherwise an upgrade |
+//! | pending, and no helm works on it | it is set to failed, since helm was killed |
+//! | failed, same chart and values | another attempt, with a growing delay; `Stalled` after [`Release::attempts`] |
+//! | uninstalling, or uninstalled | remaining objects are removed, and the chart is installed again |
 //!
-//! A release is tried again at once if the chart or the values change, or the annotation `opctl-runtime/retry` of the object gets another value.
+//! A failed release is tried again at once if the chart, the values, or the object's annotation `opctl-runtime/retry`
+//! changes.
 
 mod annotations;
 mod chart;

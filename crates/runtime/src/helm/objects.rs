@@ -1,4 +1,5 @@
-//! The objects of a release in the cluster: compared with the manifest, owned, waited for, removed.
+//! The objects of a release in the cluster: compares them with the manifest, sets their owner, waits for them, and
+//! deletes them.
 
 use futures::{StreamExt, stream};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
@@ -14,21 +15,21 @@ use crate::controller::{Readiness, readiness};
 use crate::digest::digest;
 use crate::{Context, Error, Result, brief, names};
 
-/// The field manager of helm, under which its fields are taken back.
+/// The field manager of helm, which is used to take fields back.
 pub(super) const HELM: &str = "helm";
-/// Requests at a time for one release.
+/// The maximum number of concurrent requests for one release.
 const REQUESTS: usize = 4;
-/// The number of times that an object is read and applied again if others change it in between.
+/// The maximum number of attempts to read and apply an object if it changes in between.
 const TRIES: u32 = 5;
 
-/// The object that a release belongs to.
+/// The object that owns a release.
 #[derive(Clone, Debug)]
 pub(super) struct Owner {
     reference: OwnerReference,
     namespace: Option<String>,
-    /// Of its kind, namespace and name: another object of this name is the same owner.
+    /// A digest of its kind, namespace and name. A recreated object is the same owner.
     pub key: String,
-    /// Such as `Nginx web/sample`.
+    /// For messages: `Nginx web/sample`.
     pub shown: String,
 }
 
@@ -40,7 +41,7 @@ impl Owner {
         let (kind, name) = (K::kind(&()), object.name_any());
         let path = namespace.iter().chain([&name]).cloned().collect::<Vec<_>>().join("/");
         Ok(Self {
-            // Another controller may be the one that `controller` names.
+            // `controller` is not set, since it may refer to another controller.
             reference: object.owner_ref(&()).ok_or_else(missing)?,
             key: digest([&*K::group(&()), &kind, &path]),
             shown: format!("{kind} {path}"),
@@ -49,16 +50,16 @@ impl Owner {
     }
 }
 
-/// What became of the objects of a release.
+/// The result of applying the objects of a release.
 #[derive(Debug, Default)]
 pub(super) struct Synced {
     pub readiness: Vec<(String, Readiness)>,
-    /// The objects that were not as the manifest has them, and where.
+    /// The objects that differed from the manifest, with the fields.
     pub drifted: Vec<String>,
     pub resources: Vec<(ApiResource, Option<String>)>,
 }
 
-/// Where an object is.
+/// The API endpoint of an object.
 struct Location {
     resource: ApiResource,
     namespace: Option<String>,
@@ -81,8 +82,8 @@ impl Location {
     }
 }
 
-/// Makes the objects of a release what its manifest says, by the same server-side apply as helm, and gives them their owner. Where
-/// nothing is wrong, that changes nothing.
+/// Applies the objects of a release with the same server-side apply as helm, and sets their owner. If they match the
+/// manifest, nothing changes.
 pub(super) async fn sync(
     objects: &[Object],
     id: &Id,
@@ -96,7 +97,7 @@ pub(super) async fn sync(
         async move { sync_one(&object, id, owner, settings, scaled, ctx).await.map_err(|error| about(&object, &error)) }
     };
     let mut all: Vec<Result<_>> = stream::iter(objects.iter().map(one)).buffered(REQUESTS).collect().await;
-    // The others are as they should be, whatever is wrong with one.
+    // The first error is returned after all objects have been applied.
     if let Some(at) = all.iter().position(Result::is_err) {
         return Err(all.swap_remove(at).expect_err("it was one a moment ago"));
     }
@@ -143,7 +144,7 @@ async fn sync_one(
     Ok(((object.shown(), readiness), drift, (location.resource, location.namespace)))
 }
 
-/// An object as it was and as it is now, or would be.
+/// An object before and after its apply, which may be a dry run.
 async fn compared(
     object: &Object,
     location: &Location,
@@ -168,20 +169,20 @@ async fn compared(
         let mut params = PatchParams::apply(HELM).force();
         params.dry_run = settings.drift == Drift::Report;
         match patch(&ctx.client, &location.url, &object.name, None, &params, &Patch::Apply(body)).await {
-            // A field that should stay has changed since the object was read.
+            // A field that must be kept has changed since the object was read.
             Err(kube::Error::Api(changed)) if changed.code == 409 && tries < TRIES => {}
             text => return Ok((before, Some(serde_json::from_str(&text?)?))),
         }
     }
 }
 
-/// So that Kubernetes deletes what is left when the owner is gone, such as an object that helm no longer knows. By a field manager of
-/// its own, which helm leaves alone.
+/// Sets the owner, so that Kubernetes deletes remaining objects with it, such as one that helm no longer tracks. A
+/// separate field manager is used, which helm does not change.
 async fn own(object: &Object, live: &Value, owner: &Owner, location: &Location, ctx: &Context) -> Result<()> {
     let body = json!({
         "apiVersion": location.resource.api_version,
         "kind": location.resource.kind,
-        // With the uid, an object that has just been deleted is not created again.
+        // The uid prevents that a deleted object is created again.
         "metadata": { "name": object.name, "uid": live["metadata"]["uid"], "ownerReferences": [owner.reference] },
     });
     let params = PatchParams::apply(&names::field_manager(&ctx.field_manager, "owner")).force();
@@ -191,7 +192,7 @@ async fn own(object: &Object, live: &Value, owner: &Owner, location: &Location, 
     }
 }
 
-/// Leaves what is at these places to others. If it has changed since it was read, the apply is a conflict.
+/// Keeps the live values of these fields. If they have changed since they were read, the apply is a conflict.
 fn keep(body: &mut Value, before: &Value, places: &[&str]) {
     for place in places {
         if let (Some(field), Some(live)) = (body.pointer_mut(place), before.pointer(place)) {
@@ -201,7 +202,7 @@ fn keep(body: &mut Value, before: &Value, places: &[&str]) {
     }
 }
 
-/// What the HorizontalPodAutoscalers among these objects scale.
+/// The scale targets of the HorizontalPodAutoscalers among these objects.
 fn scaled(objects: &[Object]) -> Vec<Object> {
     let scalers = objects.iter().filter(|it| it.gvk.kind == "HorizontalPodAutoscaler");
     let targets: Vec<_> = scalers.map(|it| (&it.json["spec"]["scaleTargetRef"], &it.namespace)).collect();
@@ -213,11 +214,11 @@ fn scaled(objects: &[Object]) -> Vec<Object> {
     objects.iter().filter(is_target).cloned().collect()
 }
 
-/// Where an object was not as it is now.
+/// The fields in which an object differed from its current state; `None` if it did not.
 fn drift(before: Option<&Value>, after: Option<&Value>) -> Option<String> {
     const SHOWN: usize = 5;
     let uid = |object: &Value| object["metadata"]["uid"].clone();
-    // One that was deleted after it was read did not exist either when it was written.
+    // An object that was deleted after it was read did not exist when it was applied.
     let before = before.filter(|before| after.is_none_or(|after| uid(before) == uid(after)));
     let Some(before) = before else { return Some("it did not exist".to_owned()) };
     let after = after?;
@@ -251,7 +252,7 @@ fn differences(before: &Value, after: &Value, at: &str, places: &mut Vec<String>
     }
 }
 
-/// Gives objects the annotations back by which helm knows them: it would leave the others behind.
+/// Restores the annotations that mark objects as managed by helm. Without them, helm would not delete the objects.
 pub(super) async fn restore(objects: &[Object], id: &Id, owner: &Owner, ctx: &Context) -> Result<()> {
     for object in objects {
         let location = Location::of(object, id, ctx).await?;
@@ -265,12 +266,12 @@ pub(super) async fn restore(objects: &[Object], id: &Id, owner: &Owner, ctx: &Co
     Ok(())
 }
 
-/// Deletes what is left of these objects, and says what is still there, and why.
+/// Deletes remaining objects, and returns those that still exist, with reasons.
 pub(super) async fn remove(objects: &[Object], id: &Id, owner: &Owner, ctx: &Context) -> Result<Vec<String>> {
     let mut left = Vec::new();
     for object in objects.iter().filter(|object| !object.is_kept) {
         let location = match Location::of(object, id, ctx).await {
-            // Its CRD is gone, and so is the object.
+            // If the CRD does not exist, neither does the object.
             Err(error) if is_unknown(&error) => continue,
             location => location?,
         };
@@ -305,7 +306,7 @@ fn is_unknown(error: &Error) -> bool {
     }
 }
 
-/// Whether an object is this release's: by helm's annotations, or by its owner.
+/// `true` if an object belongs to this release, by helm's annotations or by its owner.
 fn belongs(live: &Value, id: &Id, owner: &Owner) -> bool {
     let mut owners = live["metadata"]["ownerReferences"].as_array().into_iter().flatten();
     is_annotated(live, id) || owners.any(|other| other["uid"] == owner.reference.uid.as_str())

@@ -1,4 +1,4 @@
-//! The helm program: how many run, which release each works on, and how they end.
+//! Runs the helm program: limits concurrent processes, locks releases, and handles exits.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, TryLockError};
@@ -24,13 +24,13 @@ use crate::processes::{NO_PROXY, end, make_folder, no_proxy, private_file, priva
 use crate::proxy::{Proxy, Unchanged};
 use crate::{Context, Error, Result, manager};
 
-/// How long helm may take longer than its own `--timeout`.
+/// The time that helm may exceed its own `--timeout` before it is stopped.
 const GRACE: Duration = Duration::from_secs(30);
-/// How long it may take after SIGTERM, in which it records the failure.
+/// The time for helm to record a failure after SIGTERM, before it is killed.
 const DYING: Duration = Duration::from_secs(15);
-/// The variable by which a helm of an operator that was killed is found.
+/// An environment variable that identifies the helm processes of an operator that was killed.
 const MARK: &str = "OPCTL_HELM_RELEASE";
-/// Variables that would win over the kubeconfig.
+/// Environment variables that take precedence over the kubeconfig.
 const CLUSTER: [&str; 6] = [
     "HELM_KUBEAPISERVER",
     "HELM_KUBECAFILE",
@@ -40,26 +40,26 @@ const CLUSTER: [&str; 6] = [
     "HELM_KUBETOKEN",
 ];
 
-/// What all controllers of a process share.
+/// State that all controllers of a process share.
 #[derive(Debug)]
 pub(crate) struct Helm {
     options: HelmOptions,
     slots: Semaphore,
     charts: Mutex<HashMap<String, Arc<Chart>>>,
-    /// The releases on which a helm of this process works.
+    /// The releases that a helm process of this operator works on.
     running: Arc<Mutex<HashSet<Id>>>,
-    /// How often the inputs of a release failed, and when last: not every failure leaves a record.
+    /// Failures of the current inputs of each release, since not every failure creates a record.
     pub(super) failures: Mutex<HashMap<Id, super::release::Failures>>,
     pub(super) dependents: Dependents,
     pub(super) drifts: Drifts,
 }
 
-/// The drift of each release as it was last reported, and not corrected.
+/// The last reported and uncorrected drift of each release.
 #[derive(Debug, Default)]
 pub(super) struct Drifts(Mutex<HashMap<Id, String>>);
 
 impl Drifts {
-    /// Remembers the drift, which is empty if there is none, and returns whether it is another one than before.
+    /// Records the drift, empty for none. Returns `true` if it differs from the previous one.
     pub fn report(&self, id: &Id, drifted: &str) -> bool {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match drifted {
@@ -69,14 +69,14 @@ impl Drifts {
     }
 }
 
-/// Why a run of helm had no success.
+/// The reason why helm did not succeed.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// A helm of an earlier process still works on this release.
+    /// A helm of an earlier process still works on the release.
     Busy,
-    /// Somebody killed it: no fault of the release.
+    /// Helm was killed, which does not count as a failure of the release.
     Killed,
-    /// What helm says.
+    /// The error of helm.
     Failed(String),
 }
 
@@ -97,7 +97,7 @@ impl Helm {
         self.options.helm_charts.join(chart)
     }
 
-    /// The chart in this folder below `--helm-charts`, as it was when it was first read.
+    /// The chart in this folder below `--helm-charts`, as it was when it was read first.
     pub(super) fn chart(&self, name: &str) -> Result<Arc<Chart>> {
         let mut charts = self.charts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(chart) = charts.get(name) {
@@ -113,7 +113,7 @@ impl Helm {
         Ok(chart)
     }
 
-    /// Checks that there is a helm 4.
+    /// Checks that the program is helm 4.
     pub(super) async fn check(&self) -> Result<(), manager::Error> {
         let program = self.options.helm_program.display();
         let other = |why: String| manager::Error::Other(why.into());
@@ -128,10 +128,12 @@ impl Helm {
         }
     }
 
-    /// Runs helm for a release, when its turn has come. One helm at a time works on a release, even if the process that started
-    /// the other one was killed. Its requests are sent by the client of the operator, and so none is sent when another replica may lead.
+    /// Runs helm for a release, after waiting for a free slot. Only one helm works on a release at a time, even if the
+    /// operator that started another one was killed. The operator's client sends the requests, so none is sent after
+    /// another replica may have become the leader.
     ///
-    /// `limit` is helm's own `--timeout`. At shutdown, helm has half of the grace period to finish; then SIGTERM makes it record a failure.
+    /// `limit` is helm's own `--timeout`. At shutdown, helm has half of the grace period to finish; then SIGTERM makes
+    /// it record a failure.
     pub(super) async fn run(
         &self,
         ctx: &Context,
@@ -155,7 +157,7 @@ impl Helm {
             .env("HELM_DRIVER", "secret")
             .env("HELM_NO_PLUGINS", "1")
             .env("KUBECONFIG", files.0.join("kubeconfig"))
-            // What it knows of an API server it keeps by its port, which another proxy has next time.
+            // Helm caches API discovery by port, and another proxy may have the same port.
             .env("KUBECACHEDIR", &files.0)
             .envs(NO_PROXY.map(|name| (name, no_proxy(name))))
             .env(MARK, &path)
@@ -166,18 +168,18 @@ impl Helm {
         for name in ["HELM_NAMESPACE", "HELM_MAX_HISTORY", "HELM_DEBUG"].into_iter().chain(CLUSTER) {
             command.env_remove(name);
         }
-        // Ctrl-C on a terminal reaches the operator, which ends helm in order.
+        // Ctrl-C on a terminal must reach only the operator, which shuts helm down in order.
         #[cfg(unix)]
         command.process_group(0);
         debug!("helm {}", arguments.join(" "));
         let mut child = command.spawn().map_err(failed)?;
         let (shutdown, patience) = (ctx.shutdown(), Duration::from_secs(ctx.options.grace_period) / 2);
-        // A task of its own: whoever waits for it may be dropped, but helm goes on. It is killed if the operator ends before it, such as
-        // when another replica may lead.
+        // A separate task: the caller may be dropped, but helm continues. It is killed if the operator exits first,
+        // such as when another replica may be the leader.
         let ended = tokio::spawn(async move {
             let (_proxy, _files, _running) = (proxy, files, running);
             if let Some(mut stdin) = child.stdin.take()
-                // It ends early where the arguments are wrong, and says so.
+                // Helm exits early with an error message if its arguments are wrong.
                 && let Err(error) = stdin.write_all(input.as_bytes()).await
             {
                 debug!("helm does not read its input: {error}");
@@ -199,13 +201,13 @@ impl Helm {
         }
     }
 
-    /// Whether no helm works on a release, on this machine.
+    /// `true` if no helm works on a release on this machine.
     pub(super) async fn is_free(&self, id: &Id) -> io::Result<bool> {
         Ok(self.lock(id).await?.is_some())
     }
 
-    /// The file that helm writes its messages to, locked: the lock is helm's as well, and lasts as long as one of the two processes.
-    /// `None` if a helm has it. One that a killed process has left is ended: its requests reach nobody any more.
+    /// Opens and locks the file for helm's messages. Helm inherits the lock, which lasts until both processes exit.
+    /// `None` while a helm holds it. A helm that a killed operator left is killed, since its requests fail anyway.
     async fn lock(&self, id: &Id) -> io::Result<Option<File>> {
         let path = path(id)?;
         let is_running = || self.running.lock().unwrap_or_else(PoisonError::into_inner).contains(id);
@@ -216,7 +218,7 @@ impl Helm {
     }
 }
 
-/// A release on which a helm of this process works.
+/// A release that a helm of this process works on.
 struct Running {
     id: Id,
     all: Arc<Mutex<HashSet<Id>>>,
@@ -235,7 +237,7 @@ impl Drop for Running {
     }
 }
 
-/// The files of one helm, which are removed after it.
+/// The temporary files of a helm process; removed when dropped.
 struct Files(PathBuf);
 
 impl Files {
@@ -255,7 +257,7 @@ impl Drop for Files {
     }
 }
 
-/// The file that helm writes its messages to.
+/// The path of the file for helm's messages.
 fn path(id: &Id) -> io::Result<PathBuf> {
     Ok(private_folder("opctl-helm")?.join(digest([&id.namespace, &id.name])))
 }
@@ -272,7 +274,7 @@ fn lock(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// The last line that is an error, without what it is part of.
+/// The last error in helm's output, without its context.
 fn reason(text: &str, status: ExitStatus) -> String {
     let errors = text.rfind("Error: ").map(|at| &text[at + "Error: ".len()..]);
     let last = || text.lines().rev().find(|line| !line.trim().is_empty());

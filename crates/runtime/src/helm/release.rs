@@ -1,4 +1,4 @@
-//! A release: from the last record, and what is wanted, to what is to be done.
+//! A release: decides from its last record and the desired inputs which action is necessary.
 
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -32,8 +32,9 @@ pub(super) struct Id {
     pub name: String,
 }
 
-/// A release of a chart that belongs to an object: installed and upgraded by [`apply`](Self::apply), removed by
-/// [`uninstall`](Self::uninstall). The [module](super) has an example, and says what happens to a release.
+/// A release of a chart that belongs to an object: [`apply`](Self::apply) installs and upgrades it,
+/// [`uninstall`](Self::uninstall) removes it. The [module](super) has an example, and describes the lifecycle of a
+/// release.
 // +kubebuilder:rbac:groups=core,resources=secrets,verbs=get;list;create;update;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create
 #[derive(Clone, Debug)]
@@ -44,32 +45,32 @@ pub struct Release {
     pub(super) settings: Settings,
 }
 
-/// What is done about objects of a release that others have changed.
+/// The action on drift: objects of a release that others have changed.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Drift {
-    /// They are changed back, and an event says so.
+    /// Correct it, and report it in an event.
     #[default]
     Correct,
-    /// An event says so.
+    /// Report it in an event.
     Report,
-    /// Nothing.
+    /// Ignore it.
     Ignore,
 }
 
-/// What is done after an upgrade that failed.
+/// The action after a failed upgrade.
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=get;list;watch
 // +kubebuilder:rbac:groups=core,resources=pods,verbs=get;list;watch
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum OnFailure {
-    /// Its objects stay as they are.
+    /// Keep the objects.
     #[default]
     Keep,
-    /// helm waits until the objects are ready; if they are not in time, it rolls an upgrade back, and removes a first release. It needs the
-    /// verbs `get`, `list` and `watch` on Pods and ReplicaSets.
+    /// Wait until the objects are ready, and after a timeout roll an upgrade back, or remove a first release. Helm
+    /// needs the verbs `get`, `list` and `watch` on Pods and ReplicaSets for it.
     RollBack,
 }
 
-/// How releases are handled.
+/// The settings of a release.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     pub timeout: Duration,
@@ -83,7 +84,7 @@ pub(super) struct Settings {
     pub no_hooks: bool,
     pub no_uninstall_hooks: bool,
     pub description: Option<String>,
-    /// Asks for another try.
+    /// The value of the annotation that requests another attempt.
     pub retry: Option<String>,
 }
 
@@ -111,7 +112,7 @@ impl Settings {
         self.ignored.push((kind.to_owned(), place.to_owned()));
     }
 
-    /// The places of an object that belong to others. An autoscaler is not fought.
+    /// The fields of an object that others manage: configured ones, and `replicas` of an autoscaler's target.
     pub fn ignored(&self, object: &Object, scaled: &[Object]) -> Vec<&str> {
         let ignored = self.ignored.iter().filter(|(kind, _)| *kind == object.gvk.kind).map(|(_, place)| place.as_str());
         let replicas = scaled.iter().any(|other| other.is(object)).then_some("/spec/replicas");
@@ -119,7 +120,7 @@ impl Settings {
     }
 }
 
-/// Failed tries with the same inputs.
+/// Failed attempts with the same inputs.
 #[derive(Clone, Debug)]
 pub(super) struct Failures {
     inputs: String,
@@ -128,7 +129,7 @@ pub(super) struct Failures {
     message: String,
 }
 
-/// How far a release is.
+/// The state of a release.
 #[derive(Clone, Debug)]
 pub struct Released {
     conditions: Vec<Condition>,
@@ -138,7 +139,7 @@ pub struct Released {
 }
 
 impl Released {
-    /// Whether the objects of the release are what its manifest asks for.
+    /// `true` if the objects of the release are ready and match its manifest.
     pub fn is_ready(&self) -> bool {
         self.conditions.first().is_some_and(|ready| ready.status == "True")
     }
@@ -148,19 +149,20 @@ impl Released {
         &self.conditions
     }
 
-    /// The last release, unless there is none yet.
+    /// The last release; `None` before the first one.
     pub fn info(&self) -> Option<&ReleaseInfo> {
         self.info.as_ref()
     }
 
-    /// The outcome of a reconcile that is about this release alone, for a kind with a [`ReleaseStatus`](super::ReleaseStatus).
+    /// The outcome of a reconcile that only handles this release, for a kind with a
+    /// [`ReleaseStatus`](super::ReleaseStatus).
     pub fn outcome(self) -> Outcome {
         let ready = self.conditions[0].clone();
         let outcome = match self.is_failed {
             true => Outcome::failed(&ready.reason, ready.message),
             false => ready.into(),
         };
-        // A revision that is deployed has an event of its own, and a failure is that of `Ready`.
+        // `Deployed` gets no event: a deployed revision has its own, and a failure is in that of `Ready`.
         let outcome = self.conditions.into_iter().skip(1).fold(outcome.silent("Deployed"), Outcome::condition);
         let outcome = outcome.status(json!({ "release": self.info }));
         self.requeue.into_iter().fold(outcome, Outcome::requeue_after)
@@ -168,49 +170,50 @@ impl Released {
 }
 
 impl Release {
-    /// A release of the chart in this folder below `--helm-charts`. It is called `<name of its owner>-<chart>`.
+    /// A release of the chart in this folder below `--helm-charts`. Its default name is `<name of the owner>-<chart>`.
     pub fn new(chart: impl Into<String>) -> Self {
         Self { chart: chart.into(), name: None, values: Value::Null, settings: Settings::default() }
     }
 
-    /// Another name. More than 53 characters are shortened, and end in a hash of the whole name.
+    /// Sets the name. A name of more than 53 characters is truncated, and ends in a hash of the whole name.
     #[must_use]
     pub fn named(self, name: impl Into<String>) -> Self {
         Self { name: Some(name.into()), ..self }
     }
 
-    /// The values, instead of the chart's own: what `helm --values` gets. A null removes a default.
+    /// Sets the values that override the chart's defaults, like `helm --values`. A null removes a default.
     ///
     /// # Panics
     ///
-    /// If they cannot be written as JSON, such as a map whose keys are no strings.
+    /// If they cannot be serialized as JSON, such as a map with keys that are not strings.
     #[must_use]
     pub fn values(self, values: impl Serialize) -> Self {
         Self { values: serde_json::to_value(values).expect("values are JSON"), ..self }
     }
 
-    /// How long hooks may take, and with [`OnFailure::RollBack`] the objects until they are ready: 5 minutes without it.
+    /// The timeout of hooks, and with [`OnFailure::RollBack`] the time for objects to become ready. The default is 5
+    /// minutes.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.settings.timeout = timeout;
         self
     }
 
-    /// What is done after an upgrade that failed.
+    /// Sets the action after a failed upgrade. The default is [`OnFailure::Keep`].
     #[must_use]
     pub fn on_failure(mut self, action: OnFailure) -> Self {
         self.settings.on_failure = action;
         self
     }
 
-    /// Takes over objects that exist already, and are not helm's. Otherwise, that is an error.
+    /// Takes over existing objects that helm does not manage. By default, they are an error.
     #[must_use]
     pub fn takes_ownership(mut self) -> Self {
         self.settings.takes_ownership = true;
         self
     }
 
-    /// How often the same chart and values are tried before the release is `Stalled`: 5 times without it.
+    /// The number of attempts with the same chart and values until the release is `Stalled`. The default is 5.
     #[must_use]
     pub fn attempts(mut self, attempts: u32) -> Self {
         self.settings.attempts = attempts.max(1);
@@ -218,28 +221,29 @@ impl Release {
         self
     }
 
-    /// What is done about objects that others have changed.
+    /// Sets the action on drift. The default is [`Drift::Correct`].
     #[must_use]
     pub fn drift(mut self, drift: Drift) -> Self {
         self.settings.drift = drift;
         self
     }
 
-    /// Leaves a field of all objects of a kind to others: a JSON pointer, such as `/spec/replicas` of a `Deployment`. What a
-    /// HorizontalPodAutoscaler of the release scales is left to it without this. An upgrade sets the field again.
+    /// Excludes a field of all objects of a kind from drift correction: a JSON pointer, such as `/spec/replicas` of a
+    /// `Deployment`. The replicas of a HorizontalPodAutoscaler's target in the release are always excluded. An upgrade
+    /// sets the field again.
     #[must_use]
     pub fn ignore(mut self, kind: &str, place: &str) -> Self {
         self.settings.ignore(kind, place);
         self
     }
 
-    /// Installs or upgrades the release if its chart or values differ from what is deployed, makes its objects what the manifest says,
-    /// and returns how far they are.
+    /// Installs or upgrades the release if its chart or values differ from the deployed ones, applies the manifest to
+    /// its objects, and returns their state.
     ///
     /// # Errors
     ///
-    /// If a request fails, the chart cannot be read, or the release belongs to someone else. A failure of helm is none: it is in the
-    /// conditions, and the outcome schedules the next try.
+    /// If a request fails, the chart cannot be read, or the release belongs to someone else. A failure of helm is not
+    /// an error: it is in the conditions, and the outcome schedules the next attempt.
     pub async fn apply<K: Resource<DynamicType = ()>>(&self, owner: &K, ctx: &Context) -> Result<Released> {
         let chart = ctx.helm.chart(&self.chart)?;
         let release = Applying {
@@ -254,12 +258,12 @@ impl Release {
         release.apply(owner).await
     }
 
-    /// Uninstalls the release and waits until its objects are gone, except for those with the policy `keep`: the first calls return an
-    /// error that names what is left. To be called by a finalizer, until it succeeds.
+    /// Uninstalls the release, and checks that its objects are deleted, except for those with the policy `keep`. Until
+    /// then, it returns an error with the remaining objects. Call it in a finalizer, until it succeeds.
     ///
     /// # Errors
     ///
-    /// If a request or helm fails, or objects are left.
+    /// If a request or helm fails, or objects remain.
     pub async fn uninstall<K: Resource<DynamicType = ()>>(&self, owner: &K, ctx: &Context) -> Result<()> {
         let (id, key) = (self.id(owner, ctx), Owner::of(owner)?);
         let history = History::read(&ctx.client, &id).await?;
@@ -289,7 +293,7 @@ impl Release {
         if !left.is_empty() {
             return Err(Error::new("Uninstalling", format!("waiting until these are deleted: {}", left.join("; "))));
         }
-        // Again, for the uninstall has changed the last one.
+        // Last, since a retry reads the remaining objects from the records, which `--keep-history` keeps.
         for record in history.records() {
             record.delete(&ctx.client, &id).await?;
         }
@@ -304,7 +308,7 @@ impl Release {
         Id { namespace, name: names::release_name(&name) }
     }
 
-    /// A digest of everything that a change of makes an upgrade necessary.
+    /// A digest of all inputs of a release. A different digest requires an upgrade.
     fn inputs(&self, chart: &Chart) -> String {
         let Settings { no_hooks, force_replace, takes_ownership, retry, .. } = &self.settings;
         let settings = json!([no_hooks, force_replace, takes_ownership, retry]).to_string();
@@ -316,7 +320,7 @@ const BUSY: &str = "another helm works on this release: an earlier process of th
 
 const KILLED: &str = "helm was killed, by a signal or for want of memory";
 
-/// A release on its way.
+/// The state of an [`apply`](Release::apply).
 struct Applying<'a> {
     id: Id,
     values: Value,
@@ -327,7 +331,7 @@ struct Applying<'a> {
     ctx: &'a Context,
 }
 
-/// What the last record asks for.
+/// The action that the last record requires.
 enum Step {
     Sync,
     Upgrade,
@@ -340,7 +344,8 @@ impl Applying<'_> {
         if let Some(last) = history.last() {
             self.refuse_foreign(last).await?;
             if last.is_pending() || last.status == "uninstalling" || last.status == "uninstalled" {
-                // Helm writes the record, and somebody killed it: nothing else ends a record like this.
+                // The record is pending or the uninstall is incomplete. If no helm works on it, its process was killed
+                // and will not update the record.
                 if !ctx.helm.is_free(id).await? {
                     return Ok(self.waits(None, "Waiting", BUSY, Duration::from_secs(5)));
                 }
@@ -385,7 +390,7 @@ impl Applying<'_> {
         }
     }
 
-    /// A release of this name that belongs to another object.
+    /// Returns an error if a release of this name belongs to another object.
     async fn refuse_foreign(&self, last: &Record) -> Result<()> {
         let Self { id, ctx, .. } = self;
         if !last.is_foreign(&self.owner, &self.chart.name, &ctx.client, id).await? {
@@ -401,7 +406,8 @@ impl Applying<'_> {
         Err(Error::new("ReleaseNameTaken", message))
     }
 
-    /// Whether a release of someone else has this chart and these values. Then its record is labelled, and nothing else happens.
+    /// `true` if a release of someone else has this chart and these values. Then its record is labelled, and nothing
+    /// else is necessary.
     async fn adopts(&self, last: &Record) -> Result<bool> {
         let Self { ctx, id, chart, .. } = self;
         let (contents, secret) = last.contents(&ctx.client, id).await?;
@@ -417,7 +423,7 @@ impl Applying<'_> {
         Ok(true)
     }
 
-    /// The failures of these inputs: those in records, and those that have left none.
+    /// The failures of these inputs: recorded ones, and those without a record.
     fn fails(&self, history: &History) -> Option<Failures> {
         let mut all = self.ctx.helm.failures.lock().unwrap_or_else(PoisonError::into_inner);
         if all.get(&self.id).is_some_and(|failures| failures.inputs != self.inputs) {
@@ -436,7 +442,7 @@ impl Applying<'_> {
         })
     }
 
-    /// Waits for the next try, or for help.
+    /// Waits for the next attempt, or for user intervention.
     async fn rests(&self, history: &History, mut failures: Failures) -> Result<Released> {
         let last = history.last();
         let contents = match last {
@@ -482,7 +488,7 @@ impl Applying<'_> {
             Err(Failure::Busy) => Ok(self.waits(None, "Waiting", BUSY, Duration::from_secs(5))),
             Err(Failure::Killed) => Err(Error::new("HelmKilled", KILLED)),
             Err(Failure::Failed(why)) => {
-                // The cluster is not the release's fault.
+                // If the API server is not available, the failure is not counted.
                 ctx.client.apiserver_version().await?;
                 warn!("release {}: {why}", id.name);
                 let failures = self.failure(&history, why);
@@ -512,14 +518,14 @@ impl Applying<'_> {
         ];
         arguments.extend(flags.into_iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag.to_owned()));
         if settings.force_replace {
-            // It replaces objects, which a server-side apply cannot.
+            // Helm replaces objects in this case, which is not possible with a server-side apply.
             arguments.retain(|argument| argument != "--server-side=true");
             arguments.push("--server-side=false".to_owned());
         }
         arguments
     }
 
-    /// The objects as they are, made what the manifest says.
+    /// Applies the manifest to the existing objects.
     async fn sync<K: Resource<DynamicType = ()>>(&self, owner: &K, history: &History) -> Result<Released> {
         let Self { ctx, id, .. } = self;
         let Some(last) = history.last() else {
@@ -540,7 +546,7 @@ impl Applying<'_> {
             ctx.helm.dependents.watch(&resource, watched, ctx);
         }
         let (drifted, is_reported) = (drifted.join("; "), self.release.settings.drift == Drift::Report);
-        // Drift that is not corrected is found again by each reconcile.
+        // Every reconcile finds uncorrected drift again, so it is only reported if it changed.
         let is_news = !is_reported || ctx.helm.drifts.report(id, &drifted);
         if !drifted.is_empty() && is_news {
             let (type_, reason) = match is_reported {
@@ -556,7 +562,8 @@ impl Applying<'_> {
             is_failed: ready.reason == "Failed",
             conditions: vec![ready, deployed(last.revision)],
             info: Some(self.info(last, &contents)),
-            // Its own controller has not seen it, and kube's watch of it brings what it says; in case that is not permitted, soon.
+            // Controllers of the objects have not updated their status yet. A watch reports the change; the requeue
+            // covers missing permission to watch.
             requeue: is_pending.then(|| Duration::from_secs(5)),
         })
     }
@@ -618,7 +625,8 @@ impl Applying<'_> {
         }
     }
 
-    /// Says in the status what is being done, and `None` when it is done. By a field manager of its own: the rest stays.
+    /// Sets a condition in the status while an action is in progress, and removes it for `None`. A separate field
+    /// manager keeps the rest of the status.
     async fn progress<K: Resource<DynamicType = ()>>(&self, owner: &K, doing: Option<(&str, &str)>) -> Result<()> {
         let conditions: Vec<_> = doing
             .map(|(reason, message)| condition("Reconciling", Status::True, reason, message))
@@ -640,13 +648,13 @@ fn deployed(revision: u64) -> Condition {
     condition("Deployed", Status::True, reason, format!("revision {revision} is deployed"))
 }
 
-/// The pause after so many failures: ten seconds, doubled with each, up to ten minutes.
+/// The delay after this number of failures: 10 seconds, doubled each time, up to 10 minutes.
 fn pause(failures: u32) -> Duration {
     let doubled = Duration::from_secs(10).saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1)));
     doubled.min(Duration::from_secs(600))
 }
 
-/// Whether a record is of this chart: of the same version, with the same templates and default values.
+/// `true` if a record has this chart: the same version, templates and default values.
 fn is_chart(contents: &Contents, chart: &Chart) -> bool {
     use base64::Engine;
     let recorded = contents.chart();

@@ -1,4 +1,5 @@
-//! One value for one place, as `helm --set PATH=VALUE` and `--set-string` read both; the value may name environment variables.
+//! Sets a value at a path, with the syntax of `helm --set PATH=VALUE` and `--set-string`. The value may contain
+//! environment variables.
 
 use std::env;
 use std::iter::Peekable;
@@ -8,14 +9,14 @@ use serde_json::{Map, Value};
 
 use crate::{Error, Result};
 
-/// What is set, and to what.
+/// A path and its value.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Setting {
     path: String,
     steps: Vec<Step>,
-    /// Variables are not replaced yet.
+    /// Environment variables are not replaced yet.
     value: String,
-    /// `3` is a text, too.
+    /// `3` stays a string.
     is_string: bool,
 }
 
@@ -28,14 +29,14 @@ enum Step {
 impl Setting {
     /// # Panics
     ///
-    /// If the path is none: the same every time, so that the first test finds it.
+    /// If the path is invalid. This does not depend on the cluster, so the first test finds it.
     pub fn new(path: &str, value: &str, is_string: bool) -> Self {
         let steps = steps(path)
             .unwrap_or_else(|| panic!("`{path}` is no path of a value, such as `image.tag` or `hosts[0].name`"));
         Self { path: path.to_owned(), steps, value: value.to_owned(), is_string }
     }
 
-    /// Puts the value into these.
+    /// Sets the value in `values`.
     pub fn apply(&self, values: &mut Value) -> Result<()> {
         let value = self.value()?;
         let place = self.steps.iter().fold(values, |place, step| match step {
@@ -70,7 +71,7 @@ impl Setting {
     }
 }
 
-/// `a.b[0].c\.d`
+/// Parses a path: `a.b[0].c\.d`.
 fn steps(path: &str) -> Option<Vec<Step>> {
     const MOST: usize = 65_536;
     let mut steps = Vec::new();
@@ -94,7 +95,7 @@ fn steps(path: &str) -> Option<Vec<Step>> {
     }
 }
 
-/// What is before any of these, without backslashes.
+/// The text before any of `ends`, without escaping backslashes.
 fn until(letters: &mut Peekable<Chars>, ends: &[char]) -> String {
     let mut text = String::new();
     while let Some(letter) = letters.next_if(|letter| !ends.contains(letter)) {
@@ -103,7 +104,7 @@ fn until(letters: &mut Peekable<Chars>, ends: &[char]) -> String {
     text
 }
 
-/// A list in braces, or a value.
+/// Parses a list in braces, or a single value.
 fn parsed(text: &str, typed: fn(String) -> Value) -> Option<Value> {
     let mut letters = text.chars().peekable();
     if letters.next_if_eq(&'{').is_none() {
@@ -122,7 +123,7 @@ fn parsed(text: &str, typed: fn(String) -> Value) -> Option<Value> {
     letters.next().is_none().then(|| items.into())
 }
 
-/// As helm decides: `007` and `1.5` are texts.
+/// The type that helm infers: `007` and `1.5` are strings.
 fn typed(text: String) -> Value {
     match text.to_ascii_lowercase().as_str() {
         "true" => true.into(),
@@ -134,7 +135,7 @@ fn typed(text: String) -> Value {
     }
 }
 
-/// The text with the values of `$NAME` and `${NAME}`, or the name of a variable that is missing.
+/// Replaces `$NAME` and `${NAME}`. The error is the name of a missing variable.
 fn expanded(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
     let is_name = |name: &str| {
         !name.is_empty()

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::{Error, Result};
 
-/// Values in a Secret or a ConfigMap: YAML text under a key, or one value for one place.
+/// Values in a Secret or a ConfigMap: YAML text under a key, or a single string.
 ///
 /// ```
 /// use opctl_runtime::helm::ValuesFrom;
@@ -36,29 +36,29 @@ impl ValuesFrom {
         Self { source, name: name.into(), key: "values.yaml".to_owned(), at: None, is_optional: false }
     }
 
-    /// The YAML text under the key `values.yaml` of a Secret in the namespace of the release.
+    /// YAML text under the key `values.yaml` of a Secret in the namespace of the release.
     pub fn secret(name: impl Into<String>) -> Self {
         Self::new(Source::Secret, name)
     }
 
-    /// The same of a ConfigMap.
+    /// YAML text under the key `values.yaml` of a ConfigMap in the namespace of the release.
     pub fn config_map(name: impl Into<String>) -> Self {
         Self::new(Source::ConfigMap, name)
     }
 
-    /// Another key than `values.yaml`.
+    /// Sets the key. The default is `values.yaml`.
     #[must_use]
     pub fn key(self, key: impl Into<String>) -> Self {
         Self { key: key.into(), ..self }
     }
 
-    /// The whole text is one value, a string, at this place: names separated by dots.
+    /// Uses the text as the string value at this path, with names separated by dots.
     #[must_use]
     pub fn at(self, place: impl Into<String>) -> Self {
         Self { at: Some(place.into()), ..self }
     }
 
-    /// Without it, or without the key, there are no values; otherwise that is an error.
+    /// Allows that the object or the key is missing. By default, this is an error.
     #[must_use]
     pub fn optional(self) -> Self {
         Self { is_optional: true, ..self }
@@ -91,7 +91,7 @@ impl ValuesFrom {
                 let value = Value::from(text);
                 Ok(place.rsplit('.').fold(value, |value, name| Map::from_iter([(name.to_owned(), value)]).into()))
             }
-            // Without the reason: it may quote the text.
+            // The reason is omitted, since it may quote the text, which may be secret.
             (Some(text), None) => serde_saphyr::from_str(&text).map_err(|_| self.error("is not YAML")),
         }
     }
@@ -102,7 +102,7 @@ impl ValuesFrom {
     }
 }
 
-/// Puts `more` into `values`: objects are merged, everything else is replaced.
+/// Merges `more` into `values`: maps are merged, other values are replaced.
 pub(super) fn merge(values: &mut Value, more: Value) {
     match (values, more) {
         (Value::Object(values), Value::Object(more)) => {

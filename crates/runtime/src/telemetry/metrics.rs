@@ -24,8 +24,8 @@
 //! | `rest_client_request_retries_total` | counter | `verb`, `group`, `code` | requests sent again, since the API server was overloaded |
 //! | `process_cpu_seconds_total`, `process_start_time_seconds`, `process_resident_memory_bytes`, `process_open_fds` | | | the process, on Linux |
 //!
-//! Verbs and resources are those of RBAC. The names are those of client-go where it has the same metric, and close to those of
-//! controller-runtime: `controller_runtime_reconcile_total` and `controller_runtime_active_workers` are its
+//! Verbs and resources are those of RBAC. The names are those of client-go where it has the same metric, and close to
+//! those of controller-runtime: `controller_runtime_reconcile_total` and `controller_runtime_active_workers` are its
 //! `controller_reconciles_total` and `controller_active_reconciles`. Every label has few values.
 
 use std::collections::BTreeMap;
@@ -49,13 +49,13 @@ use prometheus_client::registry::{Metric, Registry, Unit};
 use crate::Operator;
 use crate::client::target::Target;
 
-/// The library that [`Metrics::register`] takes metrics of.
+/// The library whose metrics [`Metrics::register`] accepts.
 pub use prometheus_client;
 
-/// What `/metrics` shows. Clones count together.
+/// The metrics at `/metrics`. Clones share their values.
 #[derive(Clone)]
 pub struct Metrics {
-    /// Whether this replica reconciles: 1 or 0.
+    /// 1 if this replica reconciles, 0 otherwise.
     pub leader: Gauge,
     registry: Arc<Mutex<Registry>>,
     reconciles: Counters<2>,
@@ -86,7 +86,7 @@ type Histograms<const N: usize> = Family<[Label; N], Histogram, fn() -> Histogra
 const BUCKETS: [f64; 11] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 15.0, 60.0];
 
 impl Metrics {
-    /// The metrics of an operator, all of them 0.
+    /// The metrics of an operator, with all values 0.
     pub fn new(operator: Operator) -> Self {
         let mut all = Registry::default();
         #[cfg(target_os = "linux")]
@@ -143,7 +143,7 @@ impl Metrics {
         }
     }
 
-    /// Adds a metric of your own, and gives it back to be counted with.
+    /// Registers a custom metric, and returns it.
     ///
     /// ```
     /// use opctl_runtime::telemetry::metrics::Metrics;
@@ -158,7 +158,7 @@ impl Metrics {
         add(&mut self.registry(), name, help)
     }
 
-    /// Adds a metric of your own that has no default, such as a histogram, and gives it back.
+    /// Registers a custom metric without a default, such as a histogram, and returns it.
     ///
     /// ```
     /// use opctl_runtime::telemetry::metrics::Metrics;
@@ -175,7 +175,8 @@ impl Metrics {
         metric
     }
 
-    /// Has `count` count the objects of a controller, in a namespace or the whole cluster, by the status of their condition.
+    /// Registers `count`, which counts the objects of a controller in a namespace or the whole cluster by the status of
+    /// their condition.
     pub(crate) fn count_objects(
         &self,
         controller: &'static str,
@@ -198,18 +199,18 @@ impl Metrics {
         self.blocks.get_or_create(&[label("controller", controller)]).inc();
     }
 
-    /// Counts a finished reconcile: whether it scheduled another one, or the reason why it failed.
+    /// Counts a finished reconcile: `true` if it scheduled another one, or the reason of its failure.
     pub fn reconciled(&self, controller: &str, outcome: Result<bool, &'static str>, duration: Duration) {
         let controller = label("controller", controller);
         let only = [controller.clone()];
         let result = if outcome.is_ok() { "success" } else { "error" };
         self.reconciles.get_or_create(&[controller.clone(), label("result", result)]).inc();
         self.duration.get_or_create(&only).observe(duration.as_secs_f64());
-        // Begins at 0: Prometheus computes no rate from the first value of a counter.
+        // Initialized to 0, since Prometheus computes no rate from the first value of a counter.
         drop(self.blocks.get_or_create(&only));
         match outcome {
             Ok(is_requeued) => {
-                // A clock before 1970 is none.
+                // 0 if the clock is set before 1970.
                 let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
                 self.last_success.get_or_create(&only).set(now.as_secs_f64());
                 if is_requeued {
@@ -233,15 +234,15 @@ impl Metrics {
         self.decode_failures.get_or_create(&[label("controller", controller), label("kind", kind)]).inc();
     }
 
-    /// The number of objects that a watch leaves out at present: of one namespace, or of the whole cluster.
+    /// Sets the number of objects that a watch currently skips, in one namespace or the whole cluster.
     pub fn undecodable(&self, controller: &str, kind: &str, namespace: Option<&str>, number: usize) {
         let namespace = label("namespace", namespace.unwrap_or_default());
         let labels = [label("controller", controller), label("kind", kind), namespace];
         self.undecodable.get_or_create(&labels).set(i64::try_from(number).unwrap_or(i64::MAX));
     }
 
-    /// Counts a request to a webhook. `operation` is `CREATE`, `UPDATE`, `DELETE`, `CONNECT`, `CONVERT` or `UNKNOWN`. Anybody can send
-    /// requests, so these are words of the operator, and not of the request.
+    /// Counts a request to a webhook. `operation` is `CREATE`, `UPDATE`, `DELETE`, `CONNECT`, `CONVERT` or `UNKNOWN`.
+    /// Labels are static strings, never text from requests, since anybody can send requests.
     pub fn webhook(&self, path: &str, operation: &'static str, outcome: &'static str, duration: Duration) {
         let path = label("path", path);
         let labels = [path.clone(), label("operation", operation), label("outcome", outcome)];
@@ -249,7 +250,7 @@ impl Metrics {
         self.webhook_duration.get_or_create(&[path]).observe(duration.as_secs_f64());
     }
 
-    /// Counts a request to the API server; without a code, there was no answer.
+    /// Counts a request to the API server; `code` is `None` without a response.
     pub(crate) fn requested(&self, target: &Target, code: Option<StatusCode>, duration: Duration) {
         let Target { verb, group, resource, .. } = target;
         let [verb, group, resource] = [label("verb", verb), label("group", group), label("resource", resource)];
@@ -258,7 +259,7 @@ impl Metrics {
         self.request_duration.get_or_create(&[verb, group, resource]).observe(duration.as_secs_f64());
     }
 
-    /// Counts a request that is sent again after this answer.
+    /// Counts a request that is sent again after a response with this code.
     pub(crate) fn retried(&self, target: &Target, code: StatusCode) {
         let labels = [label("verb", target.verb), label("group", &target.group), label("code", code.as_str())];
         self.request_retries.get_or_create(&labels).inc();
@@ -282,7 +283,7 @@ impl fmt::Debug for Metrics {
     }
 }
 
-/// What counts the objects of each controller and namespace, at each scrape.
+/// Counts the objects of each controller and namespace at each scrape.
 #[derive(Clone, Default)]
 struct Objects(Arc<Mutex<Counts>>);
 
@@ -314,7 +315,7 @@ impl Collector for Objects {
     }
 }
 
-/// When the running reconciles of each controller began, the oldest first.
+/// The start times of each controller's running reconciles, oldest first.
 #[derive(Clone, Debug, Default)]
 struct Active(Arc<Mutex<BTreeMap<String, Vec<Instant>>>>);
 
@@ -343,7 +344,7 @@ impl Collector for Active {
     }
 }
 
-/// A reconcile that runs until this is dropped.
+/// A running reconcile, until it is dropped.
 #[derive(Debug)]
 pub struct Running {
     active: Active,
@@ -355,7 +356,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         let mut begins = self.active.begins();
         let Some(begins) = begins.get_mut(&self.controller) else { return };
-        // Of several that began in the same moment, any one.
+        // Reconciles that started at the same instant are interchangeable.
         if let Some(at) = begins.iter().position(|begin| *begin == self.begin) {
             begins.remove(at);
         }
@@ -366,7 +367,7 @@ fn label(name: &'static str, value: &str) -> Label {
     (name, value.to_owned())
 }
 
-/// A metric that is in the registry: its clones count together.
+/// Adds a metric to the registry. Its clones share their values.
 fn add<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
     let metric = M::default();
     registry.register(name, help, metric.clone());

@@ -1,4 +1,4 @@
-//! Metrics, and logs on stderr: text for people on a terminal, JSON for machines elsewhere. With the feature `otlp`, spans are exported to an
+//! Metrics, and logs on stderr: text on a terminal, JSON elsewhere. With the feature `otlp`, spans are exported to an
 //! OpenTelemetry collector as well.
 
 pub mod metrics;
@@ -43,7 +43,7 @@ pub enum Format {
     Json,
 }
 
-/// Keeps telemetry running. When it is dropped, the last spans are exported.
+/// Keeps telemetry running. Dropping it exports the last spans.
 #[must_use = "spans are exported until it is dropped"]
 #[derive(Debug)]
 pub struct Telemetry {
@@ -51,8 +51,9 @@ pub struct Telemetry {
     _exporter: otlp::Exporter,
 }
 
-/// What kube logs in addition to a line of the runtime's own: a span around each reconcile, failed requests and watches, some with whole
-/// answers. It is left out unless the filter mentions kube; what kube logs about certificates stays.
+/// Disables logs of kube that repeat a line of the runtime: a span around each reconcile, and failed requests and
+/// watches, some with whole responses. It applies unless the filter mentions kube. Logs about certificates stay
+/// enabled.
 const REPEATED: &str = "kube_runtime::controller=off,kube_runtime::watcher=error,\
     kube_client::client=off,kube_client::client::tls=warn";
 
@@ -81,7 +82,7 @@ pub fn init(operator: Operator, options: &LogOptions) -> Result<Telemetry, Box<d
         let text = Text { dated: !on_terminal };
         lines.with_ansi(text::is_colored()).fmt_fields(SpanFields).event_format(text).boxed()
     } else {
-        // The list of spans has the current one.
+        // The current span is also in the list of spans.
         lines.json().flatten_event(true).with_current_span(false).boxed()
     };
     #[cfg(not(feature = "otlp"))]
@@ -100,7 +101,8 @@ fn filter(text: &str) -> Result<String, ParseError> {
     EnvFilter::try_new(text).map(|_| text.to_owned())
 }
 
-/// Gives a span its `trace_id`, which its log lines show: that of OpenTelemetry, or a random one without the feature `otlp`.
+/// Gives a span the `trace_id` that its log lines show: that of OpenTelemetry, or a random one without the feature
+/// `otlp`.
 pub(crate) fn identify(span: &Span) {
     #[cfg(feature = "otlp")]
     let id = otlp::trace_id(span);
@@ -109,7 +111,7 @@ pub(crate) fn identify(span: &Span) {
     span.record("trace_id", id);
 }
 
-/// A random number. The keys of the standard library's hasher are random, which is good enough here.
+/// A random number from the randomly seeded hasher of the standard library, which is sufficient for trace ids.
 pub(crate) fn random() -> u64 {
     RandomState::new().hash_one(())
 }

@@ -1,4 +1,4 @@
-//! Exports spans to an OpenTelemetry collector, with OTLP over gRPC, as the variables `OTEL_…` configure it.
+//! Exports spans to an OpenTelemetry collector with OTLP over gRPC, configured by the environment variables `OTEL_…`.
 
 use std::env;
 
@@ -11,18 +11,18 @@ use tracing_subscriber::{layer::SubscriberExt, registry::LookupSpan};
 
 use crate::Operator;
 
-/// Exports the last spans when it is dropped.
+/// Exports the last spans when dropped.
 #[derive(Debug)]
 pub struct Exporter(SdkTracerProvider);
 
 impl Drop for Exporter {
     fn drop(&mut self) {
-        // A collector that cannot be reached is logged; it must not change how the process exits.
+        // The exporter logs an unreachable collector. It must not change the exit status.
         let _ = self.0.shutdown();
     }
 }
 
-/// Adds the export to the logs. Spans have a trace id even without a collector.
+/// Adds the export to a subscriber. Spans have a trace id even without a collector.
 pub fn add<S>(operator: Operator, logs: S) -> Result<(impl Subscriber + Send + Sync, Exporter), ExporterBuildError>
 where
     S: Subscriber + for<'a> LookupSpan<'a> + Send + Sync,

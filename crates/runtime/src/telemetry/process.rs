@@ -1,4 +1,4 @@
-//! Metrics of this process, read from /proc, under Prometheus's usual names.
+//! Metrics of this process, read from /proc, with the standard names of Prometheus.
 
 use std::fmt::Error;
 
@@ -8,7 +8,7 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 
-/// Read at each scrape; nothing if /proc is not mounted.
+/// Reads the metrics at each scrape; none if /proc is not mounted.
 #[derive(Debug)]
 pub struct Process;
 

@@ -1,4 +1,4 @@
-//! Log lines for people: time, level, controller and object, message, then fields.
+//! Log lines for a terminal: time, level, controller and object, message, then fields.
 
 use std::env;
 use std::fmt::{self, Debug};
@@ -14,13 +14,14 @@ use tracing_subscriber::registry::LookupSpan;
 
 const DIM: &str = "2";
 const BOLD: &str = "1";
-/// The first digits of a trace id tell the reconciles on a screen apart. The JSON format has all of them.
+/// The number of trace id digits in a line, enough to distinguish the reconciles on a screen. The JSON format has all
+/// digits.
 const TRACE_ID_DIGITS: usize = 8;
 
-/// The format of lines.
+/// The line format.
 #[derive(Clone, Copy, Debug)]
 pub struct Text {
-    /// Lines begin with the date, which nobody needs on a terminal.
+    /// Lines begin with the date, which is omitted on a terminal.
     pub dated: bool,
 }
 
@@ -28,7 +29,7 @@ pub struct Text {
 #[derive(Clone, Copy, Debug)]
 pub struct SpanFields;
 
-/// Returns true if stderr is a terminal that can show colours and the user does not object.
+/// `true` if stderr is a terminal with colors, and `NO_COLOR` is not set.
 pub fn is_colored() -> bool {
     let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
     stderr().is_terminal() && !is_set("NO_COLOR") && env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
@@ -75,9 +76,9 @@ where
             paint(&mut out, BOLD, &subject)?;
             out.write_char(':')?;
         }
-        // An indented line is a part of the message, and not forged by it.
+        // Continuation lines are indented, so that a message cannot forge a log line.
         write!(out, " {}", line.message.trim_end().replace('\n', "\n    "))?;
-        // The module is for those who set a filter.
+        // The module helps to choose a filter for debug messages.
         if *event.metadata().level() >= Level::DEBUG {
             line.fields.push(format!("target={}", event.metadata().target()));
         }
@@ -126,7 +127,7 @@ impl Visit for Line {
     fn record_debug(&mut self, field: &Field, text: &dyn Debug) {
         match field.name() {
             "message" => self.message = printable(&format!("{text:?}")),
-            // Values of `?field` are quoted and escaped already, those of `%field` are not.
+            // Values of `?field` are already quoted and escaped, those of `%field` are not.
             name => self.fields.push(format!("{name}={}", printable(&format!("{text:?}")).replace('\n', "\\n"))),
         }
     }
@@ -136,14 +137,14 @@ impl Visit for Line {
     }
 }
 
-/// A field. Quotes are left out where the end of the value is plain.
+/// Formats a field. The value is quoted unless it is plain.
 fn value(name: &str, text: &str) -> String {
     let is_plain =
         |text: &str| !text.is_empty() && text.chars().all(|c| !c.is_whitespace() && !c.is_control() && c != '"');
     if is_plain(text) { format!("{name}={text}") } else { format!("{name}={text:?}") }
 }
 
-/// Text without control characters, which could write anywhere on the terminal.
+/// Removes control characters, which could write anywhere on the terminal.
 fn printable(text: &str) -> String {
     let is_kept = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
     let mut printable = String::new();
@@ -176,7 +177,7 @@ mod tests {
 
     use super::{SpanFields, Text};
 
-    /// The lines that a function logs, without times.
+    /// The lines that a function logs, without timestamps.
     fn logged(ansi: bool, log: impl FnOnce()) -> Vec<String> {
         let (mut logs, writer) = pipe().unwrap();
         let lines = fmt::layer().with_ansi(ansi).with_writer(Mutex::new(writer));

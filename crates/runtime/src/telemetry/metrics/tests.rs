@@ -81,7 +81,7 @@ fn a_running_reconcile_is_seen_before_it_ends() {
     assert_eq!(longest(), 0.0);
 }
 
-/// With samples of all metrics: those without any are not shown.
+/// All metrics have samples, since those without are not shown.
 fn filled() -> Metrics {
     let metrics = Metrics::new(OPERATOR);
     metrics.reconciled("a", Err("Broken"), Duration::from_secs(1));
