@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::undecodable_cases::read;
 
-/// The CRD of a case; and for each place an object that is admitted and not decoded.
+/// The CRD of a case, and for each finding an object that the API server admits and the type cannot decode.
 pub fn objects(name: &str, text: &str) -> (CustomResourceDefinition, Vec<(String, Value)>) {
     let (source, crd) = read(name, text);
     let (_, reads) = source.reads().remove(0);

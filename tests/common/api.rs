@@ -1,4 +1,4 @@
-//! An API server's own words: requests of JSON to it, by way of `kubectl proxy`; and what its etcd has.
+//! Sends JSON requests to an API server through `kubectl proxy`, and reads its etcd.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -15,7 +15,7 @@ pub struct Api {
     http: Http,
 }
 
-/// A connection without encryption.
+/// An unencrypted connection.
 struct Http(BufReader<TcpStream>);
 
 impl Api {
@@ -32,7 +32,7 @@ impl Api {
         Self { proxy, http: Http::to(address) }
     }
 
-    /// The answer to `POST path`.
+    /// The response to `POST path`.
     pub fn post(&mut self, path: &str, body: &Value) -> Value {
         self.http.request("POST", path, "application/json", Some(body))
     }
@@ -41,27 +41,27 @@ impl Api {
         self.http.request("GET", path, "application/json", None)
     }
 
-    /// The answer to a merge patch.
+    /// The response to a merge patch.
     pub fn patch(&mut self, path: &str, body: &Value) -> Value {
         self.http.request("PATCH", path, "application/merge-patch+json", Some(body))
     }
 
-    /// The answer to a server-side apply, which takes fields from other managers.
+    /// The response to a forced server-side apply.
     pub fn apply(&mut self, path: &str, body: &Value) -> Value {
         let path = format!("{path}?fieldManager=tests&force=true");
         self.http.request("PATCH", &path, "application/apply-patch+yaml", Some(body))
     }
 
-    /// The answer to `DELETE path`.
+    /// The response to `DELETE path`.
     pub fn delete(&mut self, path: &str) -> Value {
         self.http.request("DELETE", path, "application/json", None)
     }
 }
 
-/// Where the API server has CRDs.
+/// The path of CRDs.
 pub const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/// The object in an answer, or the reason why there is none.
+/// The object in a response, or the reason of the error.
 pub fn object(answer: Value) -> Result<Value, String> {
     match &answer {
         Value::String(text) => Err(text.clone()),
@@ -70,12 +70,12 @@ pub fn object(answer: Value) -> Result<Value, String> {
     }
 }
 
-/// What is stored below a prefix: the key, how often it was written, and the value.
+/// The entries of etcd below a prefix: the key, the number of writes, and the value.
 pub fn stored(cluster: &ControlPlane, prefix: &str) -> Vec<(String, u64, Value)> {
     let encode = |bytes: &[u8]| STANDARD.encode(bytes);
     let decode = |value: &Value| STANDARD.decode(value.as_str().unwrap()).unwrap();
     let etcd = cluster.lock().unwrap().etcd.clone();
-    // The end of the range: the first key that does not begin with the prefix.
+    // The end of the range is the first key that does not begin with the prefix.
     let mut end = prefix.as_bytes().to_vec();
     *end.last_mut().unwrap() += 1;
     let body = json!({ "key": encode(prefix.as_bytes()), "range_end": encode(&end) });
@@ -126,7 +126,7 @@ impl Http {
                 self.line();
             }
             if !is_chunked || length == 0 {
-                // A path that the API server does not serve yet is answered in plain text.
+                // The response for a path that the API server does not serve yet is plain text.
                 return serde_json::from_slice(&answer)
                     .unwrap_or_else(|_| String::from_utf8_lossy(&answer).into_owned().into());
             }

@@ -1,5 +1,5 @@
-//! Attributes of serde, schemars and kube in every place and form, with their misspellings and in pairs: what opctl accepts
-//! is compared with what the derives accept.
+//! Attributes of serde, schemars and kube in every position and form, with misspellings and in pairs. The set that
+//! opctl accepts is compared with that of the derives.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -11,13 +11,13 @@ use opctl_source as source;
 
 use crate::oracles::Oracle;
 
-/// The attributes of a type, and the place where they are.
+/// The attributes of a type, and their position.
 #[derive(Clone, Copy)]
 struct Place {
     name: &'static str,
-    /// `@` is the attribute.
+    /// `@` is replaced by the attribute.
     text: &'static str,
-    /// Others are like one of these, and get fewer forms.
+    /// `false` if the position is similar to another one, and gets fewer forms.
     is_full: bool,
     /// The names of both crates that are valid here.
     pairs: &'static [&'static str],
@@ -135,7 +135,7 @@ const FIELDS: &[Place] = &[
     place("field of a variant", "pub enum T { A, B { @ x: u8 } }", &[]),
 ];
 
-/// The names of both crates, whatever they are for, and some that are neither's.
+/// All names of both crates, and some unknown ones.
 const NAMES: &[&str] = &[
     "alias",
     "borrow",
@@ -191,7 +191,7 @@ const NAMES: &[&str] = &[
     "with",
 ];
 
-/// Arguments of single names, beside the forms that all have.
+/// Arguments of single names, in addition to the forms of all names.
 const ARGUMENTS: &[(&str, &[&str])] = &[
     ("bound", &["= \"T: Clone\"", "(serialize = \"T: Clone\")", "(serialise = \"T: Clone\")"]),
     ("borrow", &["= \"'a\""]),
@@ -271,7 +271,7 @@ const BOTH: &[&str] = &[
     "= \"camelCas\"",
 ];
 
-/// The forms of an attribute; the first ones for places that are like others.
+/// The forms of an attribute. The first ones are also used for positions that are not full.
 const FORMS: &[&str] = &[
     "",
     "= \"lowercase\"",
@@ -292,7 +292,7 @@ pub struct Case {
     text: String,
 }
 
-/// All cases about types, which the releases of kube do not differ in.
+/// All cases about types, which are the same for all releases of kube.
 pub fn of_types() -> Vec<Case> {
     let mut cases = Cases::default();
     for place in [CONTAINERS, VARIANTS, FIELDS].concat() {
@@ -336,7 +336,7 @@ impl Cases {
 
     fn forms(&mut self, kind: &str, place: Place) {
         for name in NAMES {
-            // Other names are unknown, whatever their form.
+            // Other names are unknown in any form.
             let is_valid = kind == "validate" || kind == "garde" || place.pairs.contains(name);
             for form in FORMS.iter().take(if is_valid { FORMS.len() } else { 2 }) {
                 self.add(place, &format!("#[{kind}({name}{form})]"));
@@ -355,7 +355,7 @@ impl Cases {
     }
 
     fn pairs(&mut self, place: Place) {
-        // One that is not valid alone makes no pair.
+        // Attributes that are not valid alone are not combined.
         let names: Vec<&str> = NAMES.iter().copied().filter(|name| place.pairs.contains(name)).collect();
         for (first, one) in names.iter().enumerate() {
             for other in &names[first..] {
@@ -453,7 +453,7 @@ impl Cases {
     }
 }
 
-/// Rules that take more than one place.
+/// Rules about more than one position.
 const WHOLE: &[(&str, &str)] = &[
     (
         "transparent with two fields",
@@ -511,7 +511,7 @@ const WHOLE: &[(&str, &str)] = &[
     ),
 ];
 
-/// The usual form of an attribute where it is right.
+/// The usual valid form of an attribute.
 fn usual(name: &str, kind: &str) -> &'static str {
     match name {
         "length" | "range" => "(min = 1)",
@@ -547,7 +547,7 @@ fn usual(name: &str, kind: &str) -> &'static str {
     }
 }
 
-/// One letter less, in the middle, unless that is another name.
+/// Removes one letter in the middle, unless the result is another name.
 fn misspelled(name: &str) -> String {
     let cut = |at: usize| format!("{}{}", &name[..at], &name[at + 1..]);
     let cuts = (0..name.len()).map(|offset| cut((name.len() / 2 + offset) % name.len()));
@@ -614,7 +614,7 @@ fn every_case_of_kube() -> Vec<Case> {
         " = 'x'",
     ];
     for name in &names {
-        // The name of an attribute or a derive is rustc's to find.
+        // rustc resolves the name of an attribute or a derive.
         let takes_name = |form: &&&str| !matches!(*name, "attr" | "derive") || **form != " = \"x\"";
         forms.iter().filter(takes_name).for_each(|form| add(&format!("#[kube({name}{form})]"), SPEC));
         add(&format!("#[kube({} = \"x\")]", name.replacen(|c: char| "aeiou".contains(c), "", 1)), SPEC);
@@ -781,10 +781,10 @@ fn of_x_kube(cases: &mut Cases) {
     }
 }
 
-/// As many cases as one program has; rustc and opctl get slow where there are more errors.
+/// The number of cases per program. rustc and opctl are slow with more errors.
 pub const PART: usize = 500;
 
-/// The source of a program with cases, and the lines of each.
+/// The source of a program with cases, and the lines of each case.
 pub fn source(cases: &[Case]) -> (String, Vec<Range<usize>>) {
     let mut text = String::from(
         "#![allow(warnings)]\nmod names {\n    pub use kube::{CustomResource, KubeSchema};\n    pub use schemars::JsonSchema;\n    \
@@ -809,7 +809,7 @@ pub fn source(cases: &[Case]) -> (String, Vec<Range<usize>>) {
     (text, ranges)
 }
 
-/// Codes of mistakes in attributes.
+/// Diagnostic codes of mistakes in attributes.
 const CODES: &[&str] = &["OP004", "OP005", "OP008"];
 
 /// The cases that opctl accepts.
@@ -850,7 +850,7 @@ pub fn without(ranges: &[Range<usize>], lines: impl Iterator<Item = usize>) -> B
     accepted
 }
 
-/// Where the accepted cases are recorded: those about types, and those about kube, by release.
+/// The file with the accepted cases: those about types, and by release those about kube.
 pub fn recorded_at() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/attributes/accepted.txt")
 }
@@ -869,7 +869,7 @@ pub fn recorded() -> BTreeMap<String, BTreeSet<String>> {
     sections
 }
 
-/// Cases that only one side accepts.
+/// Cases that only the derives or only opctl accept.
 pub fn differences(cases: &[Case], derives: &BTreeSet<usize>, opctl: &BTreeSet<usize>) -> Vec<String> {
     let line = |index: &usize| {
         let verdict =

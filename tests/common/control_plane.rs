@@ -1,6 +1,6 @@
-//! A Kubernetes control plane of a test's own, stopped when it is dropped.
+//! A Kubernetes control plane for a single test, stopped when dropped.
 //!
-//! Needs KUBEBUILDER_ASSETS: a folder with kubectl and the control plane's programs.
+//! Requires KUBEBUILDER_ASSETS: a folder with kubectl and the control plane's programs.
 
 use std::env;
 use std::io::Write;
@@ -16,14 +16,14 @@ pub use crate::skipped::skipped;
 pub struct ControlPlane {
     environment: Mutex<Environment>,
     pub kubectl: PathBuf,
-    /// Its own; removed with it.
+    /// The folder of the control plane, removed with it.
     pub folder: PathBuf,
     pub kubeconfig: String,
 }
 
 impl ControlPlane {
-    /// With this number of nodes, which mark Pods as Running; without nodes, nothing is scheduled. `None`, reported on stderr, if a program
-    /// is missing.
+    /// Starts a control plane with this number of fake nodes, which mark Pods as Running; without nodes, nothing is
+    /// scheduled. `None` if a program is missing, which is reported on stderr.
     pub fn start(name: &str, nodes: u16) -> Option<Self> {
         let needed = ["kubectl", "kube-controller-manager"];
         let assets = env::var_os("KUBEBUILDER_ASSETS").and_then(Assets::in_folder);
@@ -46,7 +46,7 @@ impl ControlPlane {
         })
     }
 
-    /// Standard output; it must go well.
+    /// Runs kubectl and returns stdout. Panics if it fails.
     pub fn kubectl(&self, arguments: &[&str], stdin: &str) -> String {
         let output = self.run(arguments, stdin);
         assert!(output.status.success(), "{arguments:?}: {}\n{stdin}", String::from_utf8_lossy(&output.stderr));
@@ -57,7 +57,7 @@ impl ControlPlane {
         let mut child = Command::new(&self.kubectl)
             .args(arguments)
             .env("KUBECONFIG", &self.kubeconfig)
-            // What it knows of an API server it keeps by its port, which another one may have had.
+            // kubectl caches API discovery by port, which another API server may have used.
             .env("KUBECACHEDIR", self.folder.join("kubectl"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -69,7 +69,7 @@ impl ControlPlane {
     }
 }
 
-/// For what few want of it, such as to kill its programs.
+/// Access to rarely used functions, such as killing programs.
 impl Deref for ControlPlane {
     type Target = Mutex<Environment>;
 

@@ -1,4 +1,4 @@
-//! The real controller-gen, where it and Go are at hand.
+//! The real controller-gen, if it and Go are installed.
 
 use std::env;
 use std::fs;
@@ -6,18 +6,18 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The peer, on markers in a Go module of its own.
+/// controller-gen, run on markers in a new Go module.
 pub struct ControllerGen(pub PathBuf);
 
 impl ControllerGen {
-    /// Says on stderr when it is not there.
+    /// Finds controller-gen. Reports on stderr if it is missing.
     pub fn find(test: &str) -> Option<Self> {
         let folders = env::var_os("KUBEBUILDER_ASSETS").into_iter().chain(env::var_os("PATH"));
         let folders: Vec<PathBuf> = folders.flat_map(|list| env::split_paths(&list).collect::<Vec<_>>()).collect();
         let find = |binary: &str| folders.iter().map(|folder| folder.join(binary)).find(|path| path.is_file());
         let (Some(binary), Some(_)) = (find("controller-gen"), find("go")) else {
             assert!(env::var_os("OPCTL_TESTS_MUST_RUN").is_none(), "{test} cannot run without controller-gen and go");
-            // Not `eprintln!`, which the test harness hides.
+            // Not `eprintln!`, which the test harness captures.
             let skipped = "no `controller-gen` in KUBEBUILDER_ASSETS or PATH, or no `go`";
             io::stderr().write_all(format!("SKIPPED {test}: {skipped}\n").as_bytes()).unwrap();
             return None;
@@ -25,7 +25,7 @@ impl ControllerGen {
         Some(Self(binary))
     }
 
-    /// The file that a generator makes of markers that all stand in one package.
+    /// The file that a generator writes for markers in one package.
     pub fn run(&self, generator: &str, file: &str, markers: &[&str]) -> String {
         let module = tempfile::tempdir().unwrap();
         fs::write(module.path().join("go.mod"), "module example.com/markers\n\ngo 1.21\n").unwrap();

@@ -1,11 +1,11 @@
-//! Folders of packages that stand elsewhere for a test.
+//! Copies of package folders for a test.
 
 use std::fs;
 use std::path::Path;
 
 use crate::write::write;
 
-/// Copies a folder, with words in its texts replaced.
+/// Copies a folder, and replaces words in its texts.
 pub fn copy(from: &Path, to: &Path, words: &[(&str, &str)]) {
     for entry in walkdir::WalkDir::new(from) {
         let entry = entry.unwrap();

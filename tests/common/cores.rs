@@ -1,8 +1,8 @@
-//! Work on all cores within one test.
+//! Distributes the work of one test to all cores.
 
 use std::thread;
 
-/// Calls a function with each value, on all cores; the results are in no particular order.
+/// Calls a function with each value, on all cores. The results are unordered.
 pub fn on_all_cores<T: Sync, R: Send>(values: &[T], each: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let part = |core| values.iter().skip(core).step_by(cores).map(&each).collect::<Vec<R>>();

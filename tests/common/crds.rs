@@ -1,4 +1,4 @@
-//! CRDs of kinds that break a rule of the API server each, and of their neighbours that do not.
+//! CRDs of kinds that each violate a rule of the API server, and of similar kinds that do not.
 
 use std::collections::BTreeSet;
 
@@ -43,8 +43,8 @@ const PRELUDE: &str = "use std::collections::BTreeMap;\nuse std::collections::BT
 const KUBE: &str = "#[kube(group = \"GROUP\", version = \"v1\", kind = \"K\")]\n";
 const DERIVE: &str = "#[derive(CustomResource, KubeSchema, Serialize, Deserialize)]\n";
 
-/// A code, what breaks its rule, and what is just right. `GROUP` is a group of the case's own; where a case says no kind,
-/// `#[kube(group = "GROUP", version = "v1", kind = "K")]` stands before it.
+/// A code, source that violates its rule, and similar source that does not. `GROUP` is a group of the case. Without a
+/// kind, a case is preceded by `#[kube(group = "GROUP", version = "v1", kind = "K")]`.
 const CASES: &[(&str, &str, &str)] = &[
     ("OP301", r#"#[kube(shortname = "Bad_Name")] struct S {}"#, r#"#[kube(shortname = "good-name")] struct S {}"#),
     ("OP301", r#"#[kube(category = "1st")] struct S {}"#, r#"#[kube(category = "first")] struct S {}"#),
@@ -563,7 +563,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("OP329", r#"struct S { #[schemars(extend("format" = "int32"))] x: String }"#, "struct S { x: f32, y: f64 }"),
 ];
 
-/// The same for a schema, where kube would not let Rust say it.
+/// The same for schemas that kube cannot express in Rust.
 const SCHEMAS: &[(&str, &str, &str)] = &[
     (
         "OP315",
@@ -693,7 +693,7 @@ const SCHEMAS: &[(&str, &str, &str)] = &[
 
 type Change = fn(&mut Value);
 
-/// What no Rust source says, said to the CRD itself.
+/// Violations that no Rust source can express, as changes of the CRD.
 const CHANGED: &[(&str, Change, Change)] = &[
     (
         "OP304",
@@ -735,7 +735,7 @@ pub fn schema(crd: &mut Value) -> &mut Value {
     &mut crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
 }
 
-/// A CRD, and the code that it breaks the rule of.
+/// A CRD, and the code of the rule that it violates.
 pub struct Case {
     pub crd: CustomResourceDefinition,
     pub code: Option<&'static str>,
@@ -772,7 +772,7 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
-/// The ways out in the reference of diagnostics, which must be ways out.
+/// The solutions in the reference of diagnostics, which must be valid.
 fn ways_out() -> Vec<Case> {
     let text = include_str!("../../docs/reference/diagnostics.md");
     let (_, section) = text.split_once("\n## What the API server refuses").unwrap();
@@ -780,7 +780,7 @@ fn ways_out() -> Vec<Case> {
     let blocks = section.split("```rust\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let cases = blocks.enumerate().map(|(index, text)| {
         let mut crd = crd_of(text, &format!("way-out{index}.example.com"));
-        // Several are of one kind.
+        // Several use the same kind.
         crd.spec.names.plural = format!("ks{index}");
         crd.metadata.name = Some(format!("ks{index}.{}", crd.spec.group));
         Case { crd, code: None, text: text.into() }

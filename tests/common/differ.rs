@@ -1,8 +1,8 @@
-//! Values that should be equal.
+//! Compares JSON values.
 
 use serde_json::Value;
 
-/// Every place where two values differ.
+/// Adds every path where two values differ.
 pub fn differ(path: &str, compiled: &Value, read: &Value, differences: &mut Vec<String>) {
     match (compiled, read) {
         (Value::Object(left), Value::Object(right)) => {

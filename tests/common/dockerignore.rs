@@ -1,8 +1,8 @@
-//! What a `.dockerignore` lets through, by the rules of BuildKit (moby/patternmatcher).
+//! Evaluates a `.dockerignore` by the rules of BuildKit (moby/patternmatcher).
 
 use regex::Regex;
 
-/// Its patterns, in their order: the last that matches decides.
+/// The patterns in order. The last matching one decides.
 pub struct Dockerignore(Vec<Pattern>);
 
 struct Pattern {
@@ -21,7 +21,7 @@ impl Dockerignore {
     }
 
     pub fn lets_through(&self, path: &str) -> bool {
-        // A pattern that matches a folder is about all that is in it.
+        // A pattern that matches a folder applies to everything in it.
         let folders = path.match_indices('/').map(|(end, _)| &path[..end]);
         let and_above: Vec<&str> = folders.chain([path]).collect();
         let last = self.0.iter().rfind(|pattern| and_above.iter().any(|path| pattern.regex.is_match(path)));
@@ -29,7 +29,7 @@ impl Dockerignore {
     }
 }
 
-/// `*` stays within a folder, `**` does not.
+/// `*` does not match `/`, `**` does.
 fn regex(glob: &str) -> Regex {
     let escaped = regex::escape(glob.trim_matches('/'));
     let (inner, rest) = match escaped.strip_suffix(r"\*\*") {

@@ -1,4 +1,4 @@
-//! What a user does to a project, at random, and its files before and after.
+//! Random edits of a project by its user, and its files before and after.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,13 +9,13 @@ use crate::{record, tree};
 
 pub type Files = BTreeMap<String, Vec<u8>>;
 
-/// All files of a project, with the record.
+/// All files of a project, including the record.
 pub fn files(sandbox: &Sandbox) -> Files {
     let record = record::record(&sandbox.folder).into_iter().map(|(path, text)| (format!(".opctl/{path}"), text));
     tree::tree(&sandbox.folder).into_iter().chain(record).collect()
 }
 
-/// Gives the folder these files, and no others.
+/// Replaces the files of the project's folder.
 pub fn restore(sandbox: &Sandbox, files: &Files) {
     fs::remove_dir_all(&sandbox.folder).unwrap();
     for (path, text) in files {
@@ -25,7 +25,7 @@ pub fn restore(sandbox: &Sandbox, files: &Files) {
     }
 }
 
-/// Adds lines to a file, and removes others. The new ones are added to `own`.
+/// Adds lines to a file, and removes others. Added lines are pushed to `own`.
 pub fn edit(text: &str, path: &str, own: &mut Vec<String>, dice: &mut Dice) -> String {
     let comment = if path.ends_with(".rs") || path.ends_with(".json") { "//" } else { "#" };
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();

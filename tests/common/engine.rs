@@ -1,4 +1,5 @@
-//! The engine's cases: each `tests/engine/<topic>/<case>.rs` holds one construct. All of them are one crate, the oracle.
+//! The engine's cases: each `tests/engine/<topic>/<case>.rs` has one construct. Together they are one crate, the
+//! oracle.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -15,13 +16,13 @@ use crate::differ::differ;
 use crate::extent::takes_all;
 use crate::oracles::Oracle;
 
-/// The CRDs of a case in the order of its kinds; `null` where kube panics, and a checksum where the CRD is long and recorded.
+/// The CRDs of a case in the order of its kinds: `null` if kube panics, and a checksum for a long recorded CRD.
 pub type Crds = BTreeMap<String, Vec<Value>>;
 
-/// What opctl derives of a case, or why it refuses.
+/// The CRDs that opctl derives from a case, or its diagnostics.
 pub type Derived = BTreeMap<String, Result<Vec<Value>, Vec<Diagnostic>>>;
 
-/// The text of every case that compiles with the releases, by its path, e.g. `scalars/bool`.
+/// The text of every case that compiles with the releases, by path: `scalars/bool`.
 pub fn cases(oracle: &Oracle) -> BTreeMap<String, String> {
     let without = without(oracle);
     let mut cases = every_case();
@@ -45,12 +46,12 @@ pub fn is_recording() -> bool {
     std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite")
 }
 
-/// True if all cases are compared with all releases.
+/// `true` if all cases are compared with all releases.
 pub fn takes_all_releases() -> bool {
     is_recording() || takes_all("OPCTL_VERSIONS")
 }
 
-/// The text of every case, whatever releases it needs.
+/// The text of every case, independent of releases.
 pub fn every_case() -> BTreeMap<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engine");
     let files = walkdir::WalkDir::new(&root).min_depth(2).into_iter().map(Result::unwrap);
@@ -62,10 +63,10 @@ pub fn every_case() -> BTreeMap<String, String> {
     files.filter_map(|entry| case(entry.path())).collect()
 }
 
-/// What `include_str!` reads in the cases.
+/// The file that cases read with `include_str!`.
 const WORDS: &str = "Words from a file.\n\nTwo paragraphs of them.\n";
 
-/// The CRD of one version, from the text that opctl writes.
+/// The CRD of one version, parsed from opctl's output.
 fn crd(api: &Api) -> Result<Value, Vec<Diagnostic>> {
     let crds = emit::crds(std::slice::from_ref(api))?;
     let manifests = emit::manifests(&crds, &[], &Options { namespaced: false, namespaces: Vec::new() }).unwrap();
@@ -73,7 +74,7 @@ fn crd(api: &Api) -> Result<Value, Vec<Diagnostic>> {
     Ok(opctl_model::yaml::read(&crd.text).unwrap())
 }
 
-/// The names of the types that kube generates in a case: `root`, else `kind`.
+/// The names of the types that kube generates in a case: `root`, or else `kind`.
 fn roots(text: &str) -> Vec<String> {
     let after =
         |chunk: &str, key: &str| Some(chunk.split_once(&format!("{key} = \""))?.1.split('"').next()?.to_string());
@@ -83,7 +84,7 @@ fn roots(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The files of the crate whose program prints the CRDs of all cases.
+/// The files of the crate whose binary prints the CRDs of all cases.
 pub fn files(oracle: &Oracle, cases: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     let mut modules: BTreeMap<&str, String> = BTreeMap::new();
@@ -105,7 +106,7 @@ pub fn files(oracle: &Oracle, cases: &BTreeMap<String, String>) -> BTreeMap<Stri
     files
 }
 
-/// Prints each kind as [`parse`] reads it; `null` where kube panics.
+/// Prints each kind in the format of [`parse`]; `null` if kube panics.
 const ORACLE: &str = r##"#![allow(warnings)]
 
 /* modules */
@@ -119,8 +120,8 @@ fn main() {
 /* prints */}
 "##;
 
-/// Parses what the oracle prints and what is recorded: `# `, the case and the CRD of each kind, in lines that [`render`] may have
-/// wrapped.
+/// Parses the oracle's output and the recorded file: `# `, the case and the CRD of each kind, on lines that [`render`]
+/// may have wrapped.
 pub fn parse(text: &str) -> Crds {
     let mut crds = Crds::new();
     // A new line in JSON never begins with `#` or `\`.
@@ -132,7 +133,7 @@ pub fn parse(text: &str) -> Crds {
     crds
 }
 
-/// Writes a value a line, and breaks long lines between words, so that a diff shows what has changed.
+/// Prints one value per line, and wraps long lines between words, so that diffs are readable.
 pub fn render(crds: &Crds) -> String {
     let (mut text, mut width) = (String::new(), 0);
     let kinds = crds.iter().flat_map(|(case, crds)| crds.iter().map(move |crd| format!("# {case} {crd:#}\n")));
@@ -147,10 +148,10 @@ pub fn render(crds: &Crds) -> String {
     text
 }
 
-/// Where a line goes on.
+/// Marks the continuation of a line.
 const WRAP: &str = "\n\\";
 
-/// What opctl derives from the files of the oracle.
+/// The CRDs that opctl derives from the files of the oracle.
 pub fn derive(oracle: &Oracle, cases: &BTreeMap<String, String>) -> Derived {
     let mut tree = Tree::at("nowhere");
     files(oracle, cases).into_iter().for_each(|(path, text)| tree.lay_over(path, text));
@@ -172,7 +173,7 @@ pub fn derive(oracle: &Oracle, cases: &BTreeMap<String, String>) -> Derived {
     cases.keys().cloned().zip(cases.keys().map(derive)).collect()
 }
 
-/// What stands for a long CRD.
+/// The replacement of a long CRD.
 pub fn checksum(crd: &Value) -> Value {
     let crd: CustomResourceDefinition = serde_json::from_value(crd.clone()).unwrap();
     let text = serde_json::to_string(&crd).unwrap();
@@ -180,7 +181,7 @@ pub fn checksum(crd: &Value) -> Value {
     digest.as_ref()[..16].iter().map(|byte| format!("{byte:02x}")).collect::<String>().into()
 }
 
-/// Every place where opctl and the compiled types differ.
+/// Every difference between opctl and the compiled types.
 pub fn differences(compiled: &Crds, derived: &Derived) -> Vec<String> {
     let mut differences = Vec::new();
     for (case, derived) in derived {

@@ -1,4 +1,5 @@
-//! Which values an API server accepts for each type with each format: `tests/compat/formats.txt`, recorded by `tests/cluster/compat.rs`.
+//! The values that an API server accepts for each type and format: `tests/compat/formats.txt`, recorded by
+//! `tests/cluster/compat.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 
 pub const TYPES: [&str; 5] = ["string", "integer", "number", "integer or string", "any"];
 
-/// Those that the API server knows, those of Rust types, and others.
+/// Formats that the API server knows, those of Rust types, and unknown ones.
 pub const FORMATS: [&str; 48] = [
     "",
     "bsonobjectid",
@@ -85,7 +86,7 @@ const NUMBERS: [&str; 22] = [
     "1e300",
 ];
 
-/// The values that are tried.
+/// The values to test.
 pub fn values() -> Vec<Value> {
     let numbers = NUMBERS.iter().map(|number| serde_json::from_str(number).unwrap());
     numbers.chain(compat::TEXTS.iter().map(|text| json!(text))).collect()

@@ -1,4 +1,4 @@
-//! The golden projects. Each file of `tests/golden` says by which commands one is made, and which files it then has.
+//! The golden projects. Each file of `tests/golden` has the commands that create a project, and the list of its files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use crate::sandbox::{Sandbox, shell};
 
 pub struct Golden {
     pub name: String,
-    /// Lines for the shell: `opctl`, and what a user does beside it.
+    /// Shell commands: `opctl`, and actions of a user.
     pub commands: Vec<String>,
 }
 
@@ -22,7 +22,7 @@ impl Golden {
         Self { name: name.into(), commands: commands(head) }
     }
 
-    /// Plays its commands in a new folder, and tells of the tree after each; the sandbox is left in the project.
+    /// Runs the commands in a new folder, and calls `after_each` after each. The sandbox is left in the project.
     pub fn make(&self, after_each: impl FnMut(&str, &Sandbox)) -> Sandbox {
         self.make_in(Sandbox::new(), after_each)
     }
@@ -39,13 +39,13 @@ impl Golden {
     }
 }
 
-/// Those of a recipe's head.
+/// The commands in the head of a recipe.
 pub fn commands(head: &str) -> Vec<String> {
     head.lines().filter_map(|line| line.strip_prefix("$ ")).map(String::from).collect()
 }
 
-/// The file that says it all: what it is about, its commands, and after an empty line its files; where
-/// it is not `minimal`, those that `minimal` has not, and with a dash those that only `minimal` has.
+/// The recipe: a description, the commands, and after an empty line the files. Except for `minimal`, the list only has
+/// the files that `minimal` lacks, and with a dash those that only `minimal` has.
 pub fn path(name: &str) -> PathBuf {
     folder().join(format!("{name}.txt"))
 }
@@ -54,17 +54,17 @@ pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
 }
 
-/// Whether all of its programs are there; says so if not.
+/// `true` if all required programs are installed; otherwise reports the skipped project.
 pub fn can_be_made(name: &str) -> bool {
     has_what_it_needs(&format!("the golden project `{name}`"), &fs::read_to_string(path(name)).unwrap())
 }
 
-/// Whether all programs are there that a recipe says it needs; says that something is not tested if not.
+/// `true` if all programs that a recipe requires are installed; otherwise reports that `tested` is skipped.
 pub fn has_what_it_needs(tested: &str, recipe: &str) -> bool {
     !recipe.contains("It needs helm 4.") || has_helm(tested)
 }
 
-/// Their names, sorted.
+/// Sorted names of the golden projects.
 pub fn names() -> Vec<String> {
     names_in(&folder())
 }

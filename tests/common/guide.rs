@@ -1,4 +1,4 @@
-//! Follows pages of the book: puts their blocks of Rust into a project, in place of what was scaffolded.
+//! Follows pages of the book: replaces scaffolded code in a project by their Rust blocks.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ const KIND: &str = "src/api/cache/v1alpha1/memcached.rs";
 pub const CONTROLLER: &str = "src/controller/cache/memcached.rs";
 const SAMPLE: &str = "config/samples/cache_v1alpha1_memcached.yaml";
 
-/// `docs/getting-started.md` until the operator is run; each command is left to `run`.
+/// Follows `docs/getting-started.md` until the operator runs. `run` executes each command.
 pub fn getting_started(page: &str, mut run: impl FnMut(&Sandbox, &str)) -> Sandbox {
     let blocks = rust_blocks(page);
     let [spec, status, imports, controller, reconcile, markers, tests, valid] = blocks[..] else {
@@ -41,7 +41,7 @@ pub fn getting_started(page: &str, mut run: impl FnMut(&Sandbox, &str)) -> Sandb
     terminal
 }
 
-/// The edits of `docs/tour.md` in the new project `demo`: first of the kind, then of the controller.
+/// The edits of `docs/tour.md` in the new project `demo`: first the kind, then the controller.
 pub fn tour_api(terminal: &Sandbox, page: &str) {
     edit(terminal, KIND, |source| replace_item(source, "pub struct MemcachedSpec", rust_blocks(page)[0]));
     give_the_sample_a_size(terminal);
@@ -64,7 +64,7 @@ fn give_the_sample_a_size(terminal: &Sandbox) {
     edit(terminal, SAMPLE, |sample| sample.replace("spec:\n", "spec:\n  size: 3\n"));
 }
 
-/// The blocks of Rust on a page, in their order.
+/// The Rust blocks of a page, in order.
 pub fn rust_blocks(page: &str) -> Vec<&str> {
     page.split("```rust\n").skip(1).map(|rest| rest.split_once("```").unwrap().0).collect()
 }
@@ -77,7 +77,7 @@ pub fn edit(terminal: &Sandbox, file: &str, change: impl Fn(&str) -> String) {
     std::fs::write(file, after).unwrap();
 }
 
-/// Puts a block in place of the item that begins with `start` and ends with the next `}` that has the same indentation.
+/// Replaces the item that begins with `start` and ends with the next `}` of the same indentation.
 fn replace_item(source: &str, start: &str, block: &str) -> String {
     let (before, item) = source.split_once(start).unwrap_or_else(|| panic!("no `{start}` in\n{source}"));
     let indent = before.rsplit('\n').next().unwrap();
@@ -85,7 +85,7 @@ fn replace_item(source: &str, start: &str, block: &str) -> String {
     format!("{}{block}{after}", &before[..before.len() - indent.len()])
 }
 
-/// Puts a block in place of the imports at the top.
+/// Replaces the imports at the top.
 fn replace_imports(source: &str, block: &str) -> String {
     let (before, imports) = source.split_once("\nuse ").unwrap();
     let (_, after) = imports.split_once(";\n\n///").unwrap();

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::skipped::skipped;
 
-/// Returns true if PATH has a helm 4; otherwise reports that something is not tested.
+/// `true` if PATH has helm 4; otherwise reports that `tested` is skipped.
 pub fn has_helm(tested: &str) -> bool {
     let version = Command::new("helm").args(["version", "--template", "{{.Version}}"]).output();
     let has = version.is_ok_and(|output| output.stdout.starts_with(b"v4"));

@@ -1,16 +1,16 @@
-//! The cases of `tests/config`: kustomizations that are right or wrong.
+//! The cases of `tests/config`: valid and invalid kustomizations.
 //!
-//! A case is one file: sections `-- path --` are a project; `-- right: path --` is what the file must be (`none`: not be)
-//! for nothing to be said; `-- said --` is what is said. `SNAPSHOTS=overwrite` writes the last.
+//! A case is one file. Sections `-- path --` are a project; `-- right: path --` is the content of a file (`none` to
+//! delete it) that fixes all findings; `-- said --` is the expected output. `SNAPSHOTS=overwrite` records it.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A project that is not on disk.
+/// A project in memory.
 pub struct Case {
     pub name: String,
-    /// The texts below lines `-- head --`.
+    /// The texts of sections, which begin with lines `-- head --`.
     pub sections: Vec<(String, String)>,
 }
 
@@ -37,7 +37,7 @@ impl Case {
         self.sections.iter().filter(is_file).cloned().collect()
     }
 
-    /// With what makes it right.
+    /// The files with the fix applied.
     pub fn twin(&self) -> BTreeMap<String, String> {
         let mut files = self.files();
         for (head, text) in &self.sections {
@@ -51,7 +51,7 @@ impl Case {
     }
 }
 
-/// The texts below lines `-- head --`.
+/// The texts of sections, which begin with lines `-- head --`.
 fn sections(text: &str) -> Vec<(String, String)> {
     let mut sections: Vec<(String, String)> = Vec::new();
     for line in text.split_inclusive('\n') {

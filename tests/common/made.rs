@@ -1,4 +1,4 @@
-//! Golden projects that several tests use.
+//! Golden projects that several tests share.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
@@ -11,14 +11,14 @@ use crate::extent::takes_all;
 use crate::golden::Golden;
 use crate::sandbox::Sandbox;
 
-/// A golden project in a new sandbox. Its commands are run once; later calls copy the files.
+/// A golden project in a new sandbox. Its commands run once; later calls copy the files.
 pub fn made(name: &str) -> Sandbox {
     static MADE: Mutex<BTreeMap<String, Arc<OnceLock<Made>>>> = Mutex::new(BTreeMap::new());
     let made = MADE.lock().unwrap_or_else(PoisonError::into_inner).entry(name.into()).or_default().clone();
     made.get_or_init(|| Made::of(&Golden::read(name).make(|_, _| ()))).write()
 }
 
-/// The files of a project in memory, so that no folder is left behind.
+/// The files of a project in memory, so that no folder is left.
 pub struct Made {
     /// The folder of the project, relative to that of the sandbox.
     folder: PathBuf,
@@ -36,7 +36,7 @@ impl Made {
         Self { folder: sandbox.folder.strip_prefix(&root).unwrap().into(), files: files.map(read).collect() }
     }
 
-    /// In a new sandbox.
+    /// Writes the files to a new sandbox.
     pub fn write(&self) -> Sandbox {
         let mut sandbox = Sandbox::new();
         let root = sandbox.root();
@@ -51,8 +51,8 @@ impl Made {
     }
 }
 
-/// Every third value, from the one with the index `first` on. What is true of every golden project is tested with a third of
-/// them, another one in each test; with OPCTL_GOLDEN=all, as in the nightly workflow, with all of them.
+/// Every third value, starting with index `first`. Properties of all golden projects are tested with a third of them,
+/// which differs between tests; with OPCTL_GOLDEN=all, as in the nightly workflow, with all.
 pub fn third<T>(first: usize, values: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
     let (first, step) = if takes_all("OPCTL_GOLDEN") { (0, 1) } else { (first, 3) };
     values.into_iter().skip(first).step_by(step)

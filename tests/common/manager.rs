@@ -1,4 +1,4 @@
-//! An operator as a process on this machine; killed when dropped, and its log is shown when a test fails.
+//! An operator as a process on this machine. It is killed when dropped, and its log is printed if the test fails.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -18,17 +18,17 @@ pub struct Manager {
 }
 
 impl Manager {
-    /// `name` is that of its log, beside the kubeconfig.
+    /// Starts an operator. `name` is the name of its log, next to the kubeconfig.
     pub fn start(program: &Path, kubeconfig: &Path, name: &str, arguments: &[&str]) -> Self {
         Self::start_in(Path::new("."), program, kubeconfig, name, arguments)
     }
 
-    /// As `make run` does, in the project's folder.
+    /// Starts an operator in the project's folder, like `make run`.
     pub fn start_in(folder: &Path, program: &Path, kubeconfig: &Path, name: &str, arguments: &[&str]) -> Self {
         Self::start_with(folder, program, kubeconfig, name, arguments, &[])
     }
 
-    /// The same with environment variables.
+    /// Starts an operator with environment variables.
     pub fn start_with(
         folder: &Path,
         program: &Path,
@@ -37,7 +37,7 @@ impl Manager {
         arguments: &[&str],
         variables: &[(&str, &str)],
     ) -> Self {
-        // Ports that were free a moment ago.
+        // Free ports. They are released before the operator binds them.
         let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
         let [probes, metrics] = listeners.each_ref().map(|listener| listener.local_addr().unwrap());
         drop(listeners);
@@ -52,7 +52,8 @@ impl Manager {
             .env("LOG_FORMAT", "text")
             .envs(variables.iter().copied())
             .env("RUST_LOG", "info")
-            // To print the stack of a panic takes seconds on a busy machine, longer than an API server waits for a webhook.
+            // Printing the backtrace of a panic takes seconds on a busy machine, longer than an API server waits for a
+            // webhook.
             .env("RUST_BACKTRACE", "0")
             .stdin(Stdio::null())
             .stderr(out.try_clone().unwrap())
@@ -75,7 +76,7 @@ impl Manager {
         get(self.metrics, "/metrics")
     }
 
-    /// As the kubelet does; gives how it ended.
+    /// Stops the operator like the kubelet, and returns its exit status.
     pub fn terminate(&mut self) -> ExitStatus {
         self.signal("TERM");
         self.exit()
@@ -102,7 +103,7 @@ impl Manager {
     }
 }
 
-/// The body of an answer; empty while nothing answers, also if the connection is closed as the server starts.
+/// The body of a response; empty if the server is not reachable, or closes the connection during its start.
 fn get(address: SocketAddr, path: &str) -> String {
     let answer = || -> io::Result<String> {
         let mut stream = TcpStream::connect(address)?;

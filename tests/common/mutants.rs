@@ -1,4 +1,4 @@
-//! The worked example, with one permission less each time.
+//! The worked example, each time without one permission.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use opctl_model::{Operator, RbacRule};
 use opctl_source as source;
 
 pub struct Mutant {
-    /// What it lost.
+    /// The removed permission.
     pub verb: String,
     pub group: String,
     pub resource: String,
@@ -18,7 +18,7 @@ pub fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/memcached")
 }
 
-/// What is read of the example, as it is but for one file.
+/// Reads the example, with one file replaced.
 pub fn read(changed: Option<(&str, String)>) -> Operator {
     let mut tree = Tree::at(example());
     if let Some((path, text)) = changed {
@@ -29,8 +29,8 @@ pub fn read(changed: Option<(&str, String)>) -> Operator {
     source.operator
 }
 
-/// One for each permission that its code asks for: what the runtime asks for itself (Leases, reviews of tokens) is granted by
-/// markers that a project cannot lose, and no business of `opctl check`.
+/// A mutant for each permission that the example's code needs. Permissions for the runtime's own requests (Leases,
+/// token reviews) come from its markers, so a project cannot lose them, and `opctl check` ignores them.
 pub fn mutants() -> Vec<Mutant> {
     let whole = read(None);
     let asks = |rule: &RbacRule| {
@@ -52,7 +52,7 @@ fn without(index: usize, rule: &RbacRule, verb: &str) -> Mutant {
     }
 }
 
-/// The runtime's source is not the example's to change, so here the rule is.
+/// The runtime's source is not part of the example, so the rule is changed instead.
 fn without_in_runtime(index: usize, verb: &str) -> Operator {
     let mut operator = read(None);
     operator.rbac[index].verbs.retain(|other| other != verb);

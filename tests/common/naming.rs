@@ -1,4 +1,4 @@
-//! Kinds of one group, the names among them that opctl reports, and those that an API server does not accept.
+//! Kinds of one group: the names that opctl reports, and the kinds that an API server does not accept.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use opctl_source::Source;
@@ -9,19 +9,19 @@ use crate::crds::{read, with_header};
 /// Arguments of `#[kube(…)]`, one text for each kind.
 pub struct Case {
     pub kinds: &'static [&'static str],
-    /// The codes, each with the argument that it is at.
+    /// The expected codes, each with its argument.
     pub found: &'static [&'static str],
     /// The kinds that a new cluster does not serve if they are applied in the order of their plurals, with the reason.
     pub refused: &'static [&'static str],
 }
 
 pub const CASES: &[Case] = &[
-    // Names that are different.
+    // Distinct names.
     case(&[r#"kind = "Price", shortname = "pr", category = "shop""#, r#"kind = "Cost", shortname = "co""#], &[], &[]),
     case(&[r#"kind = "Price", shortname = "pricelist""#], &[], &[]),
     case(&[r#"kind = "Price", shortname = "a", shortname = "a""#], &[], &[]),
     case(&[r#"kind = "Sheep", plural = "sheep""#], &[], &[]),
-    // Kinds and list kinds do not compete with the names of resources.
+    // Kinds and list kinds do not conflict with the names of resources.
     case(&[r#"kind = "Price", singular = "cost""#, r#"kind = "Other", shortname = "price""#], &[], &[]),
     // Short names.
     case(
@@ -64,7 +64,7 @@ pub const CASES: &[Case] = &[
     ),
     // Kinds.
     case(&[r#"kind = "Price""#, r#"kind = "PriceList""#], &["OP332 kind = \"PriceList\""], &["Price ListKindConflict"]),
-    // Categories, which only kubectl looks for.
+    // Categories, which only kubectl resolves.
     case(&[r#"kind = "Price", category = "costs""#, r#"kind = "Cost""#], &["OP334 category = \"costs\""], &[]),
     case(&[r#"kind = "Price", category = "prices", category = "price""#], &[], &[]),
     case(&[r#"kind = "Price", category = "all""#], &[], &[]),
@@ -82,7 +82,7 @@ const fn case(
 }
 
 impl Case {
-    /// The kinds as a crate.
+    /// A crate with the kinds.
     pub fn source(&self, group: &str) -> Source {
         let declare = |(index, arguments): (usize, &&str)| {
             format!(

@@ -1,6 +1,6 @@
-//! A crate whose compiled types print their CRDs, which are compared with what opctl reads in its source.
+//! A crate whose compiled types print their CRDs, for comparison with the CRDs that opctl derives from its source.
 
-/// The Cargo.toml of an oracle of this name. All have the same dependencies, so that kube is compiled once.
+/// The Cargo.toml of an oracle. All oracles have the same dependencies, so that kube is compiled once.
 pub fn manifest(name: &str) -> String {
     include_str!("../engine/oracle.toml").replace("\"oracle\"", &format!("\"{name}\""))
 }

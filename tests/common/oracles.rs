@@ -3,18 +3,18 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The releases that the cases are compiled with: `oracle.toml` or `Cargo.toml`, and `Cargo.lock`.
+/// The releases to compile the cases with: `oracle.toml` or `Cargo.toml`, and `Cargo.lock`.
 pub struct Oracle {
     folder: PathBuf,
 }
 
 impl Oracle {
-    /// Those that opctl itself is made with.
+    /// The releases that opctl itself uses.
     pub fn latest() -> Self {
         Self { folder: Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engine") }
     }
 
-    /// A folder for each earlier release of kube, with the releases of the other crates that were there at that time.
+    /// A folder for each earlier release of kube, with the other crates' releases of that time.
     pub fn earlier() -> Vec<Self> {
         let folders = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/versions")).unwrap();
         let mut folders: Vec<PathBuf> = folders.map(|entry| entry.unwrap().path()).collect();
@@ -35,7 +35,7 @@ impl Oracle {
         fs::read_to_string(self.file("Cargo.lock")).unwrap()
     }
 
-    /// A file beside its manifest.
+    /// A file next to its manifest.
     pub fn file(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }

@@ -1,4 +1,4 @@
-//! What markers allow, by Kubernetes' own rule, and the questions to an API server about it.
+//! The permissions of markers by Kubernetes' rules, and reviews of them by an API server.
 
 use std::collections::BTreeSet;
 use std::thread::sleep;
@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 
 use crate::control_plane::ControlPlane;
 
-/// One question.
+/// A request to be authorized.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Request {
     Resource {
         namespace: String,
         group: String,
-        /// With the subresource.
+        /// Includes the subresource.
         resource: String,
         name: String,
         verb: String,
@@ -36,7 +36,7 @@ impl Request {
         Self::Url { path: path.into(), verb: verb.into() }
     }
 
-    /// Of this user, or of whoever asks.
+    /// The review for a user, or for the client itself.
     pub fn review(&self, user: Option<&str>) -> Value {
         let mut spec = match self {
             Self::Url { path, verb } => json!({"nonResourceAttributes": {"path": path, "verb": verb}}),
@@ -61,8 +61,8 @@ impl Request {
     }
 }
 
-/// Kubernetes' rule, on the markers as they were written (component-helpers/auth/rbac/validation). Without a namespace a
-/// rule is for that of the operator, if it is one for a namespace.
+/// Kubernetes' rule, applied to markers (component-helpers/auth/rbac/validation). A rule with a scope but without a
+/// namespace applies to the operator's namespace.
 pub fn allows(rule: &RbacRule, default_namespace: Option<&str>, request: &Request) -> bool {
     let one_of = |list: &[String], text: &str| list.iter().any(|item| item == "*" || item == text);
     match request {
@@ -86,7 +86,8 @@ pub fn allows(rule: &RbacRule, default_namespace: Option<&str>, request: &Reques
     }
 }
 
-/// All that the rules allow in these namespaces, and all that is beside it: another namespace, group, resource, name or verb.
+/// All requests that the rules allow in these namespaces, and similar ones: with another namespace, group, resource,
+/// name or verb.
 pub fn requests(rules: &[RbacRule], namespaces: &[&str]) -> BTreeSet<Request> {
     let mut requests = BTreeSet::new();
     let words = |of: fn(&RbacRule) -> &Vec<String>, beside: &[&str]| -> BTreeSet<String> {
@@ -136,13 +137,13 @@ pub fn requests(rules: &[RbacRule], namespaces: &[&str]) -> BTreeSet<Request> {
 
 const VERBS: &[&str] = &["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
 
-/// A word that a wildcard stands for.
+/// A word that matches a wildcard.
 fn example(word: &str) -> String {
     word.replace('*', "anything")
 }
 
-/// Sends questions and holds the answers against the rule. The authoriser sees new roles a moment late, so wrong answers
-/// are asked for again for a while.
+/// Sends reviews and compares the results with the expected ones. The authorizer applies new roles with a delay, so
+/// wrong results are retried for a while.
 pub fn assert_answers(cluster: &ControlPlane, arguments: &[&str], reviews: &[Value], expected: &[bool]) {
     let list = json!({"apiVersion": "v1", "kind": "List", "items": reviews}).to_string();
     let arguments = [arguments, &["create", "-f", "-", "-o", "json"]].concat();

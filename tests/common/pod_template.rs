@@ -1,10 +1,10 @@
-//! A CRD with a PodTemplateSpec in it.
+//! A CRD with a PodTemplateSpec.
 
 use opctl_model::project::Tree;
 use opctl_source::emit::{self, CustomResourceDefinition};
 use opctl_source::{self as source, Options};
 
-/// Twice: described by the user, and not.
+/// A template with and without a description of the user.
 const SOURCE: &str = r#"
 use k8s_openapi::api::core::v1::{PodTemplateSpec, Toleration};
 

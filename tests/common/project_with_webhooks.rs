@@ -15,7 +15,7 @@ pub const MARKERS: &str = "
 
 pub const CERTIFICATE: &str = "// +opctl:ca:certificate=serving-cert\n";
 
-/// A certificate that signs itself; its key is gone.
+/// A self-signed certificate whose key was deleted.
 pub const PEM: &str = "\
 -----BEGIN CERTIFICATE-----
 MIIBcTCCARegAwIBAgIUYFjkx62YMLS/xicvwreF9HpMdVswCgYIKoZIzj0EAwIw
@@ -29,7 +29,7 @@ CgYIKoZIzj0EAwIDSAAwRQIgXny3SgWqspF2b9s3IitGWzUIakh1V0JBxWdkfvMs
 -----END CERTIFICATE-----
 ";
 
-/// One kind in two versions that differ, and the markers.
+/// A project with one kind in two versions with different fields, and these markers.
 pub fn project(markers: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     for line in [

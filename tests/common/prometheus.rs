@@ -1,10 +1,10 @@
-//! Prometheus and promtool: from PATH, or where `.ci/run` puts them.
+//! Prometheus and promtool: from PATH, or from the folder that `.ci/run` installs them to.
 
 use std::path::{Path, PathBuf};
 
 use crate::skipped::skipped;
 
-/// The program; says so if it is missing.
+/// The path of the program; `None`, which is reported, if it is missing.
 pub fn program(name: &str, tested: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/tools");

@@ -1,4 +1,4 @@
-//! The record of the scaffold, which `tree.rs` leaves out.
+//! The record of the scaffold, which `tree.rs` excludes.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,7 +1,8 @@
-//! The cases of what code asks of the API server, and the crate that runs them.
+//! The cases of requests to the API server, and the crate that runs them.
 //!
-//! Each `pub async fn` of `tests/requests/cases/*.rs` is a case, and its doc comment has a line for each permission that
-//! it needs. A line with `+` is what another run of the same code may ask, one with `?` what only some clusters want.
+//! Each `pub async fn` of `tests/requests/cases/*.rs` is a case, with a line for each required permission in its doc
+//! comment. A line with `+` is a request that another run of the same code may send, one with `?` is only needed in
+//! some clusters.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use syn::{Attribute, Expr, ExprLit, Item, ItemFn, Lit, Meta, Visibility};
 use crate::common;
 use crate::write::write;
 
-/// What asks.
+/// The condition of a request.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub enum Who {
     ThisRun,
@@ -19,7 +20,7 @@ pub enum Who {
     SomeClusters,
 }
 
-/// The permissions that a case says it asks for.
+/// The permissions that a case declares.
 pub struct Case(Vec<(Who, String)>);
 
 impl Case {
@@ -46,7 +47,7 @@ impl Case {
     }
 }
 
-/// Every case by its file and its function.
+/// Every case by file and function.
 pub fn cases() -> BTreeMap<String, Case> {
     let case =
         |(file, function): (String, ItemFn)| (format!("{file}::{}", function.sig.ident), Case::of(&function.attrs));
@@ -73,7 +74,7 @@ pub fn sources() -> BTreeMap<String, String> {
     files("tests/requests/cases")
 }
 
-/// The Rust files of a folder by their names.
+/// The Rust files of a folder by name.
 fn files(folder: &str) -> BTreeMap<String, String> {
     let files = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap();
     let files = files.map(|entry| entry.unwrap().path());
@@ -82,7 +83,7 @@ fn files(folder: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// What a case of `tests/inference` that can be run has.
+/// The signature of runnable cases in `tests/inference`.
 const RUN: &str = "pub async fn run(client: Client)";
 
 /// Writes the crate that runs all cases.
@@ -101,7 +102,7 @@ pub fn write_recorder(cases: &BTreeMap<String, Case>) -> PathBuf {
     let runs = inference.iter().filter(|(_, text)| text.contains(RUN)).map(|(case, _)| run(case));
     let runs: String = own.chain(runs).collect();
     let main = read("recorder.rs").replace("/* modules */", &modules).replace("/* cases */", &runs);
-    // A file that a case of another day is in is no module, so that it is not compiled.
+    // The file of a removed case is not a module, so it is not compiled.
     for (file, text) in sources.into_iter().chain(inference) {
         write(&folder.join(format!("src/{file}.rs")), &text);
     }

@@ -1,4 +1,4 @@
-//! Markers, the roles that are made of them, and what these grant.
+//! Markers, the roles generated from them, and their permissions.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -37,9 +37,9 @@ pub fn role_yaml(rules: &[RbacRule], options: Options) -> String {
     file("rbac/role.yaml", rules, options)
 }
 
-/// A rule of a role: it grants the product of its lists.
+/// A rule of a role, which grants the product of its lists.
 pub struct Rule {
-    /// Empty for all.
+    /// Empty for all namespaces.
     pub namespace: String,
     pub role: String,
     pub groups: Vec<String>,
@@ -49,7 +49,7 @@ pub struct Rule {
     pub verbs: Vec<String>,
 }
 
-/// What roles grant.
+/// The rules of roles.
 pub fn granted(yaml: &str) -> Vec<Rule> {
     let mut rules = Vec::new();
     for document in yaml.split("---\n").filter(|document| document.contains("kind:")) {
@@ -75,10 +75,10 @@ pub fn granted(yaml: &str) -> Vec<Rule> {
     rules
 }
 
-/// One permission as it is written: namespace, role, `group resource name` or URL, verb.
+/// One permission as written: namespace, role, `group resource name` or URL, verb.
 pub type Atom = (String, String, String, String);
 
-/// Every permission that is written, but for verbs that stand beside a `*`.
+/// Every permission as written, except for verbs next to a `*`.
 pub fn atoms(rules: &[Rule]) -> BTreeSet<Atom> {
     let mut atoms = BTreeSet::new();
     for rule in rules {
@@ -101,8 +101,8 @@ pub fn atoms(rules: &[Rule]) -> BTreeSet<Atom> {
     atoms.iter().filter(|atom| !covered(atom)).cloned().collect()
 }
 
-/// Every request that is allowed whoever of all roles it is that allows it, out of those with the words of [`any_markers`]
-/// and one more of each sort, which only a `*` allows. Kubernetes' rule: component-helpers/auth/rbac/validation.
+/// Every request that any of the roles allows, out of those with the words of [`any_markers`] and one more word of each
+/// kind, which only a `*` allows. Kubernetes' rule: component-helpers/auth/rbac/validation.
 pub fn allowed(rules: &[Rule]) -> BTreeSet<String> {
     let one_of = |list: &[String], word: &str| list.iter().any(|item| item == "*" || item == word);
     let mut allowed = BTreeSet::new();
@@ -142,7 +142,7 @@ pub fn any_markers() -> impl Strategy<Value = Vec<String>> {
     prop_oneof![varied_markers(), meeting_markers()]
 }
 
-/// So few words that groups are merged into the same targets, which is where controller-gen loses verbs.
+/// Markers with few words, so that groups are merged into the same targets. controller-gen loses verbs in this case.
 fn meeting_markers() -> impl Strategy<Value = Vec<String>> {
     let some = |words: &'static [&'static str]| {
         prop::sample::subsequence(words, 1..=words.len()).prop_map(|words| words.join(";"))

@@ -1,4 +1,4 @@
-//! An empty folder with a shell in it that knows `opctl`.
+//! An empty folder with a shell that has `opctl` on its PATH.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,9 +9,9 @@ use tempfile::TempDir;
 
 pub struct Sandbox {
     root: TempDir,
-    /// Where the shell is.
+    /// The working directory of the shell.
     pub folder: PathBuf,
-    /// The folder of the `opctl` on its path.
+    /// The folder of the `opctl` on its PATH.
     pub programs: PathBuf,
 }
 
@@ -23,12 +23,12 @@ impl Sandbox {
         Self { root, folder, programs }
     }
 
-    /// The folder that it began with.
+    /// The initial folder.
     pub fn root(&self) -> PathBuf {
         self.root.path().canonicalize().unwrap()
     }
 
-    /// A program in the shell's folder, without a terminal and with `opctl` on its path.
+    /// A program in the shell's folder, without a terminal and with `opctl` on its PATH.
     pub fn command(&self, program: &str) -> Command {
         let inherited = env::var_os("PATH").unwrap_or_default();
         let path = env::join_paths([self.programs.clone()].into_iter().chain(env::split_paths(&inherited)));
@@ -36,7 +36,7 @@ impl Sandbox {
         command
             .current_dir(&self.folder)
             .env("PATH", path.unwrap())
-            // The folder of a program that stands in for kopium.
+            // The folder of a program that replaces kopium.
             .env("KOPIUM", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kopium"))
             .env("BUNDLE", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/bundle/good"))
             .env("CHARTS", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/charts"))
@@ -57,8 +57,8 @@ pub fn shell(sandbox: &Sandbox, line: &str) {
     assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// A folder in memory, unless `TMPDIR` is set or little memory is free: tests make a great many small files, and some disks take a
-/// millisecond for each.
+/// A folder in memory, unless `TMPDIR` is set or little memory is free: tests create many small files, and some disks
+/// take a millisecond for each.
 fn temporary() -> TempDir {
     const MEMORY: &str = "/dev/shm";
     const FREE_MIB: u64 = 1024;

@@ -1,4 +1,4 @@
-//! Every file below a folder, but for the record of the scaffold: `tests/thorough/update.rs` compares that.
+//! Every file below a folder, except for the record of the scaffold, which `tests/thorough/update.rs` compares.
 
 use std::collections::BTreeMap;
 use std::fs;

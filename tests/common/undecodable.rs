@@ -1,4 +1,4 @@
-//! The cases of `tests/undecodable`: what an API server admits, and a type does not decode.
+//! The cases of `tests/undecodable`: objects that an API server admits and a type cannot decode.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use opctl_source::{self as source, Source};
 
 use crate::oracle;
 
-/// The kind of a case.
+/// Reads the kind of a case.
 pub fn read(name: &str, text: &str) -> (Source, CustomResourceDefinition) {
     let mut tree = Tree::at("nowhere");
     tree.lay_over("Cargo.toml", oracle::manifest("oracle"));
@@ -27,13 +27,13 @@ pub fn read(name: &str, text: &str) -> (Source, CustomResourceDefinition) {
     (source, crd.clone())
 }
 
-/// What opctl says of a case.
+/// The diagnostics of a case.
 pub fn check(name: &str, text: &str) -> Vec<Diagnostic> {
     let (source, crd) = read(name, text);
     check_decoding(&source.reads(), &[crd])
 }
 
-/// The text with all attributes that the messages have.
+/// The text with all suggested attributes added.
 pub fn fixed(text: &str, diagnostics: &[Diagnostic]) -> String {
     let attribute = |diagnostic: &Diagnostic| {
         let (span, _) = diagnostic.span.as_ref()?;

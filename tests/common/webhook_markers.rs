@@ -1,4 +1,4 @@
-//! Markers of webhooks, and the configurations that are made of them.
+//! Markers of webhooks, and the configurations generated from them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,7 +19,7 @@ pub fn cases(folder: &str) -> Vec<PathBuf> {
     cases.into_iter().collect()
 }
 
-/// What the markers say, and what is said of them and of their webhooks.
+/// The markers, and all diagnostics about them and their webhooks.
 pub fn read(path: &str, text: &str) -> (Operator, Vec<Diagnostic>) {
     let markers = markers::read(&SourceFile::new(path, text));
     let mut diagnostics = markers.diagnostics;
@@ -45,7 +45,7 @@ pub fn manifests_yaml(text: &str) -> String {
     manifests.into_iter().find(|manifest| manifest.path == "webhook/manifests.yaml").unwrap().text
 }
 
-/// All arguments but the name, in any order.
+/// All arguments except the name, in any order.
 pub fn any_webhook() -> impl Strategy<Value = String> {
     let one = |words: &'static [&'static str]| prop::sample::select(words);
     let some = |name: &'static str, words: &'static [&'static str]| {
@@ -98,7 +98,7 @@ pub fn any_webhook() -> impl Strategy<Value = String> {
         .prop_map(|arguments| arguments.join(","))
 }
 
-/// One that leaves a webhook that the API server takes, whatever it is laid over.
+/// A patch after which the API server still accepts any webhook.
 fn any_patch() -> impl Strategy<Value = String> {
     let fields: &[&str] = &[
         r#""failurePolicy":"Ignore""#,

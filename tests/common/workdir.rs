@@ -1,4 +1,4 @@
-//! Operators in folders of their own whose paths never change, so that cargo reuses what it compiled before.
+//! Operators in folders whose paths never change, so that cargo reuses previous builds.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::tree::tree;
 
-/// One cargo at a time: all projects have the same target folder, and all managers the same name there.
+/// Only one cargo runs at a time: all projects share a target folder, and all managers have the same name there.
 pub fn lock_cargo() -> MutexGuard<'static, ()> {
     static CARGO: Mutex<()> = Mutex::new(());
     CARGO.lock().unwrap_or_else(PoisonError::into_inner)
@@ -29,14 +29,14 @@ pub fn sync(folder: &Path, files: &BTreeMap<String, Vec<u8>>) {
     }
 }
 
-/// The vendored runtime is the same in all projects, and cargo identifies it by its path below the project: what it compiled for one
-/// project serves the others as long as no file is newer.
+/// The vendored runtime is the same in all projects, and cargo identifies it by its path in the project. A build for
+/// one project is reused for the others unless a file is newer.
 fn is_as_old_as_opctl(file: &Path) {
     let opctl = fs::metadata(env!("CARGO_BIN_EXE_opctl")).unwrap();
     fs::File::options().append(true).open(file).unwrap().set_modified(opctl.modified().unwrap()).unwrap();
 }
 
-/// The committed Cargo.lock of one project with its package renamed to `name`; `in_workspace` adds the second member.
+/// The committed Cargo.lock of a project, with its package renamed to `name`; `in_workspace` adds the second member.
 pub fn cargo_lock(name: &str, in_workspace: bool) -> String {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/Cargo.lock");
     let text = fs::read_to_string(file).unwrap();

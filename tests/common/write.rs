@@ -1,9 +1,9 @@
-//! Files of crates that are compiled more than once.
+//! Writes files of crates that are compiled more than once.
 
 use std::fs;
 use std::path::Path;
 
-/// A file that is the same keeps its time, so that cargo does not compile for nothing.
+/// Does not write an unchanged file, so that cargo does not recompile.
 pub fn write(path: &Path, text: &str) {
     if fs::read_to_string(path).is_ok_and(|old| old == text) {
         return;
