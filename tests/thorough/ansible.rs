@@ -1,4 +1,5 @@
-//! `opctl create api --ansible-role` and `--ansible-playbook` with the roles in `tests/ansible`: what becomes of each is recorded beside it.
+//! `opctl create api --ansible-role` and `--ansible-playbook` with the roles in `tests/ansible`. The results are
+//! recorded next to them.
 #![cfg(unix)]
 
 use std::fs;
@@ -12,7 +13,7 @@ fn cases() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ansible")
 }
 
-/// The exit code, and what the shell says.
+/// `true` on success, and the output.
 fn run(sandbox: &Sandbox, line: &str) -> (bool, String) {
     let output = sandbox.command("sh").args(["-c", &format!("{line} 2>&1")]).output().unwrap();
     (output.status.success(), String::from_utf8(output.stdout).unwrap())
@@ -77,7 +78,7 @@ fn roles_and_playbooks_become_kinds_as_recorded() {
     assert!(failures.is_empty(), "\n{}", failures.join("\n\n"));
 }
 
-/// An edit of the case `specs`, options, and what is reported then.
+/// An edit of the case `specs`, options, and the expected message.
 const BAD: [(&str, &str, &str); 14] = [
     ("echo '- [' > roles/site/tasks/main.yml", "", "roles/site/tasks/main.yml:1:3"),
     ("echo 'name: x' > roles/site/tasks/main.yml", "", "this is no list of tasks"),
@@ -119,7 +120,7 @@ fn permissions_follow_the_tasks() {
         run(&sandbox, "opctl check --fix && opctl check --deny-warnings && cat config/rbac/role.yaml");
     assert!(is_done && said.contains("- configmaps\n"), "{said}");
 
-    // What a finalizer runs counts, too; it has to exist.
+    // The content of a finalizer is included, and has to exist.
     let add = "sed -i 's/.role(\"site\")/.role(\"site\").finalizer(Finalizer::new(\"example.com\\/x\").role(\"bye\"))/' \
                src/controller/web/site.rs";
     let (is_done, said) =

@@ -1,5 +1,5 @@
-//! opctl refuses the attributes that the derives of serde, schemars and kube refuse, and no others, here as the verdict of
-//! the derives was recorded.
+//! opctl rejects exactly the attributes that the derives of serde, schemars and kube reject, according to their
+//! recorded results.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ fn attributes_of_types_are_accepted_as_by_the_derives() {
     compare(&Oracle::latest(), cases, 1, &recorded()["types"]);
 }
 
-/// Without `OPCTL_VERSIONS=all`, some cases of each earlier release.
+/// Without `OPCTL_VERSIONS=all`, a sample of the cases is tested for each earlier release.
 #[test]
 fn attributes_of_kinds_are_accepted_as_by_each_release_of_kube() {
     let step = if takes_all("OPCTL_VERSIONS") { 1 } else { 10 };

@@ -1,4 +1,5 @@
-//! `opctl create api --helm-chart` with the charts in `tests/charts`: what becomes of each is recorded beside it. It needs helm 4.
+//! `opctl create api --helm-chart` with the charts in `tests/charts`. The results are recorded next to them. Requires
+//! helm 4.
 #![cfg(unix)]
 
 use std::fs;
@@ -13,7 +14,7 @@ fn charts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/charts")
 }
 
-/// In an empty project: the exit code, and what the shell says.
+/// Runs a line in a shell, in an empty project. Returns `true` on success, and the output.
 fn run(sandbox: &Sandbox, line: &str) -> (bool, String) {
     let output = sandbox.command("sh").args(["-c", &format!("{line} 2>&1")]).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
@@ -70,7 +71,7 @@ fn charts_become_kinds_as_recorded() {
     assert!(failures.is_empty(), "\n{}", failures.join("\n\n"));
 }
 
-/// An edit of the chart `plain`, and what is said then.
+/// An edit of the chart `plain`, and the expected message.
 const BAD: [(&str, &str); 8] = [
     ("rm Chart.yaml", "is no chart: it has no Chart.yaml"),
     ("echo '{{ .Values.a.b.c }}' > templates/b.yaml", "plain/templates/b.yaml:1:10"),
@@ -104,7 +105,7 @@ fn bad_charts_are_refused_and_nothing_is_written() {
         assert!(!is_done && said.contains(expected) && said.ends_with("nothing was written\n"), "{edit}\n{said}");
         assert_eq!(run(&sandbox, "git status --porcelain | grep -v ^A").1, "", "{edit}");
     }
-    // The same command succeeds once the reason is gone.
+    // The same command succeeds after the cause was removed.
     let (is_done, said) = run(
         &sandbox,
         "opctl create api --helm-chart \"$CHARTS/plain\" && opctl create api --helm-chart \"$CHARTS/plain\"",
@@ -112,7 +113,7 @@ fn bad_charts_are_refused_and_nothing_is_written() {
     assert!(is_done && said.contains("src/api/charts/v1alpha1/plain.rs"), "{said}");
 }
 
-/// The files are those that helm reads: what `.helmignore` lists is left out, and others need not be text.
+/// opctl copies the files that helm reads: without those in `.helmignore`, and including binary ones.
 #[test]
 fn files_that_are_not_text_are_copied_and_compared() {
     if !has_helm("a chart with files that are not text") {
@@ -136,7 +137,7 @@ fn files_that_are_not_text_are_copied_and_compared() {
     assert!(is_done, "{said}");
 }
 
-/// The tutorial of operator-sdk.
+/// The project of operator-sdk's tutorial.
 #[test]
 fn in_a_project_for_charts_every_kind_has_one() {
     if !has_helm("a project for charts") {

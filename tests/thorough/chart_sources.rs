@@ -1,5 +1,5 @@
-//! `opctl create api --helm-chart` with charts of repositories and registries, with and without credentials, and newer versions of them.
-//! It needs helm 4, and `registry` of google/go-containerregistry for the registry.
+//! `opctl create api --helm-chart` with charts of repositories and registries, with and without credentials, and their
+//! upgrades. Requires helm 4, and `registry` of google/go-containerregistry for the registry.
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use crate::sandbox::Sandbox;
 use crate::skipped::skipped;
 use crate::testenv_setup::signed_by_a_company;
 
-/// An empty project, and beside it the archives of a chart in three versions. helm has a home of its own there.
+/// An empty project, and next to it the archives of a chart in three versions. helm has its own home folder there.
 fn project() -> Sandbox {
     let mut sandbox = Sandbox::new();
     succeeds(
@@ -40,7 +40,7 @@ fn project() -> Sandbox {
     sandbox
 }
 
-/// Whether it went well, and what was said; helm knows nothing of the user who runs the test.
+/// `true` on success, and the output. helm has no access to the settings of the user who runs the test.
 fn run(sandbox: &Sandbox, line: &str) -> (bool, String) {
     let home = sandbox.root().join("helm");
     let mut shell = sandbox.command("sh");
@@ -57,7 +57,7 @@ fn succeeds(sandbox: &Sandbox, line: &str) -> String {
     said
 }
 
-/// Nothing is written.
+/// Runs a command that must fail with these messages and write nothing.
 fn fails(sandbox: &Sandbox, line: &str, expected: &[&str]) {
     let before = succeeds(sandbox, "find . -type f | sort | xargs cksum");
     let (is_done, said) = run(sandbox, line);
@@ -68,7 +68,7 @@ fn fails(sandbox: &Sandbox, line: &str, expected: &[&str]) {
     assert_eq!(succeeds(sandbox, "find . -type f | sort | xargs cksum"), before);
 }
 
-/// The files of the repository, for who has the password.
+/// The files of the repository, for requests with the password.
 fn answer(sandbox: &Sandbox) -> impl Fn(&Request) -> Vec<u8> + Send + Sync + 'static {
     let folder = sandbox.root().join("repo");
     let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
@@ -134,7 +134,7 @@ fn a_repository_may_have_a_certificate_of_a_company() {
     let company = "../company.pem";
     fs::write(sandbox.root().join("company.pem"), signed_by_a_company().0).unwrap();
     let add = format!("helm repo add local {url} --username reader --password secret --ca-file {company}");
-    // The one of another company.
+    // A chart from another company.
     assert!(!run(&sandbox, &add).0);
 }
 
@@ -191,7 +191,7 @@ fn a_newer_version_replaces_what_was_not_edited() {
     assert_eq!(changed.lines().collect::<Vec<_>>(), expected, "{said}");
     succeeds(&sandbox, "grep -q 'pub message' src/api/web/v1/site.rs && opctl check && opctl manifests --check");
     assert!(fs::read_to_string(sandbox.folder.join("PROJECT")).unwrap().contains("helmChartVersion: \"1.1.0\"\n"));
-    // Edits elsewhere stay, and those in the way are conflicts.
+    // Unrelated edits are kept, and conflicting ones are reported.
     succeeds(&sandbox, "sed -i 's/How many Pods/So many Pods/' helm-charts/plain/values.yaml src/api/web/v1/site.rs");
     succeeds(&sandbox, &create("2.0.0"));
     let edited = "grep -l 'So many' helm-charts/plain/values.yaml src/api/web/v1/site.rs";
@@ -203,7 +203,7 @@ fn a_newer_version_replaces_what_was_not_edited() {
     fails(&sandbox, &create("1.1.0"), &["`helm-charts/plain/values.yaml`", "message: 2.0.0"]);
 }
 
-/// A registry on this machine, which ends with the test.
+/// A registry on this machine, which stops with the test.
 struct Registry {
     process: Child,
     address: String,
@@ -212,7 +212,7 @@ struct Registry {
 impl Registry {
     fn start() -> Option<Self> {
         let mut command = Command::new("registry");
-        // On a port that is free.
+        // Port 0 selects a free port.
         command.args(["-port", "0"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let Ok(mut process) = command.spawn() else {
             skipped("a chart of a registry", "there is no `registry` on the PATH");
@@ -220,7 +220,7 @@ impl Registry {
         };
         let mut log = BufReader::new(process.stderr.take().unwrap()).lines().map(Result::unwrap);
         let port = log.find_map(|line| Some(line.split_once("serving on port ")?.1.to_owned())).unwrap();
-        // It would block or fail if nobody read its log.
+        // The registry would block or fail if its log was not read.
         thread::spawn(move || log.for_each(drop));
         Some(Self { process, address: format!("127.0.0.1:{port}") })
     }
@@ -241,7 +241,7 @@ fn charts_come_from_a_registry() {
     let sandbox = project();
     let Some(registry) = Registry::start() else { return };
     let charts = format!("oci://{}/charts", registry.address);
-    // helm has to be asked to, even for a registry on this machine.
+    // helm requires a flag for HTTP, even for a registry on this machine.
     let push = format!("for chart in ../repo/*.tgz; do helm push $chart {charts} --plain-http || exit 1; done");
     succeeds(&sandbox, &push);
     succeeds(&sandbox, &format!("{CREATE} {charts}/plain --helm-chart-version '~1.0'"));

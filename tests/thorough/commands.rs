@@ -1,5 +1,5 @@
-//! What the commands promise about the whole tree: order does not matter, twice is once, edits of the user survive,
-//! a command that is interrupted or refused changes nothing, and two at once do not mix.
+//! Properties of the commands, checked on the whole tree: order does not matter, repetition changes nothing, edits of
+//! the user survive, an interrupted or rejected command changes nothing, and concurrent commands do not mix.
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
@@ -15,13 +15,13 @@ use crate::extent::takes_all;
 use crate::sandbox::Sandbox;
 use crate::tree::tree;
 
-/// Runs in the sandbox's folder; it must go well.
+/// Runs a command in the sandbox's folder. Panics if it fails.
 fn run(sandbox: &Sandbox, line: &str) {
     let output = sandbox.command("opctl").args(line.split_whitespace()).output().unwrap();
     assert!(output.status.success(), "opctl {line}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// A project in the sandbox's own folder.
+/// A project in the sandbox's folder.
 fn project() -> Sandbox {
     let sandbox = Sandbox::new();
     run(&sandbox, "init --domain example.com --project-name shop");
@@ -35,7 +35,8 @@ const APIS: [&str; 4] = [
     "create api --group apps --version v1 --kind Deployment --resource=false",
 ];
 
-/// Cargo warns of binaries of one name: all members have one target folder. And it would lint and test a member.
+/// The members of a workspace share a target folder, so cargo warns if their binaries have the same name. It would also
+/// lint and test the runtime if it were a member.
 #[test]
 fn two_operators_in_a_workspace_share_the_runtime_and_no_name() {
     let sandbox = Sandbox::new();
@@ -55,7 +56,7 @@ fn two_operators_in_a_workspace_share_the_runtime_and_no_name() {
     assert_eq!(binaries, ["shop-crdgen", "shop-manager", "store-crdgen", "store-manager"]);
     assert_eq!(list(&metadata["packages"]).len(), 2, "the runtime is no member");
 
-    // What asks the compiled types finds the binary.
+    // The command that runs the compiled types finds the binary.
     let [shop, store] = ["shop", "store"].map(|name| sandbox.folder.join("operators").join(name));
     let crdgen = ["crdgen".to_owned()];
     let names =
@@ -76,12 +77,13 @@ fn permutations<T: Clone>(items: &[T]) -> Vec<Vec<T>> {
     (0..items.len()).flat_map(with_first).collect()
 }
 
-/// True if a test goes through everything instead of a part of it that takes seconds.
+/// `true` if tests are exhaustive; otherwise they take a sample that runs for seconds.
 fn all() -> bool {
     takes_all("OPCTL_COMMANDS")
 }
 
-/// In three orders, or with `OPCTL_COMMANDS=all` in all 12. A further version of a kind is a copy of the first one, so it comes later.
+/// Tests three orders, or all 12 with `OPCTL_COMMANDS=all`. Another version of a kind is a copy of the first one, so it
+/// comes later.
 #[test]
 fn the_order_of_commands_does_not_matter() {
     let mut first: Option<BTreeMap<String, Vec<u8>>> = None;
@@ -89,7 +91,8 @@ fn the_order_of_commands_does_not_matter() {
     let at = |order: &[&str], line| order.iter().position(|other| *other == line);
     orders.retain(|order| at(order, APIS[0]) < at(order, APIS[1]));
     if !all() {
-        // The last one is the first one in reverse, but for the versions: so each command comes before and after each other.
+        // The last order is the reverse of the first, except for the versions, so each command runs before and after
+        // each other.
         orders = [0, 5, 11].map(|order| orders[order].clone()).to_vec();
     }
     for order in orders {
@@ -103,7 +106,7 @@ fn the_order_of_commands_does_not_matter() {
     }
 }
 
-/// The paths whose texts differ, or that only one of the trees has.
+/// The paths whose texts differ or exist in only one of the trees.
 fn differences<'a>(a: &'a BTreeMap<String, Vec<u8>>, b: &'a BTreeMap<String, Vec<u8>>) -> Vec<&'a str> {
     let mut paths: Vec<&str> = a.keys().chain(b.keys()).map(String::as_str).collect();
     paths.sort_unstable();
@@ -209,7 +212,7 @@ fn two_at_once_take_turns() {
     assert_eq!(differences(&tree(&sandbox.folder), &tree(&one_by_one.folder)), Vec::<&str>::new());
 }
 
-/// At ten moments, or with `OPCTL_COMMANDS=all` at forty.
+/// Interrupts at ten moments, or at forty with `OPCTL_COMMANDS=all`.
 #[test]
 fn an_interrupt_leaves_the_tree_as_it_was_or_as_it_should_be() {
     let done = project();
@@ -237,7 +240,7 @@ fn an_interrupt_leaves_the_tree_as_it_was_or_as_it_should_be() {
     }
 }
 
-/// A signal to opctl alone, as a supervisor sends it: cargo and what it started must not go on by themselves.
+/// A supervisor sends the signal to opctl alone. cargo and its child processes must stop, too.
 #[test]
 fn an_interrupt_stops_cargo_too() {
     let sandbox = project();
@@ -271,7 +274,7 @@ esac
     assert_eq!(differences(&before, &tree(&sandbox.folder)), Vec::<&str>::new());
 }
 
-/// Asks again and again, for two minutes at most.
+/// Polls for up to two minutes.
 fn wait_for<T>(ask: impl Fn() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
@@ -283,7 +286,7 @@ fn wait_for<T>(ask: impl Fn() -> Option<T>) -> T {
     }
 }
 
-/// Runs on a terminal of its own (by `script` of util-linux), with these lines typed in.
+/// Runs on a pseudo-terminal (with `script` of util-linux) with this input.
 fn on_a_terminal(sandbox: &Sandbox, line: &str, typed: &str) -> (i32, String) {
     let mut child = sandbox
         .command("script")
@@ -323,7 +326,7 @@ fn asks_on_a_terminal_for_what_was_not_said() {
     assert!(sandbox.folder.join("src/api/cache/v1/memcached.rs").exists());
     assert!(!sandbox.folder.join("src/controller/cache").exists());
 
-    // Enter chooses the first kind, and deletes nothing.
+    // Enter selects the first kind, and deletes nothing.
     let (code, said) = on_a_terminal(&sandbox, "opctl delete api", "\n\n");
     assert_eq!(code, 1, "{said}");
     for text in ["cache/v1 Memcached", "delete the API of `Memcached` v1? [y/N]", "nothing was deleted"] {
@@ -331,7 +334,7 @@ fn asks_on_a_terminal_for_what_was_not_said() {
     }
     assert!(sandbox.folder.join("src/api/cache/v1/memcached.rs").exists());
 
-    // Nothing to ask: the controller that there is serves this version too.
+    // No prompt: the existing controller serves this version, too.
     run(&sandbox, "create api --group cache --version v1 --kind Memcached --resource=false");
     let line = "opctl create api --group cache --version v1beta1 --kind Memcached";
     let (code, said) = on_a_terminal(&sandbox, line, "y\n");
@@ -376,7 +379,7 @@ fn messages_are_wrapped_and_diffs_in_colour_on_a_terminal() {
     assert!(said.contains("\x1b[32m+") && said.contains("\x1b[31m-"), "{said:?}");
 }
 
-/// What brings a folder from one state to another, as one command does.
+/// The steps that change a folder from one state to another in one command.
 fn steps(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<u8>>) -> Vec<Step> {
     let text = |tree: &BTreeMap<String, Vec<u8>>, path: &str| {
         tree.get(path).map(|bytes| String::from_utf8(bytes.clone()).unwrap())
@@ -409,11 +412,11 @@ fn sandbox_with(files: &BTreeMap<String, Vec<u8>>) -> Sandbox {
     sandbox
 }
 
-/// Leaves the folder as a run does that is killed after `count` of its files are in place.
+/// Leaves the folder in the state of a command that was killed after it put `count` files in place.
 fn kill(folder: &Path, steps: &[Step], count: usize) {
     let mut stage = plan::stage(folder, steps, &["PROJECT"], &mut || false).unwrap().unwrap();
     (0..count).for_each(|_| assert!(stage.put_next().unwrap()));
-    // As a kill does: nothing is cleaned up.
+    // A killed process does not clean up.
     std::mem::forget(stage);
 }
 
@@ -470,7 +473,7 @@ fn a_killed_run_is_undone_and_can_be_repeated() {
             assert_eq!(differences(expected, &tree(&sandbox.folder)), Vec::<&str>::new(), "{line}: {count}");
             assert_eq!(empty_folders(&sandbox.folder), Vec::<PathBuf>::new(), "{line}: {count}");
         }
-        // What is undone is repeated like the first time.
+        // After a rollback, the command has the same result as the first time.
         for count in [1, steps.len() - 1] {
             let sandbox = sandbox_with(&before);
             kill(&sandbox.folder, &steps, count);
@@ -492,7 +495,7 @@ fn what_was_edited_after_a_killed_run_stays() {
     let text = |text: &str| text.as_bytes().to_vec();
     assert_eq!(tree(&sandbox.folder), [("a".to_owned(), text("old")), ("b".to_owned(), text("mine"))].into());
 
-    // Once everything is in place, an edit is no reason to undo the rest.
+    // After all files are in place, an edit does not cause a rollback.
     let sandbox = sandbox_with(&before);
     kill(&sandbox.folder, &steps(&before, &after), 4);
     let journal = sandbox.folder.join(plan::JOURNAL);
@@ -503,7 +506,7 @@ fn what_was_edited_after_a_killed_run_stays() {
     assert_eq!(tree(&sandbox.folder), expected);
 }
 
-/// The journal of a cloned project may have been written by anybody.
+/// The journal of a cloned project is untrusted.
 #[test]
 fn a_journal_is_believed_about_its_own_folder_only() {
     let sandbox = Sandbox::new();
@@ -541,7 +544,7 @@ fn a_journal_is_believed_about_its_own_folder_only() {
     assert!(outside.join("empty").exists() && sandbox.folder.join("empty").exists());
 }
 
-/// A link to a device would fill the memory, and a pipe would never end.
+/// Reading a link to a device would exhaust the memory, and a pipe would block.
 #[test]
 fn a_journal_is_a_regular_file() {
     let sandbox = project();
@@ -599,7 +602,7 @@ fn a_catalog_is_read_as_it_was_before_a_killed_run() {
     }
 }
 
-/// Below the folder, but for the record of the scaffold.
+/// The empty folders below a folder, except for the record of the scaffold.
 fn empty_folders(folder: &Path) -> Vec<PathBuf> {
     let below = walkdir::WalkDir::new(folder).min_depth(1).into_iter().map(|entry| entry.unwrap().into_path());
     let is_empty = |path: &PathBuf| path.is_dir() && std::fs::read_dir(path).unwrap().next().is_none();

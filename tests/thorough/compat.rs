@@ -1,4 +1,4 @@
-//! Changes of `format` in CRDs, compared with what an API server accepts: `tests/compat/formats.txt`.
+//! Changes of `format` in CRDs, compared with the behavior of an API server in `tests/compat/formats.txt`.
 
 use std::collections::BTreeSet;
 
@@ -38,12 +38,12 @@ fn values_of_each_format_are_accepted_as_by_an_api_server() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Each pair of formats: writers are refused if and only if a value is.
+/// For each pair of formats, a change is breaking for writers if and only if the API server rejects a value.
 #[test]
 fn a_change_of_format_breaks_writers_if_the_api_server_refuses_a_value() {
     let recorded = recorded();
     let mut wrong = Vec::new();
-    // The other formats are those of strings.
+    // The other formats apply to strings.
     let numeric =
         ["", "date", "password", "x-unknown"].into_iter().chain(FORMATS.into_iter().filter(|it| is_of_rust(it)));
     let numeric: Vec<&str> = numeric.collect();
@@ -65,7 +65,7 @@ fn a_change_of_format_breaks_writers_if_the_api_server_refuses_a_value() {
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// A format that schemars has for a number.
+/// `true` for formats that schemars uses for numbers.
 fn is_of_rust(format: &str) -> bool {
     format.starts_with("int") || format.starts_with("uint") || ["float", "double"].contains(&format)
 }

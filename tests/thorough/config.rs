@@ -1,4 +1,4 @@
-//! The manifests under `config/`: the names in them that lead nowhere.
+//! Diagnostics about names in the manifests under `config/` that refer to nothing.
 #![cfg(unix)]
 
 use std::fmt::Write;
@@ -16,7 +16,7 @@ use crate::kustomizations::{cases, folder, on_disk};
 fn said(root: &Path) -> (String, Vec<Diagnostic>) {
     let tree = Tree::at(root);
     let mut found = config::check(&tree, "");
-    // Most cases are no projects.
+    // Most cases are not projects.
     if let Ok(project) = ProjectFile::read(&tree) {
         found.extend(config::unwatched(&config::objects(&tree, ""), &project.namespaces));
     }
@@ -58,8 +58,8 @@ fn each_case_is_said_and_its_twin_is_not() {
     assert!(failures.is_empty(), "{failures}");
 }
 
-/// Every text of the example's manifests, one after the other, is made another one. What is then said is recorded: the
-/// names that others refer to are noticed, and nothing else is.
+/// Changes every text of the example's manifests, one at a time. The diagnostics are recorded: changes of names that
+/// others refer to are reported, and no others.
 #[test]
 fn renamed_names_are_noticed() {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/memcached");
@@ -71,7 +71,7 @@ fn renamed_names_are_noticed() {
     let mut table = String::new();
     for path in project.files_below("config").unwrap() {
         let text = project.read(&path).unwrap().unwrap();
-        // Neither names other objects.
+        // Neither contains names of other objects.
         if path.contains("/crd/bases/") || path.ends_with("/alerts.yaml") {
             continue;
         }
@@ -91,7 +91,7 @@ fn renamed_names_are_noticed() {
     snapbox::assert_data_eq!(table, snapbox::Data::read_from(&folder().join("../config_mutations.txt"), None).raw());
 }
 
-/// Texts, and the keys of labels.
+/// Visits texts and the keys of labels.
 fn each_text(node: &Node, place: &str, visit: &mut impl FnMut(&str, &str, &std::ops::Range<usize>)) {
     match &node.value {
         yaml::Value::Text(_) => visit(place, "", &node.span.range),

@@ -11,7 +11,7 @@ use crate::made::{made, third};
 use crate::project::assert_same;
 use crate::sandbox::{Sandbox, shell};
 
-/// Names, and what else is asked for.
+/// Names of kinds, and more options.
 const KINDS: [(&str, &str); 6] = [
     ("--group zoo --version v1 --kind Zebra", ""),
     ("--group zoo --version v1beta1 --kind Ape", "--owns core/v1/ConfigMap --watches core/v1/Secret --finalizer"),
@@ -21,13 +21,13 @@ const KINDS: [(&str, &str); 6] = [
     ("--group cave --version v1alpha1 --kind Cave", "--controller=false"),
 ];
 
-/// Beside whatever a project has already.
+/// Kinds are added to whatever a project already has.
 #[test]
 fn what_was_created_can_be_deleted_from_every_golden_project() {
     for (number, name) in third(0, names().iter().enumerate()).filter(|(_, name)| can_be_made(name)) {
         let sandbox = made(name);
         let before = files(&sandbox);
-        // Not all of them in each: there are many projects.
+        // Not all kinds in each, since there are many projects.
         for (names, options) in [KINDS[number % 3], KINDS[3 + number % 3]] {
             shell(&sandbox, &format!("opctl create api --yes {names} {options}"));
             shell(&sandbox, &format!("opctl delete api {names}"));
@@ -53,7 +53,7 @@ fn several_are_deleted_in_any_order() {
     }
 }
 
-/// Of a kind with three versions.
+/// The webhooks of a kind with three versions.
 #[test]
 fn webhooks_are_deleted_in_any_order_and_the_server_with_the_last_one() {
     const WEBHOOKS: [(&str, &str); 4] = [
@@ -79,14 +79,14 @@ fn webhooks_are_deleted_in_any_order_and_the_server_with_the_last_one() {
                 shell(&sandbox, &format!("opctl delete webhook {kind} {}", WEBHOOKS[index].1));
                 shell(&sandbox, "opctl manifests --check");
             }
-            // The metrics still use it.
+            // The metrics still use cert-manager.
             shell(&sandbox, "opctl edit --cert-manager=false");
             assert_same(&before, &files(&sandbox), &format!("{server} {order:?}"));
         }
     }
 }
 
-/// The project's own kinds, each with the number of its versions.
+/// The project's own kinds, with the number of their versions.
 fn own_kinds(sandbox: &Sandbox) -> BTreeMap<String, usize> {
     let text = fs::read_to_string(sandbox.folder.join("PROJECT")).unwrap();
     let mut kinds = BTreeMap::new();
@@ -102,7 +102,8 @@ fn a_further_version_of_every_kind_is_created_and_deleted_again() {
         let sandbox = made(name);
         let before = files(&sandbox);
         for (number, (kind, versions)) in own_kinds(&sandbox).iter().take(2).enumerate() {
-            // Of several versions, the others stay converted. And a webhook server is large, so not for each kind.
+            // With several versions, the others are still converted. A webhook server is large, so it is not added for
+            // each kind.
             let conversion = if (number, *versions) == (0, 1) { "--conversion" } else { "" };
             shell(&sandbox, &format!("opctl create api --yes {kind} --version v7beta1 {conversion}"));
             shell(&sandbox, "opctl manifests --check");

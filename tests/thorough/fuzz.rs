@@ -1,7 +1,9 @@
-//! Whatever is in the files of a project, reading it ends soon, with manifests or with diagnostics, and never with a panic.
+//! Reading a project always terminates soon, with manifests or diagnostics and without a panic, for any content of its
+//! files.
 //!
-//! The engine's cases and the worked example are read with random changes. `OPCTL_FUZZ_SECONDS=3600 cargo test --test quick
-//! fuzz -- --nocapture` makes as many as fit; `OPCTL_RANDOM_SEED=…` sets the first seed.
+//! The engine's cases and the worked example are read with random changes.
+//! `OPCTL_FUZZ_SECONDS=3600 cargo test --test quick fuzz -- --nocapture` sets the duration; `OPCTL_RANDOM_SEED=…` sets
+//! the first seed.
 
 use std::fs;
 use std::ops::Range;
@@ -18,10 +20,10 @@ use opctl_source::emit;
 use crate::dice::Dice;
 use crate::oracle::manifest;
 
-/// An input that takes longer is never read to its end.
+/// The time limit for one input, after which it counts as hanging.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// Files that are read together, by their paths.
+/// Files that are read together, by path.
 type Files = Vec<(String, String)>;
 
 #[test]
@@ -48,7 +50,7 @@ fn changed_projects_are_read_without_a_panic() {
     println!("{sound} projects read, {refused} refused");
 }
 
-/// Where an input was written that is not read as it should be.
+/// Writes an input that fails to disk, and returns its folder.
 fn saved(files: &Files) -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fuzz");
     for (path, text) in files {
@@ -57,7 +59,7 @@ fn saved(files: &Files) -> String {
     folder.display().to_string()
 }
 
-/// Whether everything was understood.
+/// Reads files. Returns `true` if there are no errors.
 fn read(files: &Files) -> bool {
     let mut tree = Tree::at("nowhere");
     for (path, text) in files {
@@ -68,12 +70,12 @@ fn read(files: &Files) -> bool {
     diagnostics.extend(config::check(&tree, ""));
     let project = files.iter().find(|(path, _)| path == "PROJECT").map(|(_, text)| ProjectFile::parse(text));
     diagnostics.extend(project.and_then(Result::err).unwrap_or_default());
-    // Each place must be in its file.
+    // Each location must be in its file.
     assert_eq!(diagnostic::render(&diagnostics, false).is_empty(), diagnostics.is_empty());
     !diagnostics.iter().any(Diagnostic::is_error)
 }
 
-/// One for each case of the engine, also those that are refused, and the worked example.
+/// One project for each case of the engine, including rejected ones, and the worked example.
 fn projects() -> Vec<Files> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let lock = fs::read_to_string(root.join("tests/engine/Cargo.lock")).unwrap();
@@ -90,12 +92,12 @@ fn projects() -> Vec<Files> {
     let paths = ["src", "config"].into_iter().flat_map(|folder| example.files_below(folder).unwrap());
     let paths = paths.chain(["Cargo.toml", "Cargo.lock", "PROJECT"].map(String::from));
     let example: Files = paths.filter_map(|path| Some((path.clone(), example.read(&path).unwrap()?))).collect();
-    // It has as many files as the cases together.
+    // The example gets as much weight as all cases together.
     projects.extend(std::iter::repeat_n(example, 30));
     projects
 }
 
-/// A project with a few changes in one of its files, mostly the first.
+/// Changes one file of a project, usually the first one, in a few places.
 fn changed(projects: &[Files], dice: &mut Dice) -> Files {
     let mut files = projects[dice.below(projects.len())].clone();
     let file = if files.len() <= 3 && dice.percent(85) { 0 } else { dice.below(files.len()) };
@@ -199,7 +201,7 @@ fn change(text: &str, other: &str, dice: &mut Dice) -> String {
         5 => replaced(&one, dice.pick(ODD)),
         6 => replaced(&(one.start..one.start), dice.pick(ODD)),
         7 => text[..one.end].to_string(),
-        // What is of the same form is mostly read further.
+        // A replacement of the same form is usually accepted by the parser.
         _ => {
             let is_like = |range: &Range<usize>| form(&other[range.clone()]) == form(&text[one.clone()]);
             let others: Vec<Range<usize>> = tokens_of(other).into_iter().filter(is_like).collect();
@@ -209,13 +211,13 @@ fn change(text: &str, other: &str, dice: &mut Dice) -> String {
     }
 }
 
-/// Whether a token is a name, a type, a number or a sign.
+/// The form of a token: name, type, number or sign.
 fn form(token: &str) -> (bool, bool, bool) {
     let is = |test: fn(char) -> bool| token.starts_with(test);
     (is(char::is_alphabetic), is(char::is_uppercase), is(|c| c.is_ascii_digit()))
 }
 
-/// Words, and all other characters but blanks.
+/// Words, and all other characters except whitespace.
 fn tokens_of(text: &str) -> Vec<Range<usize>> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut tokens: Vec<Range<usize>> = Vec::new();

@@ -1,6 +1,7 @@
-//! What holds of every golden project (see `tests/common/golden.rs`) as files; `tests/operators` compiles and runs them.
+//! Properties of the files of every golden project (see `tests/common/golden.rs`); `tests/operators` compiles and runs
+//! them.
 //!
-//! A new one is one file. `SNAPSHOTS=overwrite cargo test --test quick golden` writes its list of files.
+//! Each golden project is one file. `SNAPSHOTS=overwrite cargo test --test quick golden` writes its list of files.
 #![cfg(unix)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,15 +25,15 @@ use crate::sandbox::{Sandbox, shell};
 use crate::tree::tree;
 use crate::write::write;
 
-/// A golden project that was made. No test changes its files.
+/// A golden project after its commands. No test changes its files.
 struct Made {
     golden: Golden,
     sandbox: Sandbox,
-    /// The lines that a command removed from a file of the user, which none may do.
+    /// Lines that a command removed from a file of the user, which is not allowed.
     removed: Vec<String>,
 }
 
-/// All of them, made once for the tests that run at the same time.
+/// All golden projects, created once for concurrent tests.
 fn all() -> Arc<Vec<Made>> {
     static ALL: Mutex<Weak<Vec<Made>>> = Mutex::new(Weak::new());
     let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
@@ -96,7 +97,8 @@ fn as_many_kinds_are_derived_as_a_search_finds() {
     }
 }
 
-/// The paths, as seen from the project; the vendored runtime is one, for `tests/compiler/package.rs` looks at its files.
+/// The paths relative to the project. The vendored runtime is a single path, since `tests/compiler/package.rs` covers
+/// its files.
 fn files(sandbox: &Sandbox) -> BTreeSet<String> {
     let root = sandbox.root();
     let inner = sandbox.folder.strip_prefix(&root).unwrap();
@@ -147,14 +149,14 @@ fn the_bundle_of_each_renders_to_the_project() {
     assert!(count > 10, "{count}");
 }
 
-/// Every file, with the time of its last change.
+/// Every file with its modification time.
 fn stamped(sandbox: &Sandbox) -> BTreeMap<String, (SystemTime, Vec<u8>)> {
     let root = sandbox.root();
     let stamp = |path: &str| fs::metadata(root.join(path)).unwrap().modified().unwrap();
     tree(&root).into_iter().map(|(path, text)| (path.clone(), (stamp(&path), text))).collect()
 }
 
-/// From which command on only resources are added: these can be made again, and in any order.
+/// The index of the first command after which all only add resources, so they can be repeated and reordered.
 fn creations(golden: &Golden) -> usize {
     golden.commands.iter().rposition(|command| !command.starts_with("opctl create ")).unwrap() + 1
 }
@@ -168,7 +170,7 @@ fn golden_projects_are_clean() {
     }
 }
 
-/// Nothing is said of the manifests of a project, which is in a folder below its workspace's root.
+/// Asserts that the manifests of a project, in a folder below its workspace's root, have no findings.
 fn is_clean(root: &Path, folder: &str) {
     let tree = Tree::at(root);
     let default = Renderer::new(&tree).render(&join(folder, "config/default"), &[]);
@@ -179,7 +181,7 @@ fn is_clean(root: &Path, folder: &str) {
 
 #[test]
 fn the_order_of_creations_does_not_matter() {
-    // There a command names a kind that one before it made.
+    // In these projects, a command refers to a kind that a previous one created.
     let is_free = |golden: &Golden| !["external", "wired"].contains(&golden.name.as_str());
     for Made { sandbox, golden, .. } in third(1, all().iter().filter(|made| is_free(&made.golden))) {
         let forward = tree(&sandbox.root());
@@ -194,7 +196,7 @@ fn the_order_of_creations_does_not_matter() {
     }
 }
 
-/// Reverses commands, but for those about one kind: a further version is a copy of one before it.
+/// Reverses the commands, except for those of one kind: another version is a copy of a previous one.
 fn reverse(commands: &mut [String]) {
     let kind = |command: &String| -> Vec<String> {
         let words: Vec<&str> = command.split(' ').collect();
@@ -216,8 +218,7 @@ fn to_files_of_the_user_lines_are_only_added() {
     assert_eq!(removed, Vec::<&String>::new());
 }
 
-/// The lines of the old text that the new one has not, in their order. Generated files have none, nor have lists that
-/// were empty.
+/// Lines of the old text that the new text lacks, in order. None for generated files and for lists that were empty.
 fn lines_without<'a>(old: &'a [u8], new: &[u8]) -> Vec<&'a str> {
     let (old, new) = (std::str::from_utf8(old).unwrap(), std::str::from_utf8(new).unwrap());
     if old.starts_with(opctl_source::emit::HEADER) {
@@ -235,8 +236,8 @@ fn lines_without<'a>(old: &'a [u8], new: &[u8]) -> Vec<&'a str> {
     missing
 }
 
-/// The worked examples are scaffolds that were filled in: what they do not own is as opctl writes it today. `SNAPSHOTS=overwrite`
-/// writes it again.
+/// The worked examples are scaffolds with user code. Files that the user does not own must equal the current scaffold.
+/// `SNAPSHOTS=overwrite` updates them.
 #[test]
 fn the_examples_have_not_drifted_from_the_scaffold() {
     let overwrite = std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite");
@@ -270,7 +271,7 @@ fn the_examples_have_not_drifted_from_the_scaffold() {
     }
 }
 
-/// A sandbox in `examples/NAME`, from which the runtime is at the same path as in this repository.
+/// A sandbox in `examples/NAME`, so that the runtime has the same relative path as in this repository.
 fn beside_the_runtime(name: &str) -> Sandbox {
     let mut sandbox = Sandbox::new();
     sandbox.folder = sandbox.root().join("examples").join(name);
@@ -280,7 +281,7 @@ fn beside_the_runtime(name: &str) -> Sandbox {
     sandbox
 }
 
-/// The answers in PROJECT and in the record are all that the scaffold depends on.
+/// The scaffold depends only on the answers in PROJECT and in the record.
 #[test]
 fn today_s_scaffold_of_each_is_the_recorded_one() {
     for Made { golden, sandbox, .. } in all().iter() {

@@ -1,5 +1,5 @@
-//! Folders and archives that others made to read, fill or stop this machine: each is refused with its path and the reason, and nothing is
-//! written.
+//! Malicious folders and archives, which try to read, fill or block the machine: each is rejected with its path and the
+//! reason, and nothing is written.
 #![cfg(unix)]
 
 use std::path::Path;
@@ -13,8 +13,8 @@ use crate::cpu_time::cpu_time;
 use crate::helm::has_helm;
 use crate::sandbox::Sandbox;
 
-/// Edits a copy of a folder in `tests`, `$FROM`, and runs a command in an empty folder beside it: it fails with this message, before it is
-/// stopped, and writes nothing.
+/// Edits a copy of a folder in `tests`, `$FROM`, and runs a command in an empty folder next to it. The command must
+/// fail with this message before a timeout, and write nothing.
 fn refuses(folder: &str, edit: &str, command: &str, expected: &str) {
     let mut sandbox = Sandbox::new();
     let from = sandbox.root().join("from");

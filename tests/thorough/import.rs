@@ -1,5 +1,5 @@
-//! `opctl import helm-operator` and `ansible-operator` with the projects in `tests/import`: what becomes of each is recorded beside it.
-//! The first needs helm 4.
+//! `opctl import helm-operator` and `ansible-operator` with the projects in `tests/import`. The results are recorded
+//! next to them. The former requires helm 4.
 #![cfg(unix)]
 
 use std::fs;
@@ -14,7 +14,7 @@ fn projects() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import")
 }
 
-/// The exit code, and what the shell says; `$FROM` is a copy of the project.
+/// `true` on success, and the output. `$FROM` is a copy of the project.
 fn run(sandbox: &Sandbox, line: &str) -> (bool, String) {
     let from = sandbox.root().join("from");
     let output = sandbox.command("sh").env("FROM", &from).args(["-c", &format!("{line} 2>&1")]).output().unwrap();
@@ -22,12 +22,12 @@ fn run(sandbox: &Sandbox, line: &str) -> (bool, String) {
     (output.status.success(), said.replace(&from.display().to_string(), "[FROM]"))
 }
 
-/// An empty folder beside a copy of the Helm operator.
+/// An empty folder next to a copy of the Helm operator.
 fn sandbox() -> Sandbox {
     sandbox_beside("web-operator")
 }
 
-/// An empty folder beside a copy of a project.
+/// An empty folder next to a copy of a project.
 fn sandbox_beside(project: &str) -> Sandbox {
     let mut sandbox = Sandbox::new();
     let copy = format!("mkdir new && cp -r {}/{project} \"$FROM\"", projects().display());
@@ -65,7 +65,7 @@ fn a_helm_operator_is_imported_as_recorded() {
     assert!(result.is_ok(), "{}", result.unwrap_err());
 }
 
-/// An edit of the project, and what is said then.
+/// An edit of the project, and the expected messages.
 const BAD: [(&str, &[&str]); 19] = [
     ("rm watches.yaml", &["cannot read `[FROM]/watches.yaml`"]),
     (": > watches.yaml", &["there is no watch"]),
@@ -127,7 +127,7 @@ fn what_has_no_counterpart_is_a_warning() {
         assert!(said.contains(expected), "{expected}\n{said}");
     }
     let controller = fs::read_to_string(sandbox.folder.join("src/controller/pages/index.rs")).unwrap();
-    // helm-operator-plugins has its own finalizer, and reads numbers.
+    // helm-operator-plugins has another finalizer, and parses numbers.
     assert!(controller.contains(".finalizer(\"uninstall-helm-release\")") && controller.contains(".set(\"text\""));
 }
 
@@ -149,7 +149,7 @@ fn kinds_are_added_to_a_project_with_the_same_domain() {
     let (is_done, said) =
         run(&sandbox, &format!("opctl init third --domain example.org --license none --yes && cd third && {import}"));
     assert!(!is_done && said.contains("does not end in the project's domain, `example.org`"), "{said}");
-    // Groups that are domains: the project gets a shorter one.
+    // A group that is the domain itself: the project gets a shorter domain.
     let edit =
         "grep -rl pages.charts.example.com \"$FROM\" | xargs sed -i 's/pages.charts.example.com/charts.example.com/'";
     let (is_done, said) =
@@ -215,7 +215,7 @@ fn the_file_with_the_watches_is_chosen_where_there_are_several() {
     assert!(is_done, "{said}");
 }
 
-/// An edit of the Ansible operator, and what is reported then.
+/// An edit of the Ansible operator, and the expected messages.
 const BAD_ANSIBLE: [(&str, &[&str]); 15] = [
     ("rm watches.yaml", &["cannot read `[FROM]/watches.yaml`", "--plugins=ansible"]),
     ("echo '- [' > watches.yaml", &["[FROM]/watches.yaml", "this is no YAML"]),

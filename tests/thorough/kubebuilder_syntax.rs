@@ -1,7 +1,8 @@
-//! What users of kubebuilder 4 and operator-sdk 1.42 type: each command and flag of theirs does the same here, is accepted with a
-//! note, or refused with what to do instead. And `opctl edit`, which both have.
+//! Commands and flags of kubebuilder 4 and operator-sdk 1.42: each does the same in opctl, is accepted with a note, or
+//! is rejected with an alternative. Also `opctl edit`, which both have.
 //!
-//! `tests/kubebuilder_syntax.txt` has a line for each, and what opctl answers. `SNAPSHOTS=overwrite cargo test --test thorough kubebuilder_syntax` records the answers.
+//! `tests/kubebuilder_syntax.txt` has a line for each, with the output of opctl.
+//! `SNAPSHOTS=overwrite cargo test --test thorough kubebuilder_syntax` records it.
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
@@ -15,7 +16,7 @@ use snapbox::{Assert, Data};
 use crate::sandbox::Sandbox;
 use crate::tree::tree;
 
-/// The exit code, and what was said to stderr.
+/// The exit code and stderr.
 fn run(sandbox: &Sandbox, words: &[String]) -> (i32, String) {
     let output = sandbox.command("opctl").args(words).output().unwrap();
     (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
@@ -25,7 +26,7 @@ fn words(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()
 }
 
-/// It must go well.
+/// Runs a command. Panics if it fails.
 fn opctl(sandbox: &Sandbox, line: &str) {
     let (code, said) = run(sandbox, &words(line));
     assert_eq!(code, 0, "opctl {line}: {said}");
@@ -39,7 +40,7 @@ fn project() -> Sandbox {
     sandbox
 }
 
-/// The words of a line, and what its command needs beside them.
+/// The words of a line, with additional required arguments of its command.
 fn whole(line: &str) -> Vec<String> {
     let mut words = words(line.strip_prefix("opctl ").unwrap());
     let is = |command: &str| line.starts_with(&format!("opctl {command}"));
@@ -123,7 +124,7 @@ fn the_commands_in_the_answers_exist() {
 
 type Files = BTreeMap<String, Vec<u8>>;
 
-/// The paths whose texts differ, or that only one of the trees has.
+/// The paths whose texts differ or exist in only one of the trees.
 fn differences<'a>(a: &'a Files, b: &'a Files) -> Vec<&'a str> {
     let paths = a.keys().chain(b.keys()).map(String::as_str);
     let mut differ: Vec<&str> = paths.filter(|path| a.get(*path) != b.get(*path)).collect();
@@ -158,13 +159,13 @@ fn on_then_off_gives_the_same_tree() {
             opctl(&sandbox, &format!("edit {off}"));
             assert_eq!(differences(&before, &tree(&sandbox.folder)), [""; 0], "{on}, {off}");
         }
-        // All of them, and off in another order.
+        // All settings, disabled in another order.
         TOGGLES.iter().for_each(|(on, _)| opctl(&sandbox, &format!("edit {on}")));
         TOGGLES.iter().for_each(|(_, off)| opctl(&sandbox, &format!("edit {off}")));
         assert_eq!(differences(&before, &tree(&sandbox.folder)), [""; 0]);
     };
     toggle();
-    // The same in files that were worked on.
+    // Again, with files that the user has edited.
     for path in ["config/manager/manager.yaml", "src/webhook/cache/v1/memcached/defaulting.rs", "src/webhook/mod.rs"] {
         let file = sandbox.folder.join(path);
         let text = std::fs::read_to_string(&file).unwrap();
@@ -205,7 +206,7 @@ fn edit_refuses_where_the_place_is_unclear_and_writes_nothing() {
     assert_eq!(code, 1, "{said}");
     assert!(said.contains("remove these lines") && said.contains("- name: WATCH_NAMESPACE"), "{said}");
     assert_eq!(differences(&before, &tree(&sandbox.folder)), [""; 0]);
-    // Done by hand, the rest follows; and so it does when PROJECT was changed by hand.
+    // If one file was edited to the new setting, the others follow; also if PROJECT was edited.
     let lines: Vec<&str> = text.lines().collect();
     let at = lines.iter().position(|line| line.contains("WATCH_NAMESPACE")).unwrap();
     std::fs::write(&manager, [&lines[..at], &lines[at + 4..]].concat().join("\n") + "\n").unwrap();

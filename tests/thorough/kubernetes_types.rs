@@ -1,5 +1,6 @@
-//! The table of Kubernetes' types, `crates/source/src/known/kubernetes.txt`: made of k8s-openapi's sources, and held against
-//! its compiled types. After k8s-openapi is raised, `SNAPSHOTS=overwrite cargo test --test thorough kubernetes_types` makes it anew.
+//! The table of Kubernetes' types, `crates/source/src/known/kubernetes.txt`: generated from k8s-openapi's sources, and
+//! compared with its compiled types. After an update of k8s-openapi,
+//! `SNAPSHOTS=overwrite cargo test --test thorough kubernetes_types` generates it again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -45,8 +46,8 @@ fn the_table_is_what_the_sources_of_k8s_openapi_say() {
     assert_eq!(made.len(), table.len(), "the table is cut short, or has more than the sources");
 }
 
-/// `crd()` ends in these types, and opctl uses those of the version that it is linked with: what differs is only described
-/// in another way.
+/// opctl parses the result of `crd()` with the types of the version that it is linked with, so versions may only differ
+/// in descriptions.
 #[test]
 fn what_a_crd_is_made_of_is_the_same_in_every_version() {
     let table = fs::read_to_string(TABLE).unwrap();
@@ -69,7 +70,7 @@ fn what_a_crd_is_made_of_is_the_same_in_every_version() {
     }
 }
 
-/// Whoever has a kind by its group and name does not ask for the version of Kubernetes.
+/// A kind that is only known by its group and name has no Kubernetes version.
 #[test]
 fn a_kind_is_the_same_in_every_version() {
     let lines = fs::read_to_string(TABLE).unwrap();
@@ -104,7 +105,8 @@ fn takes_the_version_that_the_build_asks_for() {
     let using = package(&format!("{open}\nlib = {{ path = \"lib\" }}"));
     assert_eq!(version(&[("Cargo.toml", &using), ("lib/Cargo.toml", &package(&with("v1_35")))]), Ok("1.35".into()));
 
-    // A library: its own tests, but the binary that uses it goes before, and one that does not is no matter.
+    // For a library, the features of its own tests apply, unless a binary uses it. Binaries that do not use it are
+    // ignored.
     let library = package(&format!("{open}\n[dev-dependencies]\n{}", with("latest")));
     assert_eq!(version(&[("Cargo.toml", &library)]), Ok("1.37".into()));
     let workspace = [
@@ -133,7 +135,7 @@ fn takes_the_version_that_the_build_asks_for() {
     }
 }
 
-/// The version of Kubernetes whose `PodSpec` a package has, or the one thing that is said.
+/// The version of Kubernetes whose `PodSpec` a package uses, or the single diagnostic.
 fn version(files: &[(&str, &str)]) -> Result<String, String> {
     let mut tree = Tree::at("nowhere/here");
     for (path, text) in files {
@@ -165,20 +167,21 @@ fn refuses_types_that_no_crd_can_have() {
         tree.lay_over("src/lib.rs", USER.replace("api::core::v1::PodSpec", ty));
         source::read(&tree, "").diagnostics.iter().map(|said| said.code.name).collect::<Vec<_>>()
     };
-    // It contains itself.
+    // The type contains itself.
     assert_eq!(code("apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps")[0], "OP015");
-    // It does not implement `JsonSchema`.
+    // The type does not implement `JsonSchema`.
     assert_eq!(code("ByteString")[0], "OP019");
-    // Kubernetes 1.37 has no such type; 1.33 has.
+    // Kubernetes 1.33 has this type, 1.37 does not.
     assert_eq!(code("api::networking::v1beta1::IPAddress")[0], "OP011");
 }
 
-/// Two fields, for what Cargo.toml says is to be complained of once.
+/// Two fields, since a problem of Cargo.toml is reported once.
 const USER: &str = "#[derive(kube::CustomResource, schemars::JsonSchema)]\n\
     #[kube(group = \"example.com\", version = \"v1\", kind = \"K\")]\n\
     struct Spec { field: k8s_openapi::api::core::v1::PodSpec, second: k8s_openapi::api::core::v1::PodSpec }\n";
 
-/// The `src` folders of the releases of k8s-openapi. Each is one that cargo would have otherwise replaced by a later one.
+/// The `src` folders of the releases of k8s-openapi. Several manifests are necessary, since cargo would only use the
+/// latest compatible release.
 fn sources() -> BTreeMap<Release, PathBuf> {
     let manifests =
         ["first", "last"].map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kubernetes_types").join(name));
@@ -200,19 +203,19 @@ fn sources() -> BTreeMap<Release, PathBuf> {
 /// A type of one version, as lines of the table, by name.
 type Type = BTreeMap<String, Line>;
 
-/// Whether a property is required, and the JSON.
+/// The property is required, and its JSON.
 type Line = (bool, Value);
 
 /// The types below a folder of k8s-openapi, by path.
 fn types(folder: &Path) -> BTreeMap<String, Type> {
     let mut files = BTreeMap::new();
     read(folder, "", &mut files);
-    // It stands beside the folders of the versions.
+    // The file is next to the folders of the versions.
     files.insert("ByteString".into(), "#[derive(Default)]\npub struct ByteString(pub std::string::String);\n".into());
     files.keys().map(|path| (path.clone(), lines(path, &files))).collect()
 }
 
-/// Files by the path of the type in them: module and name, since the modules of single types are private.
+/// Files by the path of their type: module and name, since the modules of single types are private.
 fn read(folder: &Path, module: &str, files: &mut BTreeMap<String, String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -226,7 +229,7 @@ fn read(folder: &Path, module: &str, files: &mut BTreeMap<String, String>) {
                 Some(name.split(|letter: char| !letter.is_alphanumeric()).next().unwrap().to_string())
             });
             let declared = declared.unwrap_or_else(|| panic!("no type in {}", path.display()));
-            // The default of a list depends on its parameter, and it has no schema.
+            // The default of a list depends on its type parameter, and it has no schema.
             if declared != "List" {
                 files.insert(format!("{module}{declared}"), text);
             }
@@ -252,7 +255,7 @@ fn lines(path: &str, files: &BTreeMap<String, String>) -> Type {
     lines
 }
 
-/// What `impl Resource` says of a kind; `None` for a subresource, and for what is in no collection, such as a `Status`.
+/// The `impl Resource` of a kind; `None` for subresources, and for types without a collection, such as `Status`.
 fn kind(text: &str) -> Option<Value> {
     let (_, text) = text.split_once("impl crate::Resource for ")?;
     let (text, _) = text.split_once("\n}\n").unwrap();
@@ -271,7 +274,7 @@ fn kind(text: &str) -> Option<Value> {
     (!plural.is_empty()).then(|| json!([group, version, name, plural, namespaced]))
 }
 
-/// The one `json_schema!({…})` of a file; another type in it is `{"$ref": path}`.
+/// The single `json_schema!({…})` of a file; a reference to another type is `{"$ref": path}`.
 fn schema(text: &str) -> Option<Map<String, Value>> {
     let (_, text) = text.split_once("impl crate::schemars::JsonSchema for ")?;
     let (_, text) = text.split_once("json_schema!(").unwrap();
@@ -283,7 +286,7 @@ fn schema(text: &str) -> Option<Map<String, Value>> {
     }
 }
 
-/// What is between two commas of `json_schema!`.
+/// A value in `json_schema!`, from the tokens between two commas.
 fn value(tokens: Vec<TokenTree>) -> Value {
     match tokens.as_slice() {
         [TokenTree::Literal(_) | TokenTree::Ident(_)] => literal(&tokens[0]),
@@ -302,7 +305,7 @@ fn value(tokens: Vec<TokenTree>) -> Value {
     }
 }
 
-/// The two forms that ask the generator: a type, and a type with another description.
+/// The two forms with a subschema: a type, and a type with another description.
 fn expression(text: &str) -> Value {
     let ask = |text: &str| {
         let path = text.strip_prefix("__gen.subschema_for::<crate::")?.strip_suffix(">()")?;
@@ -333,7 +336,7 @@ fn commas(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
     tokens.split(is_comma).filter(|part| !part.is_empty()).map(<[TokenTree]>::to_vec).collect()
 }
 
-/// Tokens without the white space between them.
+/// Tokens without whitespace.
 fn compact(tokens: TokenStream) -> String {
     let token = |token: TokenTree| match token {
         TokenTree::Group(group) => {
@@ -350,7 +353,7 @@ fn compact(tokens: TokenStream) -> String {
     tokens.into_iter().map(token).collect()
 }
 
-/// What `Default` and `Serialize` of the type make together; `None` where it has no `Default`.
+/// The serialized default of the type; `None` if it does not implement `Default`.
 fn default(path: &str, files: &BTreeMap<String, String>) -> Option<Value> {
     let text = &files[path];
     let name = path.rsplit("::").next().unwrap();
@@ -377,7 +380,7 @@ fn default(path: &str, files: &BTreeMap<String, String>) -> Option<Value> {
         let Some((_, field)) = line.split_once("serialize_field(&mut state, \"") else { continue };
         let (key, field) = field.strip_suffix(")?;").unwrap().split_once("\", ").unwrap();
         value[key] = match field {
-            // Stands in `if let Some(value) = …`.
+            // An optional field, in `if let Some(value) = …`.
             "value" => continue,
             "<Self as crate::Resource>::API_VERSION" => constant("API_VERSION").into(),
             "<Self as crate::Resource>::KIND" => constant("KIND").into(),
@@ -403,7 +406,7 @@ fn default_of(ty: &str, files: &BTreeMap<String, String>) -> Value {
     }
 }
 
-/// The text of the table: each line once, with the versions that have it.
+/// The text of the table: unique lines, with the versions that have them.
 fn table(versions: &[(Minor, BTreeMap<String, Type>)]) -> String {
     let every: Vec<Minor> = versions.iter().map(|(minor, _)| *minor).collect();
     let paths: BTreeSet<&String> = versions.iter().flat_map(|(_, types)| types.keys()).collect();
@@ -416,7 +419,7 @@ fn table(versions: &[(Minor, BTreeMap<String, Type>)]) -> String {
             versions.iter().filter_map(|(minor, types)| Some((*minor, types.get(path)?))).collect();
         let all: Vec<Minor> = having.iter().map(|(minor, _)| *minor).collect();
         writeln!(table, "\n{path}{}", ranges(&all, &every, &every)).unwrap();
-        // By name; what differs between versions is in their order.
+        // Lines by name, with differing versions in order.
         let mut lines: BTreeMap<&String, Vec<(&Line, Vec<Minor>)>> = BTreeMap::new();
         for (minor, ty) in having {
             for (name, line) in ty {
@@ -437,8 +440,7 @@ fn table(versions: &[(Minor, BTreeMap<String, Type>)]) -> String {
     table
 }
 
-/// The versions that have something, of those that have what it is in. Ends that all versions on that side of `of` have
-/// are left out.
+/// The ranges of versions in `having`, as a subset of `of`. Ends that equal those of `of` are omitted.
 fn ranges(having: &[Minor], of: &[Minor], every: &[Minor]) -> String {
     if having == of {
         return String::new();
@@ -464,7 +466,7 @@ fn ranges(having: &[Minor], of: &[Minor], every: &[Minor]) -> String {
     format!("@{}", ranges.join(","))
 }
 
-/// JSON in ASCII, so that the table can be cut anywhere.
+/// JSON in ASCII, so that the table can be sliced at any byte.
 fn ascii(value: &Value) -> String {
     let mut text = String::new();
     for letter in value.to_string().encode_utf16() {

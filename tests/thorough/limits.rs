@@ -1,4 +1,4 @@
-//! Source that leads a reader astray: it ends soon, with a diagnostic that says what is too much.
+//! Source that exceeds limits of the reader: reading terminates soon, with a diagnostic about the exceeded limit.
 #![cfg(unix)]
 
 use std::fmt::Write;
@@ -17,7 +17,7 @@ const MANIFEST: &str = "[package]\nname = \"crate\"\nversion = \"0.1.0\"\neditio
 
 const DERIVE: &str = "#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]";
 
-/// A kind with these fields, and what else is in its file.
+/// A file with a kind with these fields, and more items.
 fn kind(fields: &str, more: &str) -> String {
     format!(
         "use kube::CustomResource;\nuse schemars::JsonSchema;\nuse serde::{{Deserialize, Serialize}};\n\
@@ -116,7 +116,7 @@ fn schemas_that_double_at_each_level_are_refused() {
     assert!(said.ends_with("has a schema of more than 250000 values"), "{said}");
 }
 
-/// Each field has a finding, whose place was looked for among all fields.
+/// Each field has a finding, whose location is searched among all fields.
 #[test]
 fn the_time_for_many_fields_and_tags_is_not_quadratic() {
     let list = |form: fn(usize) -> String| (0..2000).map(form).collect::<String>();
@@ -130,7 +130,7 @@ fn the_time_for_many_fields_and_tags_is_not_quadratic() {
         fs::write(folder.path().join("Cargo.toml"), MANIFEST).unwrap();
         fs::write(folder.path().join("src/lib.rs"), kind(&format!("pub a: {ty},"), &format!("{DERIVE} {more}")))
             .unwrap();
-        // So many seconds on a processor.
+        // The limit of processor time, in seconds.
         let output = Command::new("sh")
             .args(["-c", "ulimit -t 60 && exec \"$@\"", "sh", env!("CARGO_BIN_EXE_opctl")])
             .args(["manifests", "--engine", "static", "--path"])

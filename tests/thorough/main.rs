@@ -1,5 +1,5 @@
-//! What needs only opctl itself and takes minutes: properties of all golden projects, hundreds of commands and mutations. Run by name:
-//! `cargo test --test thorough [NAME]`.
+//! Tests that need only opctl itself and take minutes: properties of all golden projects, hundreds of commands and
+//! mutations. Run them by name: `cargo test --test thorough [NAME]`.
 
 // Shared with other test binaries.
 #[path = "../common/attributes.rs"]

@@ -1,4 +1,4 @@
-//! Bundles for OLM: what is generated of a project, rendered again, is the project; and what is not is reported.
+//! OLM bundles: a bundle generated from a project renders to the project again, and all differences are reported.
 #![cfg(unix)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,7 @@ fn parsed(path: &str, text: &str) -> Vec<Node> {
     documents(&SourceFile::new(path, text), Dialect::Kustomize).unwrap()
 }
 
-/// The base of a package that supports every install mode, or all namespaces only.
+/// The base of a package that supports all install modes, or only all namespaces.
 fn base(modes: bool) -> Node {
     let metadata = Metadata { package: "shop".into(), namespaced: modes, ..Metadata::default() };
     parsed("base.yaml", &olm::scaffold(&metadata, "")).remove(0)
@@ -50,7 +50,8 @@ fn id(object: &Value) -> [String; 4] {
         .map(str::to_owned)
 }
 
-/// What each account may do: account, namespace (empty: all), rule. Bindings are followed as an API server does.
+/// The permissions of each account: account, namespace (empty for all), rule. Bindings are evaluated like in an API
+/// server.
 fn grants(objects: &[Value]) -> BTreeSet<(String, String, String)> {
     let mut grants = BTreeSet::new();
     for binding in objects.iter().filter(|object| text(object, "/kind").ends_with("RoleBinding")) {
@@ -70,7 +71,7 @@ fn grants(objects: &[Value]) -> BTreeSet<(String, String, String)> {
     grants
 }
 
-/// A Deployment without what OLM adds to one.
+/// A Deployment without OLM's additions.
 fn without_olm(deployment: &Value, csv: &Value) -> Value {
     let mut deployment = deployment.clone();
     let spec = deployment["spec"].as_object_mut().unwrap();
@@ -142,7 +143,7 @@ fn for_olm(deployment: &Value) -> Value {
     deployment
 }
 
-/// What the API server calls, by name: all but the Service, which OLM makes itself.
+/// Client configurations of the API server by name, without the Service, which OLM creates.
 fn calls(objects: &[Value]) -> BTreeMap<String, Value> {
     let configurations = objects.iter().filter(|object| text(object, "/kind").ends_with("WebhookConfiguration"));
     let webhooks = configurations.flat_map(|object| {
@@ -177,7 +178,7 @@ fn calls(objects: &[Value]) -> BTreeMap<String, Value> {
         .collect()
 }
 
-/// Asserts that the rendered bundle is the project, but for what is reported.
+/// Asserts that the rendered bundle equals the project, except for reported differences.
 pub fn round_trips(name: &str, project: &Tree) {
     let mut renderer = Renderer::new(project);
     let nodes: Vec<Node> =
@@ -187,7 +188,7 @@ pub fn round_trips(name: &str, project: &Tree) {
     let bundle = olm::generate(input(nodes.clone(), base(!converts)));
     assert_eq!(errors(&bundle), Vec::<&str>::new(), "{name}");
 
-    // The order of the input is of no importance.
+    // The order of the input has no effect.
     let reversed = olm::generate(input(nodes.into_iter().rev().collect(), base(!converts)));
     assert_eq!(reversed.manifests, bundle.manifests, "{name}");
 
@@ -201,7 +202,7 @@ pub fn round_trips(name: &str, project: &Tree) {
     let installation = Installation { manifests: &manifests, namespace: &home, watched: &watched };
     let rendered = render(&installation).unwrap_or_else(|error| panic!("{name}: {error}"));
 
-    // Everything is somewhere.
+    // Each object is in the bundle or reported.
     let rows: BTreeMap<_, _> = bundle.rows.iter().map(|row| (row.key.clone(), &row.fates)).collect();
     for object in &project {
         let [group, kind, namespace, own] = id(object);
@@ -239,7 +240,7 @@ pub fn round_trips(name: &str, project: &Tree) {
         }
     }
 
-    // Deployments, but for OLM's changes.
+    // Deployments, except for OLM's changes.
     let deployments = |objects: &[Value]| -> Vec<Value> {
         objects.iter().filter(|object| object["kind"] == "Deployment").cloned().collect()
     };
@@ -247,7 +248,7 @@ pub fn round_trips(name: &str, project: &Tree) {
     let found: Vec<Value> = deployments(&rendered).iter().map(|it| without_olm(it, csv)).collect();
     assert_eq!(expected, found, "{name}");
 
-    // Permissions: in all namespaces, each is one of the cluster, and there is one for Namespaces.
+    // With all namespaces, all permissions are cluster-wide, and there is one for Namespaces.
     if !moved {
         let everywhere = |(account, _, rule): (String, String, String)| (account, String::new(), rule);
         let own = r#"{"apiGroups":[""],"resources":["namespaces"],"verbs":["get","list","watch"]}"#;
@@ -279,7 +280,7 @@ fn the_bundle_of_an_example_is_up_to_date() {
     shell(&sandbox, "opctl generate bundle --check --strict");
 }
 
-/// A project with every feature that reaches `config/default`.
+/// A project with every feature that affects `config/default`.
 fn featured() -> Sandbox {
     let mut sandbox = Sandbox::new();
     shell(&sandbox, "opctl -q init shop --domain example.com --api depot/v1/Rack --api depot/v1/Shelf");
@@ -304,7 +305,7 @@ fn a_bundle_of_a_project_with_webhooks_renders_to_the_project() {
     round_trips("cert-manager's certificates", &Tree::at(&sandbox.folder));
 }
 
-/// An operator in a few lines.
+/// A minimal operator.
 const OPERATOR: &str = "
 apiVersion: apps/v1
 kind: Deployment
@@ -352,7 +353,7 @@ fn of(text: &str) -> Bundle {
     olm::generate(input(parsed("operator.yaml", text), base(true)))
 }
 
-/// The code of each finding, and the text at its place.
+/// The code of each finding, and the text at its location.
 fn found(bundle: &Bundle) -> Vec<(&'static str, String)> {
     let place = |finding: &Diagnostic| {
         let span =
@@ -381,7 +382,8 @@ fn what_a_bundle_cannot_hold_is_reported_at_its_place() {
     let elsewhere = "kind: Deployment\napiVersion: apps/v1\nmetadata: {name: a, namespace: zoo}\n\
         spec: {template: {spec: {serviceAccountName: shop}}}";
     let related = "name: manager, env: [{name: RELATED_IMAGE_A, valueFrom: {fieldRef: {fieldPath: a}}}],";
-    // What is replaced, or nothing if an object is added; by what; and the findings, each with the start of the text at its place.
+    // The replaced text (empty to add an object), its replacement, and the findings, each with the start of the text at
+    // its location.
     for (from, to, expected) in [
         (
             "",
@@ -389,7 +391,7 @@ fn what_a_bundle_cannot_hold_is_reported_at_its_place() {
             &[("OP500", "a")][..],
         ),
         ("", "kind: Widget\napiVersion: factory.io/v1\nmetadata: {name: a}", &[("OP500", "a")]),
-        // Its kind is known, and its group is another one.
+        // The kind is known, but in another group.
         ("", "kind: Service\napiVersion: serving.knative.dev/v1\nmetadata: {name: a}", &[("OP500", "a")]),
         ("", "kind: Namespace\napiVersion: v1\nmetadata: {name: other}", &[("OP500", "other")]),
         (
@@ -479,7 +481,7 @@ fn permissions_are_those_of_the_accounts_of_deployments() {
     let cluster = json!([{ "serviceAccountName": "shop", "rules": [{ "apiGroups": [""], "resources": ["pods"], "verbs": ["get"] }] }]);
     assert_eq!(json!(permissions(&of(OPERATOR), "clusterPermissions")), cluster);
 
-    // An account of the same name elsewhere is somebody else: the binding stays, and so does the role.
+    // An account of the same name in another namespace is a different subject: the binding stays, and so does the role.
     let other = "subjects: [{kind: ServiceAccount, name: shop, namespace: shop-system}, {kind: ServiceAccount, name: shop, namespace: other}]";
     let bundle = of(&OPERATOR.replace("subjects: [{kind: ServiceAccount, name: shop, namespace: shop-system}]", other));
     assert_eq!(json!(permissions(&bundle, "clusterPermissions")), cluster);
@@ -487,11 +489,11 @@ fn permissions_are_those_of_the_accounts_of_deployments() {
     assert_eq!(binding["subjects"], json!([{ "kind": "ServiceAccount", "name": "shop", "namespace": "other" }]));
     assert!(bundle.manifests.contains_key("shop_rbac.authorization.k8s.io_v1_clusterrole.yaml"));
 
-    // OLM creates accounts with permissions only.
+    // OLM only creates accounts with permissions.
     let bundle = of(&OPERATOR.replace("name: shop, namespace: shop-system}]", "name: else, namespace: other}]"));
     assert_eq!(json!(permissions(&bundle, "permissions")), json!([{ "serviceAccountName": "shop", "rules": [] }]));
 
-    // The rules of what every cluster has are known.
+    // The rules of default cluster roles are known.
     let bundle =
         of(&OPERATOR.replace("kind: ClusterRole, name: shop}", "kind: ClusterRole, name: 'system:auth-delegator'}"));
     assert_eq!(found(&bundle), []);
@@ -518,7 +520,7 @@ fn one_change_of_the_input_changes_one_file() {
     );
     assert_eq!(before, after);
 
-    // A kind is an item and a file.
+    // A CRD is an item in the ClusterServiceVersion and a file.
     let crd = "kind: CustomResourceDefinition\napiVersion: apiextensions.k8s.io/v1\nmetadata: {name: racks.example.com}\n\
         spec: {group: example.com, names: {kind: Rack, plural: racks}, versions: [{name: v1, served: true, storage: true}]}\n";
     let mut after = of(&format!("{OPERATOR}---\n{crd}")).manifests;
@@ -592,11 +594,11 @@ fn what_people_write_stays_and_what_is_gone_goes() {
         let text = read(path);
         assert!(text.starts_with("# Generated by opctl; do not edit. ") && !text.contains("\n---"), "{path}: {text}");
     }
-    // Without the arguments, they are those of the bundle.
+    // By default, the arguments are those of the bundle.
     let (code, said) = opctl("generate bundle --check");
     assert_eq!(code, Some(0), "{said}");
 
-    // The base, labels of others, and a file that is no longer needed.
+    // The base, foreign labels, and a file that is no longer needed.
     let base = "config/manifests/bases/shop.clusterserviceversion.yaml";
     write(base, read(base).replace("displayName: Shop", "displayName: The Shop\n  x-ours: [1]"));
     write(
@@ -616,7 +618,7 @@ fn what_people_write_stays_and_what_is_gone_goes() {
     assert!(sandbox.folder.join("bundle/manifests/mine.yaml").exists());
     fs::remove_file(sandbox.folder.join("bundle/manifests/mine.yaml")).unwrap();
 
-    // Warnings are errors if they are asked to be, and a warning may be allowed.
+    // `--strict` turns warnings into errors, and a warning may be allowed.
     let (code, said) = opctl("generate bundle --strict --check");
     assert!(code == Some(1) && said.contains("error[OP504]") && said.contains("nothing was written"), "{said}");
     let (code, said) = opctl("bundle render --namespace depot");
@@ -662,7 +664,7 @@ fn markers_of_operator_sdk_say_how_fields_are_shown() {
     let paths: Vec<Value> = items(owned, "/specDescriptors").into_iter().map(|one| one["path"].clone()).collect();
     assert!(paths.contains(&json!("parts[0].label")), "{paths:?}");
 
-    // A marker that describes nothing is an error, and so is a typo.
+    // A marker that does not describe anything is an error, and so is a typo.
     for (from, to, code) in
         [("type=spec,displayName", "type=status,displayName", "OP116"), ("displayName=\"A", "displayname=\"A", "OP105")]
     {

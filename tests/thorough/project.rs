@@ -5,7 +5,7 @@ use std::process::Output;
 use crate::edits::Files;
 use crate::sandbox::{Sandbox, shell};
 
-/// What `opctl init` makes with these arguments, the name first.
+/// A project created by `opctl init` with these arguments, the name first.
 pub fn init(arguments: &str) -> Sandbox {
     let mut sandbox = Sandbox::new();
     shell(&sandbox, &format!("opctl init {arguments}"));
@@ -17,7 +17,7 @@ pub fn opctl(sandbox: &Sandbox, arguments: &str) -> Output {
     sandbox.command("opctl").args(arguments.split_whitespace()).output().unwrap()
 }
 
-/// Returns what it prints.
+/// Runs a command and returns its output. Panics if it fails.
 #[track_caller]
 pub fn succeeds(sandbox: &Sandbox, arguments: &str) -> String {
     let output = opctl(sandbox, arguments);

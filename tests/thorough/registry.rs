@@ -1,8 +1,8 @@
-//! No code makes the reader panic, hang or overflow its stack: every Rust file of the crates in cargo's registry goes
-//! through it, each package as a whole and each file as a crate of its own. What it says of them does not matter here.
+//! No code makes the reader panic, hang or overflow its stack: it reads every Rust file of the crates in cargo's
+//! registry, each package as a whole and each file as a crate of its own. The diagnostics do not matter here.
 //!
-//! A plain run takes a sample, the same each time; `OPCTL_REGISTRY=all cargo test --test thorough registry -- --nocapture` takes
-//! them all, and tells which packages took longest.
+//! By default, a fixed sample is read; `OPCTL_REGISTRY=all cargo test --test thorough registry -- --nocapture` reads
+//! all, and reports the slowest packages.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -17,13 +17,13 @@ use opctl_model::project::Tree;
 use opctl_source::emit;
 use opctl_source::{self as source, Source};
 
-/// So long no package takes, however slow the machine: it hangs.
+/// The time limit for a package, even on slow machines, after which it counts as hanging.
 const HANGS: Duration = Duration::from_secs(300);
-/// As that of a main thread, in which opctl reads.
+/// The stack size of a main thread, in which opctl reads.
 const STACK: usize = 8 << 20;
-/// A package may be in the sample if it has no more bytes of Rust than this: most do.
+/// The maximum size of a package in the sample, in bytes of Rust. Most are smaller.
 const SAMPLED: u64 = 200_000;
-/// So many packages are there for each one in the sample.
+/// One of this many packages is in the sample.
 const PACKAGES: usize = 8;
 
 #[test]
@@ -62,7 +62,7 @@ fn every_file_of_the_registry_is_read_to_its_end() {
             thread::sleep(Duration::from_millis(50));
             if let Some((package, _)) = running.lock().unwrap().iter().find(|(_, start)| start.elapsed() > HANGS) {
                 say(&format!("the reader hangs in {}", package.display()));
-                // A thread cannot be ended from outside.
+                // A thread cannot be stopped from outside.
                 std::process::abort();
             }
         }
@@ -81,30 +81,30 @@ fn every_file_of_the_registry_is_read_to_its_end() {
     }
 }
 
-/// Not `eprintln!`, which the test harness hides.
+/// Not `eprintln!`, which the test harness captures.
 fn say(what: &str) {
     io::stderr().write_all(format!("{what}\n").as_bytes()).unwrap();
 }
 
-/// How many files it has, or where the reader panicked.
+/// Reads a package. Returns the number of its files, or the locations of panics.
 fn read_package(package: &Path) -> Result<usize, Vec<String>> {
     let mut panicked = Vec::new();
     let mut read = |tree: &Tree, what: &str, how: fn(&Tree, &str) -> Source| {
         let all = || {
             let Source { operator, mut diagnostics, .. } = how(tree, "");
             diagnostics.extend(emit::crds(&operator.apis).err().into_iter().flatten());
-            // Places are drawn, too: each must be one in its file.
+            // Rendering checks that each location is in its file.
             diagnostic::render(&diagnostics, false)
         };
         if panic::catch_unwind(AssertUnwindSafe(all)).is_err() {
             panicked.push(what.to_string());
         }
     };
-    // Bodies, too; those of one file alone lead nowhere.
+    // Includes function bodies; those of a single file have no context.
     read(&Tree::at(package), &package.display().to_string(), source::read_requests);
     let files = rust_files(package);
     for (path, _) in &files {
-        // Text that is not UTF-8 is an error of its own, which the whole package has shown.
+        // Text that is not UTF-8 is an error, which the whole package has covered.
         let Ok(text) = fs::read_to_string(path) else { continue };
         let mut tree = Tree::at(package.join("nowhere"));
         tree.lay_over("Cargo.toml", "[package]\nname = \"alone\"\n");

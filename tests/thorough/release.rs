@@ -1,5 +1,5 @@
-//! A release: the changelog, the manifests, the workflow and the files in `packaging` agree, and `install.sh` installs what
-//! `dist` makes.
+//! Releases: the changelog, the manifests, the workflow and the files in `packaging` are consistent, and `install.sh`
+//! installs the output of `dist`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,7 +16,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(Path::new(ROOT).join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Those for which the workflow builds opctl.
+/// The targets that the workflow builds opctl for.
 fn targets() -> BTreeSet<String> {
     let workflow = read(WORKFLOW);
     let targets = workflow.split("{ target: ").skip(1).map(|rest| rest.split(',').next().unwrap().to_owned());
@@ -36,7 +36,7 @@ fn the_newest_release_in_the_changelog_is_the_version_in_the_manifest() {
     let changelog = read("CHANGELOG.md");
     let mut headings = changelog.lines().filter(|line| line.starts_with("## ")).peekable();
     headings.next_if_eq(&"## [Unreleased]");
-    // There is none before the first release.
+    // Before the first release, there is no heading.
     if let Some(newest) = headings.next() {
         assert!(
             newest.starts_with(&format!("## [{VERSION}] - 20")),
@@ -55,7 +55,7 @@ fn every_package_is_published_and_described() {
         let package = &manifest["package"];
         let name = package["name"].as_str().unwrap();
         assert!(list.split(' ').any(|published| published == name), "{WORKFLOW} does not publish {name}");
-        // That of the runtime is copied to projects, where there is nothing to inherit from.
+        // The runtime's manifest is copied to projects, so it cannot inherit from the workspace.
         let inherits = |item: &Item| name != "opctl-runtime" && item.get("workspace").is_some();
         let common = [
             ("edition", "2024"),
@@ -91,7 +91,7 @@ fn every_target_of_the_workflow_can_be_installed() {
     }
 }
 
-/// Runs a program, and gives its exit code, stdout and stderr.
+/// Runs a program, and returns its exit code, stdout and stderr.
 #[cfg(unix)]
 fn run(command: &mut Command) -> (i32, String, String) {
     let Output { status, stdout, stderr } = command.output().unwrap();
@@ -134,7 +134,7 @@ mod dist {
     use super::*;
     use crate::mirror::{Server, file, reply};
 
-    /// One for which the binary does not run.
+    /// A target whose binary does not run.
     const BROKEN: &str = "x86_64-apple-darwin";
 
     fn program(path: &Path, script: &str) {
@@ -157,14 +157,14 @@ mod dist {
         dist
     }
 
-    /// A machine with an empty home, whose `uname` prints what a test says, and a server with a release.
+    /// A machine with an empty home folder and a fake `uname`, and a server with a release.
     struct Machine {
         folder: TempDir,
         server: Server,
     }
 
     impl Machine {
-        /// `answer` changes what the server has of a file.
+        /// `answer` modifies the files of the server.
         fn new(system: &str, machine: &str, answer: fn(&str, Vec<u8>) -> Vec<u8>) -> Self {
             let folder = tempfile::tempdir().unwrap();
             let script = format!("case $1 in -s) echo {system} ;; -m) echo {machine} ;; esac");
@@ -185,7 +185,7 @@ mod dist {
             self.folder.path().join(path)
         }
 
-        /// As `curl … | sh` runs it.
+        /// Runs the script like `curl … | sh`.
         fn install(&self, variables: &[(&str, &str)]) -> (i32, String, String) {
             let script = fs::File::open(self.path("dist/install.sh")).unwrap();
             let path = format!("{}:{}", self.path("bin").display(), std::env::var("PATH").unwrap());
@@ -198,7 +198,7 @@ mod dist {
             run(command.envs(variables.iter().copied()))
         }
 
-        /// The error, without the name of the server; nothing was installed.
+        /// The error, without the name of the server. Asserts that nothing was installed.
         fn refusal(&self, variables: &[(&str, &str)]) -> String {
             let (code, out, err) = self.install(variables);
             assert_eq!((code, out.as_str()), (1, ""), "{err}");

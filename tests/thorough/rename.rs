@@ -1,4 +1,4 @@
-//! `opctl rename`: the project is as if it had been made with the new name, and what users wrote is kept.
+//! `opctl rename`: the result is the same as a project created with the new name, with the user's code kept.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ fn project_of(sandbox: &Sandbox) -> ProjectFile {
     ProjectFile::parse(&fs::read_to_string(sandbox.folder.join("PROJECT")).unwrap()).unwrap()
 }
 
-/// Renames of a project, there and back: two of them, as there are many projects.
+/// Renames of a project, there and back. Only two, since there are many projects.
 fn renames(file: &ProjectFile, number: usize) -> Vec<[String; 2]> {
     let ProjectFile { name, domain, .. } = file;
     let mut renames = vec![
@@ -95,7 +95,7 @@ fn every_example_is_renamed_and_back_again() {
     }
 }
 
-/// What is created, the rename, and what is created in the project that it becomes.
+/// Commands before the rename, the rename, and commands that create the expected project.
 const SHAPES: [(&str, &str); 4] = [
     ("plain", "opctl create api --group GROUP --version v1 --kind KIND --owns apps/v1/Deployment"),
     (
@@ -138,7 +138,7 @@ fn a_project_is_as_if_it_had_been_made_with_the_new_name() {
     }
 }
 
-/// A kind `Memcached` of two groups, with what is easily confused.
+/// A kind `Memcached` in two groups, with code that is easily confused.
 fn confusing() -> Sandbox {
     let sandbox = init("shop --domain example.com --yes");
     for group in ["cache", "backup"] {

@@ -1,4 +1,4 @@
-//! `opctl-runtime` as manifests and `opctl check` see it: which of its markers count, and what its functions ask.
+//! `opctl-runtime` in manifests and `opctl check`: the markers that apply, and the requests of its functions.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,7 +12,7 @@ use snapbox::{Assert, Data};
 
 const CARGO: &str = "[package]\nname = \"my-operator\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\n";
 
-/// A runtime that is small: each marker grants a resource with the name of its item.
+/// A minimal runtime. Each marker grants a resource with the name of its item.
 const RUNTIME: &[(&str, &str)] = &[
     (
         "Cargo.toml",
@@ -74,7 +74,7 @@ pub const async unsafe extern \"C\" fn server() {}
     ),
 ];
 
-/// A project with a runtime, `files` over both; its dependency on the runtime as it stands in Cargo.toml.
+/// A project with a runtime, overlaid with `files`. `dependency` is the line for the runtime in Cargo.toml.
 fn project(dependency: &str, files: &[(&str, &str)]) -> Tree {
     let mut tree = Tree::at(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/nowhere"));
     tree.lay_over("Cargo.toml", format!("{CARGO}{dependency}\n"));
@@ -90,7 +90,7 @@ fn project(dependency: &str, files: &[(&str, &str)]) -> Tree {
 
 const VENDORED: &str = "opctl-runtime = { version = \"5.0.0\", path = \"runtime\", features = [\"webhook\"] }";
 
-/// What markers grant: `resource verbs`, and names of objects.
+/// The permissions that markers grant: `resource verbs`, and names of objects.
 fn granted(source: &Source) -> Vec<String> {
     assert_eq!(render(&source.diagnostics, false), "");
     let mut granted: Vec<String> = source
@@ -141,7 +141,7 @@ fn markers_count_for_items_that_the_code_names() {
         ("use {opctl_runtime::{self as rt}, std::fmt};\nfn f() { rt::webhook::server() }", &server),
         ("fn f() { Manager::new() }\nuse opctl_runtime::*;", &manager),
         ("use opctl_runtime::{Other, webhook::*};\nfn f() { server() }", &server),
-        // What tests use, the operator does not need.
+        // The operator does not need permissions for its tests.
         ("#[cfg(test)]\nmod tests { use opctl_runtime::Manager; }", &[]),
         ("#[cfg(test)] use opctl_runtime::Manager;\n#[test] fn f() { opctl_runtime::Controller::f() }", &[]),
         (
@@ -167,7 +167,7 @@ fn markers_count_whichever_file_names_the_item() {
         ("src/main.rs", "mod runtime;\nmod hooks;\nmod tests;"),
         ("src/runtime.rs", "pub use opctl_runtime::webhook as admission;"),
         ("src/hooks.rs", "fn f() { crate::runtime::admission::server() }"),
-        // No module.
+        // The file is not a module of the crate.
         ("src/other.rs", "use opctl_runtime::Manager;"),
         ("src/tests.rs", "#![cfg(unix)]\n#[cfg(test)]\nmod inner { use opctl_runtime::Manager; }"),
     ];
@@ -187,7 +187,7 @@ fn features_and_names_of_the_dependency_count() {
     assert_eq!(without.operator.rbac[0].span.file.path, "runtime/src/manager/mod.rs");
 }
 
-/// Two operators, a library of both, and the runtime in one workspace.
+/// Two operators, a library that both use, and the runtime in one workspace.
 #[test]
 fn each_operator_of_a_workspace_needs_what_it_uses() {
     let package = |name: &str, dependencies: &str| {
@@ -214,7 +214,7 @@ fn each_operator_of_a_workspace_needs_what_it_uses() {
     }
     assert_eq!(granted(&source::read_markers(&tree, "one")), ["defaulting get;patch one-mutating", "server get"]);
     assert_eq!(granted(&source::read_markers(&tree, "two")), ["server get"]);
-    // All members at once: the library and the runtime are no operators.
+    // For all members together, the library and the runtime do not count as operators.
     let both = ["defaulting get;patch one-mutating", "server get", "server get"];
     assert_eq!(granted(&source::read_markers(&tree, "")), both);
 }
@@ -259,12 +259,12 @@ pub struct S {
     let texts: Vec<String> = all.iter().map(|diagnostics| render(diagnostics, false)).collect();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runtime/errors.txt");
     Assert::new().action_env("SNAPSHOTS").eq(Data::text(texts.join("========\n")), Data::read_from(&path, None).raw());
-    // Code that names nothing of it needs nothing of it.
+    // Code that uses nothing of the runtime needs no permissions for it.
     let none = source::read_markers(&project(registry, &[]), "");
     assert_eq!(render(&none.diagnostics, false), "");
 }
 
-/// What `opctl check` says of the permissions of a project: what is missing, and what is unused.
+/// The missing and unused permissions that `opctl check` reports for a project.
 #[test]
 fn permissions_of_the_runtime_are_no_concern_of_the_user() {
     const KUBE: &str = "kube = { version = \"*\", features = [\"runtime\"] }\nk8s-openapi = { version = \"*\", features = [\"latest\"] }\n";
@@ -304,16 +304,16 @@ pub struct Wide;
     assert_eq!(said(&[EVENT]), missing);
     assert_eq!(said(&[EVENT, &manager]), missing);
     assert!(said(&[EVENTS, EVENT]).is_empty());
-    // The runtime's own controller is granted them by the runtime.
+    // The runtime's own controller has the permissions of the runtime.
     assert!(said(&[EVENT, &controller]).is_empty());
     assert!(said(&[&controller, &manager, "use opctl_runtime::Wide;"]).is_empty());
     assert_eq!(said(&[EVENTS, &controller]), unused);
     assert_eq!(said(&[EVENTS]), unused);
-    // What it is granted for itself, in its namespace, is not nearly enough for the user.
+    // Permissions of the runtime in its own namespace do not cover requests of the user.
     assert_eq!(said(&[LEASES, &manager]), ["no marker grants `get` on `leases.coordination.k8s.io`"]);
 }
 
-/// The runtime that opctl carries stands in for the same version that is not on disk yet.
+/// The runtime embedded in opctl is used if the same version is not on disk yet.
 #[test]
 fn the_carried_runtime_is_read_where_it_is_the_same() {
     let carried = || {
@@ -358,7 +358,8 @@ fn the_carried_runtime_is_read_where_it_is_the_same() {
     }
 }
 
-/// Each way through the runtime in `tests/runtime/operator`; `requests.txt` has what opctl reads there.
+/// The requests of each function of the runtime, called in `tests/runtime/operator`. They are recorded in
+/// `requests.txt`.
 #[test]
 fn each_way_through_the_runtime_asks_what_is_recorded() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runtime");
@@ -369,7 +370,7 @@ fn each_way_through_the_runtime_asks_what_is_recorded() {
     Assert::new().action_env("SNAPSHOTS").eq(Data::text(lines.collect::<String>()), Data::read_from(&path, None).raw());
 }
 
-/// `src/cases/a.rs:9 Children::apply: create secrets in a namespace`
+/// Such as `src/cases/a.rs:9 Children::apply: create secrets in a namespace`.
 fn line(request: &Request) -> String {
     let at = |span: &Span| format!("{}:{}", span.file.path, span.line_column().0);
     let group = if request.group.is_empty() { String::new() } else { format!(".{}", request.group) };
@@ -385,8 +386,8 @@ fn line(request: &Request) -> String {
     format!("{} {by}: {verb} {resource}{group} {reach}{within}{optional}", at(&request.span))
 }
 
-/// What can be read in the runtime's source where it is a crate like any other. That is less than the table says, since much of it
-/// goes through boxed closures, but nothing of it may be missing in the table.
+/// Requests derived from the runtime's source, as for any crate, must be in the table. They are fewer, since much of
+/// the code uses boxed closures.
 #[test]
 fn the_source_of_the_runtime_asks_no_more_than_the_table_says() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runtime/operator");
@@ -411,13 +412,13 @@ fn the_source_of_the_runtime_asks_no_more_than_the_table_says() {
     let (table, source) = (asked(&tree), asked(&as_source));
     let common = source.intersection(&table).count();
     assert!(common > 15, "only {common} were read in the source: {source:#?}");
-    // `watches_with` passes no writer of a status, which only runs tell.
+    // `watches_with` has no status writer, which can only be determined by running it.
     let is_written = |asked: &&String| asked.contains("relations.rs patch") && asked.contains("/status");
     let missing: Vec<_> = source.difference(&table).filter(|asked| !is_written(asked)).collect();
     assert!(missing.is_empty(), "crates/source/src/requests/signatures.rs lacks {missing:#?}");
 }
 
-/// `create` cannot be restricted by name: the request has none.
+/// `create` cannot be restricted by name, since the request has none.
 #[test]
 fn the_leader_is_granted_its_own_lease_only() {
     let project = Tree::at(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/memcached"));
@@ -429,13 +430,14 @@ fn the_leader_is_granted_its_own_lease_only() {
     assert_eq!(leases, expected.map(|(verbs, names)| (verbs.to_owned(), names.to_owned())));
 }
 
-/// What of this no marker of the runtime grants. The CRDs have the names of the user's kinds, so the table has
-/// `Conversion::new` ask for them. A recorder patches an event that it has published before, and each event has a recorder of its
-/// own.
+/// Requests of the runtime that no marker of it grants. The CRDs have the names of the user's kinds, so the table
+/// assigns them to `Conversion::new`. Events are patched only by a recorder that published them, and each event has its
+/// own recorder.
 const NOT_BY_MARKERS: &[(&str, &str)] =
     &[("src/webhook/conversion/crds.rs", " customresourcedefinitions."), ("src/context.rs", "patch events.")];
 
-/// What the runtime asks by itself, whatever the project is, is granted by those of its markers that count once it is used.
+/// The runtime's own requests, independent of the project, are granted by those of its markers that apply once it is
+/// used.
 #[test]
 fn the_runtime_is_granted_what_it_asks_by_itself() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -445,7 +447,7 @@ fn the_runtime_is_granted_what_it_asks_by_itself() {
     alone.lay_over("Cargo.toml", manifest.replace("[features]", default));
     let requests = source::read_requests(&alone, "").operator.requests;
 
-    // A project that has a controller and both kinds of webhooks.
+    // A project with a controller and both kinds of webhooks.
     let mut project = Tree::at(root.join("tests/runtime/operator"));
     let uses = "use opctl_runtime::{Controller, Manager, webhook::{Defaulting, Validating, server}};";
     project.lay_over("src/main.rs", uses);

@@ -1,5 +1,5 @@
-//! Every template renders for every kind of answer, and what it makes is well formed: Rust that rustfmt would not
-//! change, YAML and TOML that parse, no trace of the template language.
+//! Every template renders for all kinds of answers to well-formed files: Rust formatted like rustfmt, valid YAML and
+//! TOML, and no template syntax.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -30,7 +30,7 @@ fn project(license: &License, namespaced: bool, workspace: Option<&str>) -> Proj
     }
 }
 
-/// Projects of every license, scope and place, by a name for each.
+/// Projects with every license, scope and location, by name.
 fn projects() -> Vec<(String, Project)> {
     let licenses = [License::None, License::Apache2, License::Mit, License::Header("// Mine\n//\n// alone".into())];
     let mut projects = Vec::new();
@@ -84,7 +84,7 @@ fn spec() -> Spec {
     }
 }
 
-/// The spec of a kind whose CRD was imported.
+/// The spec of a kind with an imported CRD.
 fn imported_spec() -> Spec {
     Spec {
         columns: vec![r#"    printcolumn(name = "Size", type_ = "integer", json_path = ".spec.size")"#.into()],
@@ -94,7 +94,7 @@ fn imported_spec() -> Spec {
     }
 }
 
-/// A role, a playbook that runs one, and a watch of another operator.
+/// A role, a playbook that runs a role, and a watch with all settings.
 fn ansible() -> [Ansible; 3] {
     let role = Ansible { role: Some("memcached".into()), spec: spec(), ..Ansible::default() };
     let playbook = Ansible { playbook: Some("playbooks/memcached.yml".into()), ..role.clone() };
@@ -107,7 +107,7 @@ fn ansible() -> [Ansible; 3] {
     [role, playbook, watched]
 }
 
-/// What a controller may do more: everything, and as little as each allows.
+/// Optional parts of a controller: all together, and each one alone.
 fn workloads() -> Vec<Workload> {
     let image = |text: &str| Image::parse(text).unwrap();
     let whole = Workload {
@@ -175,7 +175,7 @@ fn related(path: &str, group: &str, kind: &str, namespaced: bool, is_bare: bool)
     Related { rust_path: path.into(), kind, group: group.into(), plural, namespaced, is_bare }
 }
 
-/// Controllers with a name, that own and watch kinds of every form.
+/// Controllers with a name, which own and watch kinds of every form.
 fn wired(api: &Api) -> Vec<Api> {
     let k8s = |path: &str, group: &str, namespaced, is_bare| {
         let kind = path.rsplit("::").next().unwrap();
@@ -225,7 +225,7 @@ fn webhooks(project: &Project, api: &Api, server: Option<Server>) -> Webhooks {
     Webhooks { server, admissions: admissions.into(), conversion: api.core.is_none().then(|| vec![spoke]) }
 }
 
-/// All that is rendered, by a name that says where it came from.
+/// All rendered files, by a name that identifies their input.
 fn everything() -> &'static BTreeMap<String, File> {
     static EVERYTHING: OnceLock<BTreeMap<String, File>> = OnceLock::new();
     EVERYTHING.get_or_init(scaffold_everything)
@@ -257,7 +257,7 @@ fn scaffold_everything() -> BTreeMap<String, File> {
             let from = format!("{license} {what} {group}/{version} {kind} {namespaced} {finalizer} {image:?}");
             let from = format!("{from} {:?}", workload.as_ref().and_then(|workload| workload.port));
             let from = format!("{from} {:?}", api.wiring);
-            // A file of several insertions starts as the same text for each.
+            // Each insertion into a file has the same base text.
             let base = |each: scaffold::Insertion| Some((each.path, each.base?));
             let bases: BTreeMap<_, _> = rendered.insertions.into_iter().filter_map(base).collect();
             put(&from, rendered.files);
@@ -266,7 +266,7 @@ fn scaffold_everything() -> BTreeMap<String, File> {
         for api in own_apis() {
             kind("api", &api, scaffold::api(&project, &api));
             kind("controller", &api, scaffold::controller(&project, &api));
-            // What a controller may have more does not depend on the header.
+            // The optional parts of a controller do not depend on the license header.
             if license == "none" {
                 continue;
             }
@@ -286,7 +286,7 @@ fn scaffold_everything() -> BTreeMap<String, File> {
             }
             let api = Api { finalizer: true, ..api };
             kind("controller", &api, scaffold::controller(&project, &api));
-            // All combinations with two names, and one with all names.
+            // All combinations for two names, and one for every other name.
             let combinations = if ["A", "HTTPRoute"].contains(&api.kind.as_str()) { 6 } else { 1 };
             let workloads =
                 workloads().into_iter().flat_map(|each| [true, false].map(|finalizer| (each.clone(), finalizer)));
@@ -302,7 +302,7 @@ fn scaffold_everything() -> BTreeMap<String, File> {
                 kind("core", &api, scaffold::controller(&project, &api));
             }
         }
-        // Whose certificates are shown does not depend on the kind, nor does the header on either.
+        // The source of certificates does not depend on the kind, nor the header on either.
         let (server, count) =
             if license == "none" { (Server::OwnCertificate, usize::MAX) } else { (Server::CertManager, 1) };
         for api in own_apis().into_iter().chain(core_apis()).take(count) {
@@ -362,7 +362,7 @@ fn rust_parses_and_rustfmt_changes_nothing() {
             seen.entry(&file.text).or_insert(name);
         }
     }
-    // It would look for the file of each `mod x;`.
+    // Without a body, rustfmt would look for the file of each `mod x;`.
     let with_bodies = |line: &str| match line.strip_suffix(";\n") {
         Some(start) if start.starts_with("pub mod ") || start.starts_with("mod ") => format!("{start} {{}}\n"),
         _ => line.to_owned(),
@@ -377,7 +377,7 @@ fn rust_parses_and_rustfmt_changes_nothing() {
         rustfmt.args(["--edition", "2024", "--check"]).args(paths).stdout(Stdio::piped()).stderr(Stdio::piped());
         rustfmt.spawn().unwrap()
     };
-    // All of them at the same time.
+    // Runs all rustfmt processes concurrently.
     let running: Vec<_> = paths.chunks(paths.len().div_ceil(cores)).map(start).collect();
     let outputs: Vec<_> = running.into_iter().map(|rustfmt| rustfmt.wait_with_output().unwrap()).collect();
     let said = outputs.iter().flat_map(|output| [&output.stdout, &output.stderr]);
@@ -393,7 +393,7 @@ fn yaml_and_toml_parse() {
     for (name, file) in everything() {
         if file.path.ends_with(".yaml") || file.path.ends_with(".yml") {
             let documents = opctl_model::yaml::read_all(&file.text).unwrap_or_else(|error| panic!("{name}: {error}"));
-            // Plays and tasks are lists.
+            // Playbooks and task files are lists.
             let is_ansible = ["molecule/", "playbooks/", "roles/"].iter().any(|folder| file.path.starts_with(folder));
             let fits = |document: &serde_json::Value| document.is_object() || is_ansible && document.is_array();
             assert!(documents.iter().all(fits), "{name} has what is not a mapping");
@@ -476,7 +476,7 @@ fn a_kind_says_what_to_insert_where() {
     );
 }
 
-/// What users read and own is about their own kinds; everything else is in the runtime.
+/// A project only contains code for its own kinds; everything else is in the runtime.
 #[test]
 fn the_code_of_a_project_stays_short() {
     let (project, api) = (project(&License::None, false, None), own("cache", "v1alpha1", "Memcached"));
@@ -493,7 +493,7 @@ fn the_code_of_a_project_stays_short() {
     assert!(code.lines().count() <= 120, "{code}");
 }
 
-/// Names with an upper-case first letter in the `use` of a template.
+/// Names with an upper-case first letter in the `use` items of a template.
 fn imported_types(template: &str) -> BTreeSet<&str> {
     let lines = template.lines().filter_map(|line| line.split_once("use ").map(|(_, path)| path));
     let paths = lines.filter(|path| path.contains("::") && path.contains(';') && !path.starts_with("crate::"));
@@ -506,7 +506,7 @@ fn imported_types(template: &str) -> BTreeSet<&str> {
 
 #[test]
 fn a_kind_has_another_type_if_its_files_import_one_of_its_name() {
-    // Files for webhooks import the type under another name themselves; those of conversions call it `Hub` and `Spoke`.
+    // Templates for webhooks rename the type themselves; those for conversions import it as `Hub` and `Spoke`.
     let by_alias = ["webhook", "defaulting", "validation", "conversion-hub", "conversion-spoke", "project"];
     let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates");
     let watches = vec![related("k8s_openapi::api::core::v1", "core", "Node", false, true)];
@@ -527,7 +527,7 @@ fn a_kind_has_another_type_if_its_files_import_one_of_its_name() {
                 Api { wiring: Wiring { watches: watches.clone(), ..Wiring::default() }, ..own("a", "v1", name) },
             ];
             let is_refused = with_options.iter().any(|api| scaffold::option_that_imports(api).is_some());
-            // In the tests of charts, where the kind is not used.
+            // Except in tests of charts, which do not use the kind.
             assert!(kind.type_name() != name || is_refused || name == "Path", "{path}: {name}");
             checked += 1;
         }

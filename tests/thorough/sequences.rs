@@ -1,6 +1,8 @@
-//! After any commands of one opctl, and any edits by the user between them, there is nothing to update.
+//! After any sequence of commands of one opctl version, with edits by the user in between, `opctl update` has nothing
+//! to do.
 //!
-//! `OPCTL_SEQUENCES=1000 cargo test --test thorough sequences` tries as many random sequences. A failure prints its seed.
+//! `OPCTL_SEQUENCES=1000 cargo test --test thorough sequences` sets the number of random sequences. A failure prints
+//! its seed.
 #![cfg(unix)]
 
 use std::fs;
@@ -17,7 +19,8 @@ const KINDS: &[(&str, &str)] = &[("cache", "Memcached"), ("cache", "Redis"), ("w
 
 const VERSIONS: &[&str] = &["v1alpha1", "v1beta1", "v1"];
 
-/// GROUP, KIND, VERSION and OTHER are replaced. A command that does not fit the project is refused, and changes nothing.
+/// GROUP, KIND, VERSION and OTHER are replaced. A command that does not fit the project is rejected, and changes
+/// nothing.
 const COMMANDS: &[&str] = &[
     "create api --group GROUP --kind KIND --version VERSION",
     "create api --group GROUP --kind KIND --version VERSION --owns core/v1/ConfigMap --watches core/v1/Secret --finalizer",
@@ -65,7 +68,7 @@ fn command(dice: &mut Dice) -> String {
     line.replace("VERSION", version).replace("OTHER", other) + needs_no_answers
 }
 
-/// What a user types: code of a controller that needs more permissions, a field, and comments in any file.
+/// An edit of the user: code of a controller that needs more permissions, a field, or comments in any file.
 fn edit(sandbox: &Sandbox, dice: &mut Dice) -> String {
     let paths: Vec<String> = files(sandbox).into_keys().filter(|path| !path.starts_with(".opctl/")).collect();
     let of_user = |path: &&String| path.ends_with(".rs") || path.starts_with("config/") && !path.contains("/bases/");
@@ -87,7 +90,7 @@ fn edit(sandbox: &Sandbox, dice: &mut Dice) -> String {
     format!("(edit of {path})")
 }
 
-/// The commands of a sequence that ends with something to update, and what.
+/// The commands of a sequence after which `opctl update` has something to do, and its output.
 fn wrong(seed: u64) -> Option<String> {
     let mut dice = Dice::new(seed);
     let sandbox = Sandbox::new();

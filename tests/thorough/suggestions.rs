@@ -1,4 +1,4 @@
-//! No command that a message suggests drops a line of the user's, unless the message says so.
+//! Commands suggested in messages do not remove lines of the user, unless the message mentions it.
 #![cfg(unix)]
 
 use std::collections::BTreeSet;
@@ -7,7 +7,7 @@ use std::fs;
 use crate::edits::{files, restore};
 use crate::sandbox::{Sandbox, shell};
 
-/// Mistakes and edits, after which commands suggest others.
+/// Mistakes and edits, after which commands suggest other commands.
 const EDITS: &[&str] = &[
     "sed -i 's/domain: example.com/domain: example.org/' PROJECT",
     "sed -i 's/kind = \"Memcached\"/kind = \"Memcache\"/' src/api/cache/v1/memcached.rs",
@@ -34,7 +34,7 @@ const COMMANDS: &[&str] = &[
     "init . --domain example.com",
 ];
 
-/// A project whose user has added a comment to each file of theirs.
+/// A project with a comment of the user in each file that users own.
 fn project() -> Sandbox {
     let mut sandbox = Sandbox::new();
     shell(&sandbox, "opctl -q init shop --domain example.com --api cache/v1/Memcached");
@@ -56,7 +56,7 @@ fn project() -> Sandbox {
     sandbox
 }
 
-/// The paths of the files with a comment of the user's.
+/// The paths of files with a comment of the user.
 fn own(sandbox: &Sandbox) -> BTreeSet<String> {
     let has = |text: &Vec<u8>| String::from_utf8_lossy(text).lines().any(|line| line.ends_with(" mine"));
     files(sandbox)
@@ -66,11 +66,11 @@ fn own(sandbox: &Sandbox) -> BTreeSet<String> {
         .collect()
 }
 
-/// The commands that write files of a project.
+/// Commands that write files of a project.
 const WRITING: &[&str] =
     &["check", "create", "delete", "edit", "generate", "import", "init", "manifests", "rename", "update"];
 
-/// The commands of opctl in a message that write files, each with its line.
+/// The suggested opctl commands in a message that write files, each with its line.
 fn suggestions(said: &str) -> BTreeSet<(String, String)> {
     let is_writing = |text: &str| WRITING.contains(&text.split(' ').next().unwrap());
     let mut found = BTreeSet::new();
@@ -99,7 +99,7 @@ fn a_suggested_command_keeps_the_lines_of_the_user() {
             let output = sandbox.command("opctl").args(command.split(' ')).output().unwrap();
             suggested.extend(suggestions(&String::from_utf8_lossy(&output.stderr)));
             suggested.extend(suggestions(&String::from_utf8_lossy(&output.stdout)));
-            // What is refused is not written, and what is written keeps the lines as well.
+            // A rejected command writes nothing, and any other keeps the lines.
             let lost: Vec<String> = before.difference(&own(&sandbox)).cloned().collect();
             if !lost.is_empty() && !command.starts_with("delete") && !command.starts_with("rename") {
                 wrong.push(format!("{edit}: opctl {command}: {lost:?}"));

@@ -1,4 +1,4 @@
-//! `opctl testenv setup` against a server on this machine: an index, and archives whose programs are shell scripts.
+//! `opctl testenv setup` with a local server: an index, and archives whose programs are shell scripts.
 #![cfg(unix)]
 
 use std::fs;
@@ -16,7 +16,7 @@ use opctl_testenv::assets::platform;
 
 use crate::mirror::*;
 
-/// A machine with an empty cache, and no program on PATH.
+/// A machine with an empty cache and no programs on PATH.
 struct Machine {
     folder: tempfile::TempDir,
     variables: Vec<(String, String)>,
@@ -33,7 +33,7 @@ impl Machine {
         Self { folder: tempfile::tempdir().unwrap(), variables: Vec::new() }
     }
 
-    /// One whose mirror is this server.
+    /// A machine whose mirror is this server.
     fn with(server: &Server) -> Self {
         Self::new().set("OPCTL_ENVTEST_MIRROR", server.url())
     }
@@ -47,7 +47,7 @@ impl Machine {
         self.folder.path().join(path)
     }
 
-    /// The cache's folder of a release.
+    /// The cache folder of a release.
     fn release(&self, version: &str) -> PathBuf {
         self.path(&format!("cache/kubernetes/{version}-{}", platform()))
     }
@@ -56,7 +56,7 @@ impl Machine {
         self.path(&format!("cache/kubernetes/{}.part", name(version)))
     }
 
-    /// What is in the cache.
+    /// The entries of the cache.
     fn cached(&self) -> Vec<String> {
         let entries = fs::read_dir(self.path("cache/kubernetes")).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries.map(|entry| entry.file_name().into_string().unwrap()).collect();
@@ -64,7 +64,7 @@ impl Machine {
         names
     }
 
-    /// A folder with programs, made by hand.
+    /// Creates a folder with programs.
     fn programs(&self, folder: &str, files: &[(&str, &[u8])]) -> String {
         let folder = self.path(folder);
         fs::create_dir_all(&folder).unwrap();
@@ -106,7 +106,7 @@ impl Said {
         self
     }
 
-    /// It failed, and said these; nothing went to standard output.
+    /// Asserts that the command failed with these messages and empty stdout.
     #[track_caller]
     fn failed(&self, parts: &[&str]) -> &Self {
         assert_eq!((self.code, &self.out[..]), (1, ""), "{}", self.err);
@@ -144,7 +144,7 @@ fn downloads_the_newest_and_then_needs_no_network() {
 fn a_version_is_whole_or_not_in_the_cache() {
     let server = mirror(file);
     let machine = Machine::with(&server);
-    // One that somebody took a program from, and one whose unpacking was killed.
+    // A release without one of its programs, and one whose extraction was killed.
     fs::create_dir_all(machine.release("1.36.0")).unwrap();
     fs::write(machine.release("1.36.0").join("etcd"), "").unwrap();
     let killed = machine.path(&format!("cache/kubernetes/1.36.0-{}.unpacking", platform()));
@@ -372,9 +372,9 @@ fn nothing_is_downloaded_where_nothing_may_be_written() {
     assert!(server.requests().is_empty() && !machine.path("cache").exists());
 }
 
-// ---- Archives of other ways ----
+// ---- Archives in other formats ----
 
-/// Unpacks a file without a network.
+/// Extracts an archive without a network.
 fn unpack(machine: &Machine, name: &str, content: &[u8]) -> Said {
     fs::write(machine.path(name), content).unwrap();
     machine.setup(&["--archive", name])
@@ -438,7 +438,7 @@ fn a_link_in_an_archive_is_refused() {
     unpack(&machine, &name("1.36.0"), &archive).failed(&["its entry `controller-tools/envtest/etcd` leads out of it"]);
 }
 
-// ---- What is on this machine ----
+// ---- Programs on this machine ----
 
 #[test]
 fn the_folder_that_is_named_is_taken_or_nothing() {
@@ -510,7 +510,7 @@ fn path_comes_before_the_cache_unless_it_has_another_version() {
     assert!(said.err.contains(&format!("note: `{good}` on PATH has Kubernetes 1.37.1, not 1.36: passed over\n")));
 }
 
-// ---- The network between ----
+// ---- Network ----
 
 #[test]
 fn a_proxy_is_used_where_the_variables_say() {
@@ -547,7 +547,7 @@ fn a_proxy_that_refuses_is_named() {
     Machine::new().set("HTTPS_PROXY", "gopher://x").setup(&[]).failed(&["`gopher://x` is no URL of a proxy"]);
 }
 
-/// The certificate of an authority that no machine knows, and a server at localhost whose certificate it has signed.
+/// The certificate of an unknown certificate authority, and a server at localhost with a certificate signed by it.
 pub fn signed_by_a_company() -> (String, rustls::ServerConfig) {
     let key = rcgen::KeyPair::generate().unwrap();
     let mut params = rcgen::CertificateParams::new([]).unwrap();
@@ -586,7 +586,7 @@ fn a_company_may_sign_its_own_certificates() {
     machine.setup(&["--mirror", &mirror]).is(&machine.release("1.36.0"));
 }
 
-// ---- The machine's own troubles ----
+// ---- Problems of the machine ----
 
 #[test]
 fn two_at_once_download_once() {
@@ -664,14 +664,14 @@ fn a_full_disk_is_told_with_another_place() {
     ]);
 }
 
-/// No file may become larger than 100 KB, which the archive is when it is brought, and `kubectl` when it is unpacked.
+/// Limits files to 100 KB. The archive is smaller, and the extracted `kubectl` is larger.
 #[test]
 fn a_disk_that_is_full_while_it_is_unpacked_is_left_as_it_was() {
     let machine = Machine::new();
     fs::write(machine.path(&name("1.36.0")), archive("1.36.0")).unwrap();
     let opctl = machine.command(&["--archive", &name("1.36.0")]);
     let mut limited = Command::new("/bin/sh");
-    // Without the signal's default, writing fails as on a full disk.
+    // With SIGXFSZ ignored, writing fails like on a full disk.
     limited
         .args(["-c", "trap '' XFSZ; ulimit -f 200; exec \"$@\"", "sh"])
         .arg(opctl.get_program())

@@ -1,5 +1,6 @@
-//! Files as other tools and disks leave them. One that cannot be read is an error in every command that needs it: nothing is written,
-//! and the message has the path. Byte order marks and the line ends of Windows change nothing, and edits keep them.
+//! Files damaged by other tools and disks. A file that cannot be read is an error in every command that needs it:
+//! nothing is written, and the message has the path. Byte order marks and CRLF line endings have no effect, and edits
+//! keep them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,10 +10,10 @@ use std::process::Output;
 
 use crate::sandbox::{Sandbox, shell};
 
-/// The name of a way to make a file unreadable, the function that does it, and a part of the message.
+/// The name of a way to make a file unreadable, a function that does it, and a part of the expected message.
 type Way = (&'static str, fn(&Path), &'static str);
 
-/// Ways that work for root, too.
+/// Ways that also work for root.
 const WAYS: [Way; 7] = [
     ("folder", |path| fs::create_dir(path).unwrap(), "OP031"),
     ("dangling link", |path| symlink("nowhere", path).unwrap(), "leads to `nowhere`, which does not exist"),
@@ -62,7 +63,7 @@ const ALL: &[&str] = &[
     "opctl edit --grafana",
 ];
 
-/// The bytes of every file, and what else is there.
+/// The bytes of every file, and all other entries.
 fn state(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().map(Result::unwrap);
     let state = entries.map(|entry| {
@@ -89,7 +90,7 @@ fn a_file_that_cannot_be_read_is_an_error_and_nothing_is_written() {
         let path = sandbox.folder.join(file);
         let text = fs::read(&path).unwrap();
         for (shift, command) in commands.iter().enumerate() {
-            // Each command meets other ways with other files.
+            // Each command is tested with different ways for different files.
             let (way, make, part) = WAYS[(number + 3 * shift) % WAYS.len()];
             fs::remove_file(&path).unwrap();
             make(&path);
@@ -132,7 +133,7 @@ fn texts(folder: &Path) -> BTreeMap<String, String> {
     paths.map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
 }
 
-/// The name of a form of a text, and the function that gives a text this form.
+/// The name of a text encoding, and a function that converts a text to it.
 type Form<'a> = (&'static str, &'a dyn Fn(&str) -> String);
 
 #[test]

@@ -1,5 +1,5 @@
-//! `opctl update`: what is new in the templates, and what the user changed since. Instead of an older opctl, the record of a project is
-//! made older: it says that opctl wrote another text.
+//! `opctl update`: merges changes of the templates with edits of the user. Instead of running an older opctl, the
+//! record of a project is changed to another text.
 
 use std::fs;
 use std::process::Stdio;
@@ -14,12 +14,12 @@ use crate::project::{assert_same, init, opctl, succeeds};
 use crate::record;
 use crate::sandbox::{Sandbox, shell};
 
-/// A project whose files are all recorded.
+/// A project with all files in the record.
 fn project() -> Sandbox {
     init("memcached-operator --domain example.com --api cache/v1alpha1/Memcached")
 }
 
-/// Fails, and writes nothing.
+/// Runs a command that must fail and write nothing.
 #[track_caller]
 fn is_refused(sandbox: &Sandbox, arguments: &str) -> String {
     let before = files(sandbox);
@@ -42,7 +42,7 @@ fn sha256(text: &str) -> String {
     digest(&SHA256, text.as_bytes()).as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Has an older opctl have written the file with this text, or not at all.
+/// Changes the record, as if an older opctl had written the file with this text, or not at all.
 fn was(sandbox: &Sandbox, path: &str, text: Option<&str>) {
     let list = read(sandbox, ".opctl/scaffold.txt");
     let others = list.lines().filter(|line| !line.ends_with(&format!("  {path}")));
@@ -60,7 +60,7 @@ fn was(sandbox: &Sandbox, path: &str, text: Option<&str>) {
     write(sandbox, ".opctl/scaffold.txt", &format!("{}\n", lines.join("\n")));
 }
 
-/// A project that an older opctl made: there, the Makefile had no line for tests, and another one.
+/// A project of an older opctl, whose Makefile lacks a line for tests and differs in another one.
 fn older() -> (Sandbox, String) {
     let sandbox = project();
     let today = read(&sandbox, "Makefile");
@@ -157,7 +157,7 @@ fn new_files_are_created_unless_there_is_one() {
     succeeds(&sandbox, "update --ours deny.toml");
     assert_eq!(read(&sandbox, "deny.toml"), "# mine\n");
 
-    // Also those of a kind.
+    // Also for files of a kind.
     let types = "src/api/cache/v1alpha1/memcached.rs";
     let today = read(&sandbox, types);
     was(&sandbox, types, Some(&today.replace("//! ", "//! Old: ")));
@@ -210,7 +210,7 @@ fn an_entry_without_its_controller_may_have_a_finalizer() {
     succeeds(&sandbox, "update --check");
 }
 
-/// A further version has the image of its kind, and a controller of its own that does something else.
+/// Another version shares the image of its kind, and may have a different controller.
 #[test]
 fn a_further_version_of_an_image_may_have_another_controller() {
     let sandbox = project();
@@ -242,12 +242,12 @@ fn a_record_that_was_edited_is_no_base() {
     assert!(text.contains("the scaffold has revision 4000000000, newer than this opctl's"), "{text}");
 }
 
-/// How many times; by default as often as it takes to notice that something is wrong.
+/// The number of iterations. The default finds problems with high probability.
 fn times(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |text| text.parse().unwrap())
 }
 
-/// A random file of an older scaffold: lines are missing, others are different.
+/// A random version of a file in an older scaffold, with missing and different lines.
 fn age(text: &str, dice: &mut Dice) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     for _ in 0..dice.between(1, 4) {
@@ -261,7 +261,7 @@ fn age(text: &str, dice: &mut Dice) -> String {
     lines.join("\n") + "\n"
 }
 
-/// In random projects of older opctls, with random edits. `OPCTL_UPDATES=500` tries as many.
+/// Updates random projects of older versions with random edits. `OPCTL_UPDATES=500` sets their number.
 #[test]
 fn no_line_of_the_user_is_lost() {
     let projects = ["minimal", "memcached", "wired", "worked-in"].map(|name| {
@@ -275,10 +275,10 @@ fn no_line_of_the_user_is_lost() {
         let mut dice = Dice::new(seed.wrapping_mul(1_000_003) + case);
         let (sandbox, today) = &projects[dice.below(projects.len())];
         restore(sandbox, today);
-        // The licence, the header of files and Cargo.toml are answers from which others are rendered.
+        // The license, the header and Cargo.toml are inputs of other templates.
         let recorded = today.keys().filter_map(|path| path.strip_prefix(".opctl/base/")?.strip_suffix(".base"));
         let is_answer = |path: &&str| ["LICENSE", "hack/boilerplate.txt", "Cargo.toml"].contains(path);
-        // So are the type and the sample of a version that is a copy of another one.
+        // So are the type and the sample of a version that was copied from another one.
         let copies = copies(sandbox);
         let is_copy = |path: &&str| copies.iter().any(|copy| copy == path);
         let recorded = recorded.filter(|path| !is_answer(path) && !is_copy(path));
@@ -335,7 +335,7 @@ fn copies(sandbox: &Sandbox) -> Vec<String> {
     paths.collect()
 }
 
-/// At random moments. `OPCTL_KILLS=500` does so as often.
+/// Kills the update at random moments. `OPCTL_KILLS=500` sets their number.
 #[test]
 fn a_killed_update_leaves_the_files_before_or_those_after() {
     let (sandbox, _) = older();
@@ -353,7 +353,7 @@ fn a_killed_update_leaves_the_files_before_or_those_after() {
         restore(&sandbox, &before);
         let mut child =
             sandbox.command("opctl").arg("update").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // Most of the time it reads and merges.
+        // Reading and merging takes most of the time.
         let moment = took / 2 + dice.throw() % took;
         std::thread::sleep(std::time::Duration::from_micros(moment));
         killed += u64::from(child.try_wait().unwrap().is_none());
