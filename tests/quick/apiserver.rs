@@ -1,4 +1,4 @@
-//! What opctl says to CRDs: for each rule of the API server to a kind that breaks it, and to its neighbour that does not.
+//! Diagnostics about CRDs: for each rule of the API server, a kind that violates it and a similar one that does not.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -22,7 +22,7 @@ fn each_rule_is_told_by_its_code_and_its_neighbour_is_not() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// Sources with a finding at each place after `/*^*/`.
+/// Sources with a finding at each location after `/*^*/`.
 const PLACES: &[&str] = &[
     "struct S { /*^*/x: u8 }",
     "#[serde(rename_all = \"camelCase\")] struct S { /*^*/one_two: Option<Box<u8>>, #[serde(rename = \"b\")] /*^*/a: u8, c: i32 }",

@@ -1,7 +1,7 @@
-//! The order of modules within crates, as `ARCHITECTURE.md` draws it. Between crates, Cargo's manifests enforce it, and clippy says where
-//! crates may write, start programs, and read the clock or the environment (`.ci/clippy`).
+//! The order of modules in crates, as documented in `ARCHITECTURE.md`. Cargo's manifests enforce the order of crates,
+//! and clippy restricts which crates may write, start programs, and read the clock or the environment (`.ci/clippy`).
 //!
-//! Compares the tokens of the sources: a path in a macro counts, a path in a comment does not.
+//! Compares the tokens of the sources: paths in macros count, paths in comments do not.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -13,7 +13,8 @@ use walkdir::WalkDir;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// The modules of opctl, and the modules that each may use. All but `commands` are libraries: they do not know the command line.
+/// The modules of opctl, and the modules that each may use. All except `commands` are libraries, independent of the
+/// command line.
 const OPCTL: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("compiled", &[]),
@@ -61,7 +62,7 @@ const OPCTL: &[(&str, &[&str])] = &[
     ("main", &["commands"]),
 ];
 
-/// The layers of opctl-source. `requests` is on names alone, so that it needs no schema and no value.
+/// The layers of opctl-source. `requests` only uses names, so that it needs neither schemas nor values.
 const SOURCE: &[(&str, &[&str])] = &[
     ("diagnostics", &[]),
     ("attributes", &["diagnostics"]),
@@ -103,7 +104,7 @@ fn modules_use_only_the_modules_before_them() {
     assert_eq!(wrong("crates/source/src", SOURCE), "");
 }
 
-/// Such examples would never be compiled. The examples in explanations of diagnostics are for `opctl explain`.
+/// Without doctests, examples would never be compiled. Examples in explanations of diagnostics are for `opctl explain`.
 #[test]
 fn crates_without_doctests_have_no_examples() {
     let mut count = 0;
@@ -131,7 +132,7 @@ fn crates() -> impl Iterator<Item = String> {
     fs::read_dir("crates").unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap())
 }
 
-/// The uses in a folder that the table does not have.
+/// The uses in a folder that are not in the table.
 fn wrong(folder: &str, table: &[(&str, &[&str])]) -> String {
     let allowed: BTreeMap<&str, &[&str]> = table.iter().copied().collect();
     let mut wrong = String::new();
@@ -150,11 +151,11 @@ fn wrong(folder: &str, table: &[(&str, &[&str])]) -> String {
     wrong
 }
 
-/// A source file and the paths in it, but for those in its tests.
+/// A source file and its paths, except for those in tests.
 struct File {
-    /// From the folder, with `/`.
+    /// The path from the folder, separated by `/`.
     path: String,
-    /// How many modules it stands below the crate's root.
+    /// The depth of its module below the crate root.
     depth: usize,
     paths: BTreeSet<Vec<String>>,
 }
@@ -164,7 +165,7 @@ impl File {
         self.path.split(['/', '.']).next().unwrap_or_default()
     }
 
-    /// The modules that its paths lead into.
+    /// The modules that its paths refer to.
     fn modules(&self) -> BTreeSet<String> {
         let module = |path: &Vec<String>| {
             let supers = path.iter().take_while(|segment| *segment == "super").count();
@@ -201,7 +202,7 @@ fn files_in(folder: &str) -> Vec<File> {
     files
 }
 
-/// Every path of two or more segments, groups such as `a::{b, c}` taken apart.
+/// Every path of two or more segments, with groups such as `a::{b, c}` expanded.
 fn collect(tokens: TokenStream, paths: &mut BTreeSet<Vec<String>>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let mut at = 0;
@@ -221,7 +222,7 @@ fn collect(tokens: TokenStream, paths: &mut BTreeSet<Vec<String>>) {
     }
 }
 
-/// `#[cfg(test)] mod name { … }`, also `#[cfg(all(test, …))]`
+/// `true` for `#[cfg(test)] mod name { … }`, also with `#[cfg(all(test, …))]`.
 fn is_test_module(tokens: &[TokenTree]) -> bool {
     let [TokenTree::Punct(_), TokenTree::Group(attribute), TokenTree::Ident(word), _, TokenTree::Group(_), ..] = tokens
     else {
@@ -231,7 +232,7 @@ fn is_test_module(tokens: &[TokenTree]) -> bool {
     word == "mod" && (attribute == "cfg(test)" || attribute.starts_with("cfg(all(test,"))
 }
 
-/// Reads the path that starts at `at`, below `prefix` and returns the position after it.
+/// Reads the path at `at`, after `prefix`, and returns the index after it.
 fn path(tokens: &[TokenTree], mut at: usize, prefix: &mut Vec<String>, paths: &mut BTreeSet<Vec<String>>) -> usize {
     let start = prefix.len();
     loop {

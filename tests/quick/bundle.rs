@@ -1,4 +1,4 @@
-//! `opctl bundle validate`: a good bundle, and one case for each way to break a rule (`tests/bundle/cases.txt`).
+//! `opctl bundle validate`: a valid bundle, and a case for each violation of a rule (`tests/bundle/cases.txt`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use serde_json::Value;
 const GOOD: &str = "tests/bundle/good";
 const CASES: &str = include_str!("../bundle/cases.txt");
 
-/// A tree with the good bundle, whose files can be replaced. What is deleted is left out.
+/// A tree with the valid bundle, whose files can be replaced or deleted.
 struct Files(Vec<(String, String)>);
 
 impl Files {
@@ -64,11 +64,11 @@ fn options(validators: impl IntoIterator<Item = Validator>) -> Options {
 fn a_good_bundle_has_no_findings() {
     let findings = Files::good().validate(&options(Validator::ALL));
     let found: BTreeSet<&str> = findings.iter().map(|finding| finding.rule.id).collect();
-    // Those of deprecated validators, and images, which are not inspected.
+    // Warnings about deprecated validators, and about images, which are not inspected.
     assert_eq!(found, BTreeSet::from(["multiarch-image", "validator-deprecated"]), "{findings:#?}");
 }
 
-/// `E rule + others @ validators`
+/// Format: `E rule + others @ validators`.
 struct Case<'a> {
     severity: Option<Severity>,
     rule: &'a str,
@@ -142,7 +142,7 @@ fn edit(files: &mut Files, line: &str) {
     }
 }
 
-/// A ConfigMap of so many bytes, which can be compressed or not.
+/// A ConfigMap of this size in bytes, which is compressible or random.
 fn config_map(bytes: u64, is_random: bool) -> String {
     let mut state = 1_u64;
     let letter = |_| {
@@ -208,7 +208,7 @@ fn the_book_lists_the_rules() {
     snapbox::Assert::new().action_env("SNAPSHOTS").eq(expected, snapbox::Data::read_from(path, None).raw());
 }
 
-/// A value in place of another, by a number for each level.
+/// Replaces a value. The path has an index for each level.
 fn mutate(value: &mut Value, path: &[usize], new: &Value) {
     let Some((step, rest)) = path.split_first() else { return *value = new.clone() };
     match value {

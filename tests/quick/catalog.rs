@@ -1,5 +1,5 @@
-//! File-based catalogs: what is wrong with them, their upgrades, templates and additions, against the rules of `opm` as they are
-//! written here a second time, naively.
+//! File-based catalogs: validation, upgrade graphs, templates and additions, compared with a naive second
+//! implementation of `opm`'s rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,7 +53,7 @@ entries:
 schema: example.com/other
 "#;
 
-/// What is replaced in a good catalog, by what, and the rules that break.
+/// A text in a valid catalog, its replacement, and the violated rules.
 const CASES: &[(&str, &str, &[&str])] = &[
     ("name: a\ndefault", "name: A\ndefault", &["package-name", "package-unknown"]),
     ("schema: example.com/other", "schema: olm.package\nname: a\ndefaultChannel: stable", &["package-twice"]),
@@ -145,7 +145,8 @@ fn entry(name: usize, replaces: Option<usize>, skips: &[usize]) -> Entry {
     }
 }
 
-/// By reachability: every entry that is not skipped is reached from the one head by `replaces`, which no step leads back.
+/// A channel is valid if it has a single head, and every entry that is not skipped is reachable from it by `replaces`,
+/// without cycles.
 fn naive(entries: &[Entry]) -> bool {
     let targets =
         |entry: &Entry| -> Vec<String> { entry.skips.iter().cloned().chain([entry.replaces.clone()]).collect() };
@@ -173,7 +174,7 @@ proptest! {
         is_chain in any::<bool>(),
     ) {
         let number = |(index, (replaces, skips)): (usize, &(Option<usize>, Vec<usize>))| {
-            // Half of them are chains, in which most are valid.
+            // Half of the channels are chains, most of which are valid.
             let replaces = if is_chain && replaces.is_some() { index.checked_sub(1) } else { *replaces };
             let skips: Vec<usize> = skips.iter().copied().filter(|skip| !is_chain || *skip < index).collect();
             entry(index, replaces, &skips)
@@ -191,7 +192,8 @@ proptest! {
         let named: Vec<(String, Version)> = versions.iter().rev().map(|version| (format!("a.v{version}"), version.clone())).collect();
         let stream = if major { Stream::Major } else { Stream::Minor };
         let made = channels(&[Vec::new(), Vec::new(), named], &[stream]);
-        // For each version, from the table of the format: the last patch of a minor version has the edges.
+        // The expected edges of each version by the documentation of the format: the last patch of a minor version has
+        // the edges.
         let mut expected: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
         for version in &versions {
             let lower: Vec<&Version> = versions.iter().filter(|it| it.major == version.major && it.cmp_precedence(version).is_lt()).collect();
@@ -238,7 +240,7 @@ fn a_semver_template_makes_channels_and_the_package() {
         made[0],
         json!({"schema": "olm.package", "name": "a", "defaultChannel": "stable-v1.1", "description": "Version 1.1.0."})
     );
-    // The minor channel begins with a higher version than the major one.
+    // The minor channel starts with a higher version than the major one.
     assert_eq!(default(&format!("{text}defaultChannelTypePreference: major\n")), "stable-v1.1");
     assert_eq!(
         default("schema: olm.semver\ngenerateMajorChannels: true\nstable: {bundles: [{image: i:v1.0.0}]}\n"),

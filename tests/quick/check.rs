@@ -1,5 +1,5 @@
-//! What `opctl check` says of the worked example when it has one permission less. That it is right,
-//! `tests/operators/examples/memcached.rs` tries on an API server.
+//! Diagnostics of `opctl check` for the worked example with one permission less.
+//! `tests/operators/examples/memcached.rs` verifies them with an API server.
 
 use opctl_model::diagnostic::Span;
 use opctl_source::grants::{self, Home};

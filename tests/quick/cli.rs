@@ -1,8 +1,8 @@
-//! Plays the terminal sessions in `tests/cli/*.md`: each `$ ` line of a `console` block runs in the shell, in an empty
-//! folder of its own, and must say what stands below it. `? 1` is an exit code other than 0.
+//! Replays the terminal sessions in `tests/cli/*.md`: each `$ ` line of a `console` block runs in a shell, in a new
+//! empty folder, and must print the following lines. `? 1` is an exit code other than 0.
 //!
-//! A new case is one file. `SNAPSHOTS=overwrite cargo test --test quick cli` records what is said, to be read before it is
-//! committed.
+//! Each case is one file. `SNAPSHOTS=overwrite cargo test --test quick cli` records the output; review it before
+//! committing.
 #![cfg(unix)]
 
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ fn play(session: &Path) -> Result<(), String> {
             in_console = line == "```console";
         }
         let Some(command) = line.strip_prefix("$ ").filter(|_| in_console) else {
-            // What is said is replaced by what is said now.
+            // The recorded output is replaced by the current one.
             if !in_console || line.starts_with("```") {
                 played.push_str(&format!("{line}\n"));
             }
@@ -59,8 +59,8 @@ fn play(session: &Path) -> Result<(), String> {
         .map_err(|error| error.to_string())
 }
 
-/// The exit code, and what was said to stdout and stderr, the sandbox's own path as `[ROOT]`, and e.g. `linux-amd64` as
-/// `[PLATFORM]`.
+/// The exit code, stdout and stderr. The path of the sandbox is replaced by `[ROOT]`, and the platform, such as
+/// `linux-amd64`, by `[PLATFORM]`.
 fn shell(sandbox: &mut Sandbox, line: &str) -> (i32, String) {
     if let Some(folder) = line.strip_prefix("cd ") {
         sandbox.folder = sandbox.folder.join(folder).canonicalize().unwrap();

@@ -1,6 +1,6 @@
-//! Keeps `docs/reference/cli.md` equal to what the command line says of itself.
+//! Compares `docs/reference/cli.md` with the help of the command line.
 //!
-//! `SNAPSHOTS=overwrite cargo test --test quick cli_reference` writes it anew.
+//! `SNAPSHOTS=overwrite cargo test --test quick cli_reference` updates it.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -28,7 +28,7 @@ fn the_cli_reference_is_up_to_date() {
     Assert::new().action_env("SNAPSHOTS").eq(Data::text(text), Data::read_from(Path::new(PATH), None).raw());
 }
 
-/// One command and those below it.
+/// Describes a command and its subcommands.
 fn describe(text: &mut String, command: &Command) {
     let subcommands: Vec<&Command> =
         command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help").collect();
@@ -72,7 +72,7 @@ fn table(text: &mut String, arguments: &mut dyn Iterator<Item = &Arg>) {
     }
 }
 
-/// ` NAME`, or `[=NAME]` where the value may be left out.
+/// ` NAME`, or `[=NAME]` for an optional value.
 fn value(argument: &Arg) -> String {
     let names = argument.get_value_names().unwrap_or_default();
     let name = names.first().map_or(argument.get_id().as_str().to_uppercase(), ToString::to_string);

@@ -1,11 +1,11 @@
-//! A CRD with a PodTemplateSpec in it: most of its size are descriptions of Kubernetes' own types, which can be left out.
+//! A CRD with a PodTemplateSpec: most of its size are descriptions of Kubernetes' types, which can be omitted.
 
 use opctl_source::emit;
 use serde_json::Value;
 
 use crate::pod_template::{crd, text};
 
-/// All of them, in order of their places.
+/// All descriptions in the order of their locations.
 fn descriptions(value: &Value) -> Vec<String> {
     match value {
         Value::Object(map) => map
@@ -36,7 +36,7 @@ fn a_pod_template_without_its_descriptions_is_a_third_of_its_size() {
     let (whole, short) = (crd(true), crd(false));
     let (whole_text, short_text) = (text(&whole), text(&short));
     assert!(whole_text.len() > 500_000, "{}", whole_text.len());
-    // Client-side apply keeps the object in an annotation of at most 262,144 bytes.
+    // Client-side apply stores the object in an annotation of at most 262,144 bytes.
     assert!(short_text.len() < 200_000, "{}", short_text.len());
     assert_eq!(
         descriptions(&serde_json::to_value(&short).unwrap()),

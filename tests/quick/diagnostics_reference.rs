@@ -1,6 +1,6 @@
-//! Keeps `docs/reference/diagnostics.md` equal to the explanations beside the checks.
+//! Compares `docs/reference/diagnostics.md` with the explanations next to the checks.
 //!
-//! `SNAPSHOTS=overwrite cargo test --test quick diagnostics_reference` writes it anew.
+//! `SNAPSHOTS=overwrite cargo test --test quick diagnostics_reference` updates it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! Holds the documentation to the code: links lead somewhere, every page is in the summary, every command line parses.
+//! Checks the documentation: links resolve, every page is in the summary, and every command line parses.
 
 #![cfg(unix)]
 
@@ -21,10 +21,10 @@ use crate::sandbox::Sandbox;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Where links that lead out of the book begin: the files of the repository are not on its site.
+/// The prefix of links from the book to files of the repository, which are not on its site.
 const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
 
-/// Pages by their path from the repository's root, with `/`.
+/// Pages by their path from the repository's root, separated by `/`.
 fn pages() -> BTreeMap<String, String> {
     let top = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"].map(String::from);
     let book = files("docs").into_iter().filter(|path| path.ends_with(".md"));
@@ -56,7 +56,7 @@ fn links_lead_somewhere() {
     assert!(broken.is_empty(), "{broken}");
 }
 
-/// Other sites are not asked.
+/// Resolves a link. Other sites are not requested.
 fn follow(pages: &BTreeMap<String, String>, page: &str, link: &str) -> Result<(), String> {
     let in_repository = ["/blob/main/", "/tree/main/"].map(|kind| link.strip_prefix(REPOSITORY)?.strip_prefix(kind));
     let in_repository = in_repository.into_iter().flatten().next();
@@ -92,7 +92,7 @@ fn the_book_names_the_repository() {
     assert!(settings.contains("git-repository-url"));
 }
 
-/// The guide and the tour are followed by `tests/operators/book.rs`, and `tests/cluster/apiserver.rs` reads the reference.
+/// `tests/operators/book.rs` covers the guide and the tour, `tests/cluster/apiserver.rs` the reference.
 #[test]
 fn code_is_from_files_that_compile() {
     let sources = ["crates", "examples", "tests/book"].into_iter().flat_map(files).filter(|path| path.ends_with(".rs"));
@@ -113,7 +113,7 @@ fn code_is_from_files_that_compile() {
     assert!(unknown.is_empty(), "{unknown}");
 }
 
-/// Without indentation; the code in documentation is code, too.
+/// The code without indentation and doc comment prefixes, since examples in documentation count as code.
 fn trimmed(code: &str) -> String {
     code.lines().map(|line| format!("{}\n", line.trim().trim_start_matches("//!").trim())).collect()
 }
@@ -127,7 +127,7 @@ fn markers_in_the_code_are_valid() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The decisions are for developers: they are not in the book, but in an index of their own.
+/// Decision records are for developers: they are not in the book, but have their own index.
 #[test]
 fn every_page_is_listed() {
     let (decisions, book): (BTreeSet<String>, BTreeSet<String>) = pages()
@@ -182,7 +182,7 @@ fn what_is_left_to_the_compiler_is_told() {
     }
 }
 
-/// `OP` and three digits.
+/// `true` for `OP` and three digits.
 fn is_code(text: &str) -> bool {
     text.len() == 5 && text.strip_prefix("OP").is_some_and(|digits| digits.chars().all(|c| c.is_ascii_digit()))
 }
@@ -200,7 +200,7 @@ fn links(text: &str) -> Vec<String> {
     links
 }
 
-/// What the headings of a page are called in links.
+/// The anchors of a page's headings.
 fn headings(text: &str) -> BTreeSet<String> {
     let headings = prose(text).filter(|line| line.starts_with('#'));
     headings
@@ -212,7 +212,7 @@ fn headings(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// The lines that are not in a fenced block.
+/// The lines outside of fenced blocks.
 fn prose(text: &str) -> impl Iterator<Item = &str> {
     let mut fenced = false;
     text.lines().filter(move |line| {
@@ -222,8 +222,8 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Every `opctl …` in a fenced block of `sh`, after `$ ` in one of `console`, and in `code`; not those that are cut short by `…` or
-/// stand for a usage.
+/// Every `opctl …` in fenced blocks of `sh`, after `$ ` in those of `console`, and in inline code; except for those
+/// abbreviated with `…` and for usages.
 fn command_lines(text: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut language = None;
@@ -248,7 +248,7 @@ fn command_lines(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The words of a shell command up to a comment, a redirection or the next command.
+/// The words of a shell command until a comment, a redirection or the next command.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -270,7 +270,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Where a link on a page leads, from the repository's root.
+/// The target of a link on a page, from the repository's root.
 fn join(page: &str, link: &str) -> String {
     let mut segments: Vec<&str> = page.split('/').collect();
     segments.pop();
@@ -290,7 +290,7 @@ fn words_are_split_as_a_shell_does() {
     assert_eq!(words("opctl completion zsh > \"${fpath[1]}/_opctl\""), ["opctl", "completion", "zsh"]);
 }
 
-/// Words and phrases that have a plainer equivalent, and that equivalent. A `*` ends a stem.
+/// Words and phrases, each with a plainer equivalent. A `*` ends a stem.
 const PHRASES: &[(&str, &str)] = &[
     ("anew", "again"),
     ("are said", "are set, are given"),
@@ -307,8 +307,8 @@ const PHRASES: &[(&str, &str)] = &[
     ("what becomes of", "what happens to"),
 ];
 
-/// The pages, the recorded sessions of the command line (which have its help, its messages and its explanations), and what a generated
-/// project has.
+/// Checks the pages, the recorded terminal sessions (with help, messages and explanations), and the files of a
+/// generated project.
 #[test]
 fn words_are_plain() {
     let others = ["tests/cli", "templates/project"].into_iter().flat_map(files);
@@ -328,7 +328,7 @@ fn words_are_plain() {
     assert!(found.is_empty(), "{found}");
 }
 
-/// Those outside of code: names in the source are another matter.
+/// Words outside of code, since names in the source are not checked.
 fn plain_words(line: &str) -> Vec<String> {
     let words = line.split('`').step_by(2).flat_map(|text| text.split(|c: char| !c.is_alphanumeric()));
     words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()

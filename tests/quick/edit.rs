@@ -1,8 +1,8 @@
-//! Each folder in `tests/edit` is a case: `edit.json` (an [`Edit`], or a list of them made one after the other), the text
-//! `in` (absent: empty), and either `out` or, where the edit is refused, `error` (the reason, and the help).
+//! Each folder in `tests/edit` is a case: `edit.json` (an [`Edit`], or a list of successive ones), the text `in`
+//! (default: empty), and either `out` or, if the edit is rejected, `error` (the reason and the help).
 //!
-//! Every case is also made twice, which must change nothing, and rustfmt must have nothing to say about Rust, unless a
-//! file `unformatted` says why. `SNAPSHOTS=overwrite` writes what is, to be read before it is committed.
+//! Every edit is also repeated, which must not change anything, and the result must be formatted like rustfmt, unless a
+//! file `unformatted` states a reason. `SNAPSHOTS=overwrite` records the results; review them before committing.
 
 use std::fs;
 use std::io::Write;
@@ -81,7 +81,7 @@ fn apply(edits: &[Edit], text: &str) -> Result<String, EditError> {
 fn rustfmt(text: &str) -> String {
     let mut rustfmt = Command::new("rustfmt")
         .args(["--edition", "2024", "--quiet"])
-        // Out of reach of this project's own settings.
+        // A folder outside of this project, so that its rustfmt settings do not apply.
         .current_dir(std::env::temp_dir())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -1,6 +1,6 @@
-//! The engine's promise: what it reads from source equals what the compiled types print, here as it was recorded.
+//! The CRDs that the engine derives from source equal the recorded CRDs of the compiled types.
 //!
-//! Where `crd()` panics (`tests/engine/panics`), the engine must refuse, with the message beside the case.
+//! If `crd()` panics (`tests/engine/panics`), the engine must reject the kind with the message next to the case.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -41,11 +41,11 @@ fn recorded(oracle: &Oracle) -> Crds {
     crds
 }
 
-/// The topics whose schemas some release of kube or schemars treats in its own way.
+/// Topics whose schemas differ between releases of kube or schemars.
 const TOPICS: &[&str] = &["enums", "flatten", "kube", "kube_schema", "kubernetes", "maps", "panics", "structs"];
 
-/// With each earlier release of kube, the cases that use what it does not have are refused. Compares the cases of some topics, or all
-/// of them if OPCTL_VERSIONS is `all` or the results are recorded.
+/// For each earlier release of kube, cases with unsupported features are rejected. Compares the cases of some topics,
+/// or all of them if OPCTL_VERSIONS is `all` or the results are recorded.
 #[test]
 fn crds_equal_those_of_earlier_releases() {
     let releases: Vec<Release> = Oracle::earlier().iter().map(|oracle| pinned(oracle, "kube")).collect();
@@ -65,7 +65,7 @@ fn crds_equal_those_of_earlier_releases() {
             let expected = match case.split('/').next().unwrap() {
                 "kube" | "kube_schema" => Some("OP005"),
                 "flatten" => Some("OP018"),
-                // Code that kube or schemars has no implementation for, or whose names it cannot handle.
+                // Code that kube or schemars does not implement, or whose names it cannot handle.
                 _ => continue,
             };
             assert_eq!(codes.into_iter().collect::<Vec<_>>(), expected.as_slice(), "{}: {case}", oracle.name());
@@ -73,14 +73,14 @@ fn crds_equal_those_of_earlier_releases() {
     }
 }
 
-/// The release that the Cargo.toml of an oracle asks for.
+/// The release in the Cargo.toml of an oracle.
 fn pinned(oracle: &Oracle, name: &str) -> Release {
     let manifest = oracle.manifest("oracle");
     let line = manifest.lines().find(|line| line.starts_with(&format!("{name} = "))).unwrap();
     Release::parse(line.split("\"=").nth(1).unwrap().split('"').next().unwrap()).unwrap()
 }
 
-/// Compares messages with those beside a case; `SNAPSHOTS=overwrite cargo test --test quick engine` writes them anew.
+/// Compares messages with those next to a case; `SNAPSHOTS=overwrite cargo test --test quick engine` updates them.
 fn snapshot(expected: &Path, diagnostics: &[Diagnostic], differences: &mut Vec<String>) {
     let said = diagnostic::render(diagnostics, false);
     let expected = Path::new(env!("CARGO_MANIFEST_DIR")).join(expected);
@@ -91,7 +91,8 @@ fn snapshot(expected: &Path, diagnostics: &[Diagnostic], differences: &mut Vec<S
     }
 }
 
-/// What cannot be derived exactly is refused with its place: `tests/engine/refused/*.rs` and the messages beside them.
+/// Types that cannot be derived exactly are rejected with a location: `tests/engine/refused/*.rs`, with the messages
+/// next to them.
 #[test]
 fn refuses_what_it_cannot_derive() {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engine/refused");
@@ -114,7 +115,7 @@ fn refuses_what_it_cannot_derive() {
     assert!(differences.is_empty(), "messages changed:\n{}", differences.join("\n"));
 }
 
-/// Each of 24 modules imports everything from each other: a search that followed every way would not end.
+/// Each of 24 modules imports everything from all others. Following every path would not terminate.
 #[test]
 fn globs_that_lead_everywhere_come_to_an_end() {
     let globs: String = (0..24).map(|module| format!("    pub use super::m{module}::*;\n")).collect();
@@ -148,7 +149,7 @@ fn warns_of_served_versions_with_different_fields() {
     assert_eq!(codes(version("a", "v1alpha1", "x", true) + &version("b", "v1", "y", true)), ["OP022"]);
 }
 
-/// Which kinds a compiler has to be asked about: those that an error stopped, also one that another kind met first.
+/// The kinds to compile are those that an error stopped, including ones that share a failing type with another kind.
 #[test]
 fn every_kind_that_an_error_stops_is_named() {
     let kind = |name: &str, field: &str| {
@@ -202,7 +203,7 @@ fn debug_assertions_are_those_of_the_profile() {
     }
 }
 
-/// Whatever leads to a file, a custom resource in it gets a CRD, or is reported.
+/// A custom resource gets a CRD or is reported, in whatever way its file is included.
 #[test]
 fn no_custom_resource_is_overlooked() {
     const KIND: &str = "use kube::CustomResource as Cr;\n#[derive(Cr, JsonSchema)]\n\
@@ -290,7 +291,7 @@ fn no_custom_resource_is_overlooked() {
     }
 }
 
-/// Another schemars makes other schemas.
+/// Other versions of schemars generate other schemas.
 #[test]
 fn refuses_another_schemars() {
     let codes = |schemars: &str| {

@@ -8,8 +8,8 @@ use opctl_source as source;
 
 use crate::copy::copy;
 
-/// What cannot be read of another crate is refused with its place, which never shows a path of this machine.
-/// `SNAPSHOTS=overwrite cargo test --test quick foreign` writes the messages anew.
+/// Unreadable types of other crates are rejected with a location, which never contains a path of this machine.
+/// `SNAPSHOTS=overwrite cargo test --test quick foreign` updates the messages.
 #[test]
 fn refuses_what_it_cannot_read_of_other_crates() {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foreign/refused");
@@ -20,7 +20,7 @@ fn refuses_what_it_cannot_read_of_other_crates() {
     let lib = std::fs::read_to_string(cases.join("lib.rs")).unwrap();
     let is_fetched = |line: &&str| !["absent::", "unlocked::", "k8s_openapi::"].iter().any(|name| line.contains(name));
     let fetched: Vec<&str> = lib.lines().filter(is_fetched).collect();
-    // All that may follow from what is not fetched is left out until it is.
+    // Findings that may be caused by unfetched crates are omitted until these are fetched.
     for (lib, said_file) in [(fetched.join("\n"), "said.txt"), (lib.clone(), "not_fetched.txt")] {
         let mut tree = Tree::at(home.path().join("nowhere")).with_cargo_home(Some(home.path().to_owned()));
         for file in ["Cargo.toml", "Cargo.lock"] {

@@ -1,5 +1,6 @@
-//! What holds of every file that `opctl manifests` generates, whatever is in it: it begins with the header, names no
-//! version, is missed and restored, is shown where it differs, is left alone once it is the user's, and goes with its source.
+//! Properties of every file that `opctl manifests` generates: it begins with the header, contains no version, is
+//! restored if it is missing, is shown if it differs, is kept if it belongs to the user, and is deleted with its
+//! source.
 #![cfg(unix)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +11,7 @@ use opctl_source::emit::HEADER;
 use crate::sandbox::Sandbox;
 use crate::tree::tree;
 
-/// Every sort of file; the last is in a namespace of its own.
+/// Every type of file. The last one has its own namespace.
 const FOLDERS: [&str; 7] = [
     "config/crd",
     "config/crd/bases",
@@ -32,12 +33,12 @@ fn generated_files_follow_the_source_and_nothing_else() {
         assert!(!text.contains(env!("CARGO_PKG_VERSION")), "{path} names a version");
     }
 
-    // Missing.
+    // Missing files.
     generated.keys().for_each(|path| fs::remove_file(project.folder.join(path)).unwrap());
     is_told(&project, &generated, "create");
     restores(&project, &generated);
 
-    // Changed by hand.
+    // Files changed by hand.
     write(&project, &generated, |text| format!("{text}# changed\n"));
     is_told(&project, &generated, "update");
     let (success, diff) = opctl(&project, &["manifests", "--diff"]);
@@ -48,7 +49,7 @@ fn generated_files_follow_the_source_and_nothing_else() {
     assert_eq!(diff.matches("\n-# changed\n").count(), generated.len());
     restores(&project, &generated);
 
-    // The user's.
+    // Files of the user.
     write(&project, &generated, |text| text.replace(HEADER, "# Mine."));
     let mine = tree(&project.folder);
     let (success, told) = opctl(&project, &["manifests"]);
@@ -58,7 +59,7 @@ fn generated_files_follow_the_source_and_nothing_else() {
     }
     write(&project, &generated, String::clone);
 
-    // Without a source, beside one of the user's.
+    // Files without a source, next to one of the user.
     for folder in FOLDERS {
         fs::write(project.folder.join(folder).join("old.yaml"), format!("{HEADER}\n")).unwrap();
         fs::write(project.folder.join(folder).join("mine.yaml"), "kind: Mine\n").unwrap();
@@ -96,7 +97,7 @@ fn write(project: &Sandbox, files: &BTreeMap<String, String>, text: impl Fn(&Str
     files.iter().for_each(|(path, was)| fs::write(project.folder.join(path), text(was)).unwrap());
 }
 
-/// `--check` finds each, and changes none.
+/// `--check` reports each file, and changes none.
 fn is_told(project: &Sandbox, files: &BTreeMap<String, String>, word: &str) {
     let before = tree(&project.folder);
     let (success, told) = opctl(project, &["manifests", "--check"]);
@@ -112,7 +113,7 @@ fn restores(project: &Sandbox, files: &BTreeMap<String, String>) {
     assert_eq!(generated(project), *files);
 }
 
-/// Whether it went well, and all that was said.
+/// `true` on success, and the output.
 fn opctl(project: &Sandbox, arguments: &[&str]) -> (bool, String) {
     let output = project.command("opctl").args(arguments).output().unwrap();
     let text = [output.stdout, output.stderr].concat();

@@ -1,5 +1,5 @@
-//! What markers grant against what code asks for: the answers are those of Kubernetes' authorizer, given the roles that are
-//! generated; and the diagnostics are as recorded.
+//! Permissions of markers, compared with the requests of code: the results equal those of Kubernetes' authorizer for
+//! the generated roles, and the diagnostics equal the recorded ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ proptest! {
         let decision = grants::decisions(&operator, &home).remove(0);
         prop_assert_eq!(kind(&decision), roles.decision(&request, namespaced), "{:?}", roles);
         if let Decision::Granted(by) | Decision::TooNarrow(by) = decision {
-            // Each of them does so alone.
+            // Each marker alone grants the request.
             let alone = |number: usize| Operator { rbac: vec![operator.rbac[number].clone()], requests: vec![request.clone()], ..Operator::default() };
             let kinds: Vec<_> = by.iter().map(|number| kind(&grants::decisions(&alone(*number), &home)[0])).collect();
             prop_assert!(kinds.iter().all(|it| *it == kinds[0] && *it != Kind::Missing));
@@ -96,7 +96,7 @@ fn diagnostics_are_as_recorded() {
     }
 }
 
-/// Without the markers' numbers.
+/// A decision without the indices of markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Granted,
@@ -116,7 +116,7 @@ fn kind(decision: &Decision) -> Kind {
 #[derive(Debug)]
 struct Roles(Vec<Value>);
 
-/// What the API server's authorizer is asked; an empty namespace is the whole cluster, an empty name no object.
+/// The attributes of an authorization request. An empty namespace is the whole cluster, an empty name is no object.
 struct Attributes<'a> {
     verb: &'a str,
     group: &'a str,
@@ -136,7 +136,7 @@ impl Roles {
         Self(documents.map(|document| serde_saphyr::from_str(document).unwrap()).collect())
     }
 
-    /// Tries all requests that this one can be.
+    /// Tries all requests that this one may represent.
     fn decision(&self, request: &Request, namespaced: bool) -> Kind {
         let names: &[&str] = match request.verb {
             "list" | "watch" | "deletecollection" => &[""],
@@ -154,7 +154,7 @@ impl Roles {
             Reach::Cluster => (grants("", names), some(&NAMES)),
             Reach::Namespace(name) => (grants(name, names), grants(name, &NAMES)),
             Reach::SomeNamespace => (some(names), some(&NAMES)),
-            // An operator with Roles only gets its namespace from the environment.
+            // An operator with Roles gets its namespace from the environment.
             Reach::Unknown if namespaced => (some(names), some(&NAMES)),
             Reach::Unknown => (grants("", names), some(&NAMES)),
         };
@@ -165,7 +165,7 @@ impl Roles {
         }
     }
 
-    /// plugin/pkg/auth/authorizer/rbac: cluster roles first, then the roles of the namespace.
+    /// Follows plugin/pkg/auth/authorizer/rbac: cluster roles first, then the roles of the namespace.
     fn allows(&self, attributes: &Attributes) -> bool {
         self.0.iter().any(|role| {
             let namespace = role.pointer("/metadata/namespace").and_then(Value::as_str);
@@ -175,7 +175,7 @@ impl Roles {
     }
 }
 
-/// pkg/apis/rbac/v1/evaluation_helpers.go
+/// Follows pkg/apis/rbac/v1/evaluation_helpers.go.
 fn rule_allows(rule: &Value, attributes: &Attributes) -> bool {
     let list = |key: &str| -> Vec<&str> {
         rule[key].as_array().into_iter().flatten().map(|item| item.as_str().unwrap()).collect()
@@ -219,7 +219,7 @@ fn any_markers() -> impl Strategy<Value = Vec<String>> {
     let verbs = some(&["get", "list", "watch", "create", "patch", "delete", "*"]);
     let marker =
         (groups, resources, verbs, names, namespace).prop_map(|(groups, resources, verbs, names, namespace)| {
-            // Markers that could never match are refused where they are read.
+            // Markers that can never match are rejected by the parser.
             let names = if verbs.contains("create") && !verbs.contains("patch") { "" } else { names };
             format!("// +kubebuilder:rbac:groups={groups},resources={resources},verbs={verbs}{names}{namespace}")
         });
@@ -250,8 +250,8 @@ fn any_request() -> impl Strategy<Value = Request> {
     })
 }
 
-/// All diagnostics about a file. A line `// ? VERB GROUP/PLURAL REACH` in it stands for a request of the line below;
-/// `core` is the core group.
+/// All diagnostics about a file. A line `// ? VERB GROUP/PLURAL REACH` declares a request of the line below; `core` is
+/// the core group.
 fn rendered(text: &str, home: &Home) -> String {
     let file = SourceFile::new("src/lib.rs", text);
     let mut requests = Vec::new();

@@ -1,8 +1,8 @@
-//! What the code of an operator asks of the API server, told from its source.
+//! Requests to the API server that opctl derives from the source of an operator.
 //!
-//! Each `tests/inference/<case>.rs` holds one way in which requests come about; all are modules of one crate, beside
-//! `kinds.rs`, and beside each stands what it asks. Where a case has a `pub async fn run(client: kube::Client)`, this
-//! makes its requests, so that the case can be compiled and run as well. `SNAPSHOTS=overwrite` records anew.
+//! Each `tests/inference/<case>.rs` has one way to send requests. All are modules of one crate, with `kinds.rs`, and
+//! their requests are recorded next to them. A case with a `pub async fn run(client: kube::Client)` can also be
+//! compiled and run. `SNAPSHOTS=overwrite` updates the records.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -61,7 +61,7 @@ fn the_example_asks_what_its_markers_grant() {
     let found = source::read_requests(&Tree::at(root), "");
     assert!(found.diagnostics.is_empty(), "{}", diagnostic::render(&found.diagnostics, false));
     type Grants = BTreeSet<(String, String, String)>;
-    // What the runtime's own markers grant is for its own requests.
+    // The runtime's markers only grant its own requests.
     let [granted, of_runtime] = [false, true].map(|of_runtime| {
         let mut granted = Grants::new();
         for rule in found.operator.rbac.iter().filter(|rule| rule.is_of_runtime == of_runtime) {
@@ -80,7 +80,7 @@ fn the_example_asks_what_its_markers_grant() {
     assert_eq!(asked, granted, "{}", found.operator.requests.iter().map(|it| line(it) + "\n").collect::<String>());
 }
 
-/// `9:12 Api::list: list deployments.apps in the cluster`
+/// Such as `9:12 Api::list: list deployments.apps in the cluster`.
 fn line(request: &Request) -> String {
     let at = |span: &Span| {
         let (line, column) = span.line_column();
@@ -103,7 +103,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inference")
 }
 
-/// The text of every case by its name.
+/// The text of every case by name.
 fn cases() -> BTreeMap<String, String> {
     let files = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
     let cases = files.filter(|path| path.extension().is_some_and(|end| end == "rs"));

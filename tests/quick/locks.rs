@@ -1,5 +1,5 @@
-//! The lock files of the crates that tests compile. All are compiled into one target folder, so that dependencies of the same versions
-//! are compiled once.
+//! The lock files of crates that tests compile. They share a target folder, so dependencies with the same version are
+//! compiled once.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,7 +26,7 @@ fn test_crates_have_the_same_versions_of_their_dependencies() {
     assert!(all.len() > 10 && golden.len() > 200, "{all:?}");
 }
 
-/// The versions in a lock file by the names of the packages, and by the requirements that they are compatible with.
+/// The versions in a lock file, by package name and compatible version range.
 fn packages(folder: &Path) -> BTreeMap<(String, String), String> {
     let lock = fs::read_to_string(folder.join("Cargo.lock")).unwrap();
     let package = |text: &str| {

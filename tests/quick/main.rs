@@ -1,4 +1,5 @@
-//! What needs only opctl itself: no compiler for other crates, no API server, no network. A plain `cargo test` runs them.
+//! Tests that need only opctl itself: no compiler for other crates, no API server, no network. A plain `cargo test`
+//! runs them.
 
 // Shared with other test binaries.
 #[path = "../common/asked.rs"]

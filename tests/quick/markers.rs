@@ -1,6 +1,6 @@
-//! The language of markers: the recorded cases in `tests/markers`, and what holds for any text.
+//! The syntax of markers: recorded cases in `tests/markers`, and properties of any text.
 //!
-//! A new case is one file, `problems/NAME.rs`; `SNAPSHOTS=overwrite` records what is said of it.
+//! Each case is one file, `problems/NAME.rs`; `SNAPSHOTS=overwrite` records its diagnostics.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -74,7 +74,7 @@ fn read(text: &str) -> Markers {
     markers::read(&SourceFile::new("src/lib.rs", text))
 }
 
-/// Every place that is told is one of the text, with something in it.
+/// Every span is a non-empty range of the text.
 fn check_places(markers: &Markers) -> Result<(), TestCaseError> {
     let told = markers.diagnostics.iter().filter_map(|told| told.span.as_ref().map(|(span, _)| span));
     let read = markers.operator.rbac.iter().map(|rule| &rule.span);
@@ -89,7 +89,7 @@ fn check_places(markers: &Markers) -> Result<(), TestCaseError> {
         prop_assert!(text.is_some_and(|text| !text.is_empty()), "{range:?} of {:?}", file.text);
     }
     prop_assert_eq!(markers.diagnostics.iter().filter(|told| told.span.is_none()).count(), 0);
-    // Rendering asks for the lines around.
+    // Rendering accesses the surrounding lines.
     render(&markers.diagnostics, false);
     Ok(())
 }
@@ -154,7 +154,7 @@ proptest! {
         check_places(&read(&picks.into_iter().map(|pick| PIECES[pick]).collect::<String>()))?;
     }
 
-    /// A slip of the fingers is never silent: it is read, or told.
+    /// A typo is never silent: the marker is parsed, or reported.
     #[test]
     fn a_slip_is_never_silent(
         example in any_example(),
@@ -163,7 +163,7 @@ proptest! {
         removes in any::<bool>(),
     ) {
         let places: Vec<usize> = example.char_indices().map(|(place, _)| place).collect();
-        // Without its `+`, a longer text than a name is prose.
+        // Without its `+`, a line longer than a name is prose.
         let place = places[1 + at.index(places.len() - 1)];
         let (before, after) = example.split_at(place);
         let after = &after[if removes { after.chars().next().map_or(0, char::len_utf8) } else { 0 }..];
@@ -174,7 +174,7 @@ proptest! {
         prop_assert!(markers.count + markers.diagnostics.len() > 0, "{text}");
     }
 
-    /// Wherever a marker is broken, it says the same, and what is told of it is told at the same words.
+    /// A marker may be continued at any position, with the same result and with diagnostics at the same text.
     #[test]
     fn a_marker_may_be_continued_anywhere(
         example in any_example(),
@@ -184,7 +184,7 @@ proptest! {
         let example = if typo { example.replacen("e", "q", 2) } else { example };
         let mut places: Vec<(usize, String)> =
             breaks.into_iter().map(|(index, indent)| (1 + index.index(example.len() - 1), indent)).collect();
-        // Blanks at the start of a line do not count, and `+` begins another marker.
+        // Leading blanks of a line are ignored, and `+` begins another marker.
         places.retain(|(place, _)| {
             example.is_char_boundary(*place) && !example[*place..].starts_with([' ', '+'])
         });

@@ -1,6 +1,6 @@
-//! Keeps `docs/reference/markers.md` equal to the table that markers are read by.
+//! Compares `docs/reference/markers.md` with the table of the marker parser.
 //!
-//! `SNAPSHOTS=overwrite cargo test --test quick markers_reference` writes it anew.
+//! `SNAPSHOTS=overwrite cargo test --test quick markers_reference` updates it.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -106,7 +106,7 @@ things that controller-gen takes mean something else there than it looks like. H
 
 ";
 
-/// What controller-gen makes of what was meant otherwise.
+/// Mistakes in markers, and the result of controller-gen.
 const ACCIDENTS: &[(&str, &str)] = &[
     ("+kubebuilder:rbca:groups=apps,resources=deployments,verbs=get", "ignored"),
     ("+ kubebuilder:rbac:groups=apps,resources=deployments,verbs=get", "ignored"),
@@ -175,7 +175,7 @@ fn typed(kind: Type) -> String {
     }
 }
 
-/// What opctl says, and the way out.
+/// The message of opctl, and its help.
 fn said(marker: &str) -> String {
     let (message, help) = problems(marker).into_iter().next().expect("it is an error");
     cell(&format!("{message}: {help}"))

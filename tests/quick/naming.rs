@@ -1,4 +1,4 @@
-//! Names that the kinds of a group compete for, at the arguments that cause them.
+//! Names that kinds of a group compete for, reported at the arguments that cause the conflict.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use opctl_model::diagnostic::Severity;
@@ -29,7 +29,7 @@ fn each_name_that_is_taken_is_reported_at_its_argument() {
     }
 }
 
-/// The kinds that are not accepted, with the reason that the API server sets.
+/// The kinds that are not accepted, with the reason in the API server's condition.
 fn reasons(crds: &[CustomResourceDefinition], conflicts: &[Vec<NameConflict>]) -> Vec<String> {
     let refused = crds.iter().zip(conflicts).filter_map(|(crd, conflicts)| Some((crd, conflicts.last()?)));
     let reason = |(crd, conflict): (&CustomResourceDefinition, &NameConflict)| {
@@ -70,14 +70,14 @@ fn a_name_that_moves_between_kinds_is_accepted_and_a_swap_is_not() {
     assert_eq!(refused(&[["A", "x"], ["B", "y"]], &[["A", "z"], ["B", "x"]]), []);
     let swapped = [(0, "y".to_owned()), (1, "x".to_owned())];
     assert_eq!(refused(&[["A", "x"], ["B", "y"]], &[["A", "y"], ["B", "x"]]), swapped);
-    // The name of the kind itself is accepted only if the CRD is new, or had it before.
+    // The name of the kind itself is only accepted if the CRD is new, or had it before.
     assert_eq!(refused(&[["A", "x"]], &[["A", "a"]]), [(0, "a".to_owned())]);
     assert_eq!(refused(&[], &[["A", "a"]]), []);
     assert_eq!(refused(&[["A", "a"]], &[["A", "a"]]), []);
 }
 
 proptest! {
-    /// `settle` follows the API server in each step, and is compared with one in `tests/cluster/naming.rs`.
+    /// `settle` follows the API server's steps, and is compared with a real one in `tests/cluster/naming.rs`.
     #[test]
     fn the_findings_are_errors_exactly_if_a_new_cluster_refuses_names(
         names in prop::collection::vec((0..4_usize, 0..6_usize, prop::collection::vec(0..6_usize, 0..3)), 1..5),

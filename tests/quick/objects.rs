@@ -1,11 +1,11 @@
-//! Objects against the schema of their kind: what opctl says of them.
+//! Validation of objects with the schema of their kind.
 
 use opctl_schema::apiserver::ObjectFinding;
 use serde_json::{Value, json};
 
 use crate::object::{crd, findings};
 
-/// What is said of an object `a` with these fields, of a kind with this spec.
+/// The findings about an object `a` with these fields, of a kind with this spec.
 fn said(spec: Value, fields: Value) -> Vec<String> {
     let schema = json!({"type": "object", "properties": {"spec": spec, "status": {"type": "object"}}});
     let mut object = json!({"apiVersion": "objects.example.com/v1", "kind": "Case", "metadata": {"name": "a"}});
@@ -174,7 +174,7 @@ fn says_which_rule_does_not_hold() {
                 "OP462: `spec`: a rule cannot be evaluated here: the time zone `Europe/Berlin` (the rule is `timestamp('2025-01-31T12:00:00Z').getHours('Europe/Berlin') == 13`)",
             ],
         ),
-        // Where something is missing or too much, the API server looks at no rule.
+        // With a structural error, the API server does not evaluate rules.
         (json!({"rule": "false"}), json!({"size": "1"}), &[r#"OP453: `spec.size`: "1" is not of type `integer`"#]),
     ] {
         assert_eq!(said(spec(rule.clone()), json!({"spec": fields})), expected, "{rule}");

@@ -1,8 +1,9 @@
-//! Which kinds are a crate's own: small crates, and what opctl makes of their kinds.
+//! The kinds that belong to a crate itself: small crates, and the verdicts of opctl.
 //!
-//! A case is a file `tests/ownership/NAME.rs` with the crate's files, each below a line `//- PATH`. A line `kind NAME GROUP [ARGUMENT…]`
-//! stands for the type of a kind, where each argument is one of `#[kube(…)]`. A folder without a `Cargo.toml` gets one.
-//! `SNAPSHOTS=overwrite cargo test --test quick ownership` records the verdicts beside the case, to be read before they are committed.
+//! A case is a file `tests/ownership/NAME.rs` with the crate's files, each below a line `//- PATH`. A line
+//! `kind NAME GROUP [ARGUMENT…]` is replaced by the type of a kind, with each argument in `#[kube(…)]`. A folder
+//! without a `Cargo.toml` gets one. `SNAPSHOTS=overwrite cargo test --test quick ownership` records the verdicts next
+//! to the case; review them before committing.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -35,7 +36,7 @@ fn kinds_of_other_projects_are_told_from_own_ones() {
     assert!(problems.is_empty(), "{problems}");
 }
 
-/// A kind that another project has belongs to it for `check`, too: its requests are known, and its scope.
+/// `check` also treats a kind of another project as external: its requests and its scope are known.
 #[test]
 fn requests_for_kinds_of_other_projects_are_known() {
     let text = "kind Widget acme.io namespaced

@@ -1,7 +1,7 @@
-//! RBAC markers → roles: the recorded cases in `tests/rbac`, and the properties that hold for any markers.
+//! Generates roles from RBAC markers: recorded cases in `tests/rbac`, and properties of any markers.
 //!
-//! A new case is one file: `problems/NAME.rs`, `roles/NAME.rs` or `lossless/NAME.rs`; `SNAPSHOTS=overwrite` records what
-//! is expected of it (for `roles`, `cargo test --test cluster rbac`, by running controller-gen).
+//! Each case is one file: `problems/NAME.rs`, `roles/NAME.rs` or `lossless/NAME.rs`; `SNAPSHOTS=overwrite` records the
+//! expected output (for `roles`, `cargo test --test cluster rbac` runs controller-gen).
 
 use std::fs;
 
@@ -340,7 +340,7 @@ proptest! {
 
 const NAMESPACED: Options = Options { namespaced: true, namespaces: Vec::new() };
 
-/// What markers ask for.
+/// The permissions of markers.
 fn asked(rules: &[RbacRule], default_namespace: &str) -> Vec<Rule> {
     let rule = |rule: &RbacRule| Rule {
         namespace: rule.namespace.clone().unwrap_or(default_namespace.into()),

@@ -1,5 +1,5 @@
-//! `opctl manifests --against`: readers. The types here are those of an older release; what they cannot decode of an object that is valid
-//! under the new schema is a change that breaks readers.
+//! Readers in `opctl manifests --against`. The Rust types are those of an older release. If one cannot decode an object
+//! that is valid under the new schema, the change is breaking for readers.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -11,16 +11,16 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// A change of the field `a`, and a value of the object around it that the new schema admits.
+/// A change of the field `a`, and an object that the new schema accepts.
 struct Case {
     old: Value,
     new: Value,
     object: Value,
-    /// Whether the older type decodes it.
+    /// The older type decodes the object.
     decodes: bool,
 }
 
-/// The field is required, as it is for a type without `Option`.
+/// A case with a required field, as for a type that is not an `Option`.
 fn case<T: DeserializeOwned>(old: Value, new: Value, value: Value) -> Case {
     let object = json!({ "a": value });
     changed::<T>(&json!({ "a": old }), &json!({ "a": new }), &["a"], object)

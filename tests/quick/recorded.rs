@@ -1,8 +1,8 @@
-//! What tests record can be reviewed: its lines are short, so that a diff shows what has changed.
+//! Recorded files have short lines, so that their diffs can be reviewed.
 
 use std::path::Path;
 
-/// Files that have longer lines: those that are written by hand, and messages as opctl prints them.
+/// Files with longer lines: manual ones, and messages as opctl prints them.
 const LONG: &[&str] = &[
     "bundle/cases.txt",
     "cel/schema.json",

@@ -1,4 +1,4 @@
-//! `opctl generate docs`: what becomes of a CRD with one of each is recorded in `tests/reference`.
+//! `opctl generate docs` for a CRD with one of each construct. The output is recorded in `tests/reference`.
 
 use std::fs;
 use std::path::Path;
@@ -51,7 +51,7 @@ fn a_reference_is_as_recorded() {
     assert!(!api.join("schemas/shop.example.com/widget_v0.json").exists());
     assert_eq!(opctl(&sandbox, "generate docs --check").0, Some(0));
 
-    // Each link leads somewhere.
+    // Each link has a target.
     let page = fs::read_to_string(api.join("README.md")).unwrap();
     let links: Vec<&str> = page.split("](#").skip(1).map(|rest| rest.split(')').next().unwrap()).collect();
     assert!(links.len() > 4, "{page}");

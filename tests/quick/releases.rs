@@ -1,4 +1,4 @@
-//! Which release of kube opctl generates CRDs for: the one in Cargo.lock, else the latest that Cargo.toml allows.
+//! The release of kube that opctl generates CRDs for: the one in Cargo.lock, else the latest that Cargo.toml allows.
 
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::project::Tree;
@@ -9,7 +9,7 @@ use opctl_source::{self as source, Source};
 const KIND: &str = "#[derive(kube::CustomResource, schemars::JsonSchema)]\n\
     #[kube(group = \"g.example.com\", version = \"v1\", kind = \"K\"ARGUMENTS)]\nstruct S { x: u8 }\n";
 
-/// What `crd()` of the release gives: with empty lists (`true`) or without; or the errors.
+/// The result of the release's `crd()`: `true` if it contains empty lists; or the errors.
 fn crd(dependencies: &str, lock: Option<&[&str]>, arguments: &str) -> Result<bool, Vec<Diagnostic>> {
     let mut tree = Tree::at("nowhere");
     let manifest =
@@ -43,9 +43,9 @@ fn the_lock_file_has_the_release() {
     assert_eq!(lists("kube = \"4\"", Some("kube 4.0.0")), Some(true));
     assert_eq!(lists("kube = \"4\"", Some("kube 4.2.1")), Some(false));
     assert_eq!(lists("k = { package = \"kube\", version = \">=2\" }", Some("kube 3.1.0")), Some(true));
-    // Another crate re-exports it.
+    // Another crate re-exports kube.
     assert_eq!(lists("framework = \"1\"", Some("kube-derive 2.0.1")), Some(true));
-    // Cargo would add it.
+    // Cargo would add kube to the lock file.
     assert_eq!(lists("kube = \"4\"", Some("serde 1.0.0")), Some(false));
     for (requirement, expected) in
         [("5", false), ("4", false), ("~4.0", true), ("=4.0.0", true), ("3", true), (">=2", false)]

@@ -1,4 +1,4 @@
-//! What code asks of the API server, as opctl reads it, and the table that it goes by.
+//! Requests to the API server that opctl derives from code, and the table of signatures.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
@@ -20,7 +20,7 @@ use crate::asked::{said_of, split};
 use crate::common;
 use crate::recorder::{Who, cases, functions, sources, write_recorder};
 
-/// What opctl reads is what cases say, with what other runs may ask.
+/// opctl derives the requests that cases declare, including those of other runs.
 #[test]
 fn opctl_reads_what_cases_ask() {
     let places: BTreeMap<String, (String, Range<usize>)> = functions()
@@ -77,8 +77,8 @@ fn opctl_reads_what_cases_ask() {
     assert!(differences.is_empty() && told.is_empty(), "{differences}{}", diagnostic::render(&told, false));
 }
 
-/// What of kube's interface asks nothing: the type, and which of its methods. Whatever is neither here nor in the table is
-/// new in kube, and must be looked at.
+/// Methods of kube's interface that send no requests: the type, the reason, and the methods. A method that is neither
+/// here nor in the table is new in kube, and must be reviewed.
 const ASKS_NOTHING: &[(&str, &str, &[&str])] = &[
     ("Api", "it tells what the `Api` is", &["namespace", "resource_url", "into_client"]),
     (
@@ -89,7 +89,7 @@ const ASKS_NOTHING: &[(&str, &str, &[&str])] = &[
     ("Store", "it counts what is there", &["len", "is_empty"]),
 ];
 
-/// The types of kube all of whose methods are looked at; of others, those that take an `Api` or a `Client`.
+/// Types of kube whose methods are all checked. For other types, only methods with an `Api` or a `Client` are.
 const TYPES: &[&str] =
     &["Api", "Client", "Controller", "Entry", "OccupiedEntry", "Recorder", "Request", "Store", "VacantEntry", "Writer"];
 #[test]
@@ -121,10 +121,11 @@ fn excused(asks_nothing: &[(&str, &str, &[&str])]) -> BTreeSet<(String, String)>
 /// The runtime's module in the table.
 const RUNTIME: &str = "opctl_runtime";
 
-/// The types of the runtime all of whose methods are looked at; of others, those that take an `Api`, a `Client` or a `Context`.
+/// Types of the runtime whose methods are all checked. For other types, only methods with an `Api`, a `Client` or a
+/// `Context` are.
 const RUNTIME_TYPES: &[&str] = &["Children", "Context", "Controller", "Conversion", "Defaulting", "Validating"];
 
-/// What of the runtime's interface asks nothing that the project would have to be granted.
+/// Methods of the runtime for which a project needs no permissions.
 const RUNTIME_ASKS_NOTHING: &[(&str, &str, &[&str])] = &[
     ("Children", "it looks at what was applied", &["is_pending", "readiness"]),
     ("Context", "it begins the shutdown", &["stop"]),
@@ -150,7 +151,7 @@ fn the_table_has_all_of_the_runtime_that_asks() {
     assert!(stale.is_empty(), "the runtime no longer has: {stale:?}");
 }
 
-/// The names in `pub use`, and what is declared in files of a `pub mod`.
+/// The names in `pub use`, and public items in files of a `pub mod`.
 fn public_names(folder: &Path) -> BTreeSet<String> {
     let (mut names, mut open) = (BTreeSet::new(), vec![folder.join("lib.rs")]);
     for entry in walkdir::WalkDir::new(folder).sort_by_file_name() {
@@ -195,7 +196,7 @@ fn public_names(folder: &Path) -> BTreeSet<String> {
     names
 }
 
-/// A case that calls each method that the table says asks something: no verb of the table goes unproven.
+/// A case calls each method in the table that sends a request, so that every verb is verified.
 #[test]
 fn every_method_that_asks_has_a_case() {
     let table = Interface::of_table(TYPES, |krate| krate != RUNTIME);
@@ -204,7 +205,7 @@ fn every_method_that_asks_has_a_case() {
         let [dot, path, free] = [format!(".{method}("), format!("::{method}("), format!(" {method}(")];
         cases.contains(&dot) || cases.contains(&path) || of.is_empty() && cases.contains(&free)
     };
-    // A method of `Request` builds what the one of `Api` with its name sends, and asks the same.
+    // A method of `Request` builds the request that the method of `Api` with the same name sends.
     let of_requests = table.asking.iter().filter(|((of, _), _)| of == "Request");
     for ((_, method), asks) in of_requests {
         assert_eq!(table.asking.get(&("Api".into(), method.clone())), Some(asks), "Request::{method}");
@@ -215,7 +216,8 @@ fn every_method_that_asks_has_a_case() {
     assert!(uncalled.is_empty(), "no case calls {uncalled:?}");
 }
 
-/// `docs/reference/permissions.md` is made of the table; `SNAPSHOTS=overwrite cargo test --test quick requests` makes it anew.
+/// `docs/reference/permissions.md` is generated from the table; `SNAPSHOTS=overwrite cargo test --test quick requests`
+/// updates it.
 #[test]
 fn the_reference_of_permissions_is_that_of_the_table() {
     let kube = Interface::of_table(TYPES, |krate| krate != RUNTIME);
@@ -266,7 +268,7 @@ The requests that the runtime makes for itself are granted by [its own markers](
 |---|---|
 ";
 
-/// What one `#[asks(…)]` says.
+/// The contents of an `#[asks(…)]` attribute.
 struct Asked {
     verbs: Vec<String>,
     options: BTreeMap<String, String>,
@@ -320,15 +322,15 @@ impl fmt::Display for Asked {
 /// Public methods by type and name; free functions have no type.
 #[derive(Default)]
 struct Interface {
-    /// All of whose methods are looked at.
+    /// Types whose methods are all included.
     types: &'static [&'static str],
     methods: BTreeSet<(String, String)>,
-    /// Those with `#[asks(…)]`, and what stands there.
+    /// Methods with `#[asks(…)]`, and their attributes.
     asking: BTreeMap<(String, String), Vec<Attribute>>,
 }
 
 impl Interface {
-    /// Of the crates in the table that are wanted.
+    /// Reads the selected crates in the table.
     fn of_table(types: &'static [&'static str], wanted: impl Fn(&str) -> bool) -> Self {
         let mut items = syn::parse_file(include_str!("../../crates/source/src/requests/signatures.rs")).unwrap().items;
         items.retain(|item| matches!(item, Item::Mod(module) if wanted(&module.ident.to_string())));
@@ -337,7 +339,7 @@ impl Interface {
         interface
     }
 
-    /// Of all Rust files in a folder.
+    /// Adds all Rust files in a folder.
     fn add_folder(&mut self, folder: &Path) {
         for entry in walkdir::WalkDir::new(folder).sort_by_file_name() {
             let entry = entry.unwrap();
@@ -349,7 +351,7 @@ impl Interface {
         }
     }
 
-    /// Those that ask, as rows of a table in Markdown.
+    /// The methods that send requests, as rows of a Markdown table.
     fn rows(&self) -> String {
         let mut rows: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for ((of, method), asks) in self.asking.iter().filter(|((of, _), _)| of != "Request") {
@@ -422,14 +424,14 @@ fn is_test(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// The `src` folders of kube's packages, in the versions that the recorder is compiled with.
+/// The `src` folders of kube's packages, in the versions of the recorder.
 pub fn kube_sources() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let lock = std::fs::read_to_string(root.join("tests/requests/Cargo.lock")).unwrap();
     let metadata = common::output(common::cargo(root, &["metadata", "--format-version", "1", "--locked"]));
     let metadata: Value = serde_json::from_str(&metadata).unwrap();
     let packages = metadata["packages"].as_array().unwrap().iter();
-    // opctl also uses an earlier kube-core, for what it does to schemas.
+    // opctl also depends on an earlier kube-core, whose schema rewriting differs.
     let latest =
         |package: &&Value| package["version"].as_str().is_some_and(|it| it.starts_with(&versions::latest("kube")));
     let of_kube = packages

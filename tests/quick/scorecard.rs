@@ -1,4 +1,4 @@
-//! `opctl scorecard`: the built-in tests on bundles that pass and fail, and custom images as Pods, on a program that stands in for
+//! `opctl scorecard`: the built-in tests with bundles that pass and fail, and custom images as Pods, with a fake
 //! kubectl.
 #![cfg(unix)]
 
@@ -13,7 +13,7 @@ use crate::sandbox::Sandbox;
 
 const CSV: &str = "manifests/memcached-operator.clusterserviceversion.yaml";
 
-/// A built-in test on the good bundle with a change of its ClusterServiceVersion.
+/// Runs a built-in test on the valid bundle with a changed ClusterServiceVersion.
 fn run(name: &'static str, change: impl FnOnce(&mut Value)) -> TestResult {
     let good = Tree::at("tests/bundle/good");
     let mut csv: Value = opctl_model::yaml::read(&good.read(CSV).unwrap().unwrap()).unwrap();
@@ -150,7 +150,7 @@ fn a_pod_says_what_it_waits_for_and_its_log_is_one_json_object() {
     assert!(pods::results("{}").is_empty());
 }
 
-/// It keeps what it is called with, and answers like a cluster on which each Pod finishes at its second look.
+/// Records its arguments, and responds like a cluster in which each Pod has finished at the second query.
 const KUBECTL: &str = r#"#!/bin/sh
 echo "$*" >> calls
 case "$1" in

@@ -1,5 +1,5 @@
-//! The table of signatures by which requests are read, `crates/source/src/requests/signatures.rs`: it declares nothing twice, and of the
-//! runtime nothing that the runtime does not have.
+//! The signatures in `crates/source/src/requests/signatures.rs`, from which requests are derived: they have no
+//! duplicates, and those of the runtime exist in the runtime.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -44,7 +44,7 @@ fn the_runtime_has_what_is_declared_of_it() {
     assert!(differing.is_empty(), "{}", differing.join("\n"));
 }
 
-/// What the table says of kube is wider or narrower than its types, but takes as many arguments.
+/// The types of kube's functions in the table are simplified, but the number of arguments is the same.
 #[test]
 fn functions_of_kube_have_as_many_parameters() {
     let mut kube = Declarations::default();
@@ -67,14 +67,14 @@ fn functions_of_kube_have_as_many_parameters() {
 #[derive(Debug)]
 struct Declaration {
     module: Vec<String>,
-    /// The type of a field or method, as it is written; empty for others.
+    /// The type of a field or method as written; empty for others.
     pattern: String,
     /// The name of this type.
     of: String,
     name: String,
-    /// In the form that the table has.
+    /// The signature in the notation of the table.
     signature: String,
-    /// Their number, of a function.
+    /// The number of a function's parameters.
     parameters: Option<usize>,
 }
 
@@ -84,7 +84,7 @@ impl Declaration {
     }
 }
 
-/// What the table declares in a crate, or in all.
+/// The declarations of a crate in the table, or of all crates.
 fn table(krate: &str) -> Vec<Declaration> {
     let items = syn::parse_file(include_str!("../../crates/source/src/requests/signatures.rs")).unwrap().items;
     let mut all = Declarations::default();
@@ -100,7 +100,7 @@ fn table(krate: &str) -> Vec<Declaration> {
 struct Declarations(Vec<Declaration>);
 
 impl Declarations {
-    /// What is public in the files of a folder.
+    /// Adds public items in the files of a folder.
     fn add_folder(&mut self, folder: &Path) {
         for entry in walkdir::WalkDir::new(folder).sort_by_file_name() {
             let path = entry.unwrap().into_path();
@@ -183,8 +183,8 @@ fn is_public(vis: &Visibility) -> bool {
     matches!(vis, Visibility::Public(_))
 }
 
-/// The form of types in the table: names without paths, no references and lifetimes, futures and functions in the place of the type
-/// parameters that are bounded by them.
+/// Types in the notation of the table: names without paths, no references and lifetimes, and futures and functions in
+/// place of type parameters with such bounds.
 #[derive(Clone, Default)]
 struct Normal {
     parameters: BTreeMap<String, Vec<TypeParamBound>>,
@@ -239,7 +239,7 @@ impl Normal {
         types.into_iter().map(|ty| self.ty(ty)).collect::<Vec<_>>().join(", ")
     }
 
-    /// Without the traits that say nothing of a request.
+    /// The bounds, without traits that are irrelevant for requests.
     fn bounds<'a>(&self, bounds: impl IntoIterator<Item = &'a TypeParamBound>) -> String {
         let bounds = bounds.into_iter().filter_map(|bound| match bound {
             TypeParamBound::Trait(bound) => Some(self.path(&bound.path)),
@@ -269,13 +269,13 @@ impl Normal {
         };
         let mut texts: Vec<String> = arguments.iter().map(|ty| self.ty(ty)).filter(|ty| ty != "Reach").collect();
         match (&*name, &arguments[..]) {
-            // An `async fn` of the runtime's own.
+            // An `async fn` of the runtime.
             ("Function", [Type::Tuple(inputs), output]) => {
                 return format!("Fn({}) -> Future<{}>", self.list(&inputs.elems), self.ty(output));
             }
-            // That of the runtime.
+            // The `Result` of the runtime.
             ("Result", [_]) => texts.push("Error".to_owned()),
-            // The client has errors of its own.
+            // The client has its own errors.
             ("Error", []) if path.segments.first().is_some_and(|it| it.ident == "kube") => {
                 return "kube::Error".to_owned();
             }

@@ -1,5 +1,5 @@
-//! What `templates/` repeats: the arguments of operators in the README of a project, and the digest of all templates in `CHANGES`.
-//! `SNAPSHOTS=overwrite` records both.
+//! Copies in `templates/`: the arguments of operators in the README of a project, and the digest of all templates in
+//! `CHANGES`. `SNAPSHOTS=overwrite` updates both.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,8 +16,8 @@ fn is_recorded(path: &str, text: String) {
     Assert::new().action_env("SNAPSHOTS").eq(Data::text(text), Data::read_from(&root(path), None).raw());
 }
 
-/// One test, because the digest is that of the recorded README. Where it fails for `CHANGES`, a template has changed: if existing projects
-/// should get the change, add a line there that says why.
+/// One test, since the digest includes the updated README. If it fails for `CHANGES`, a template has changed: add a
+/// line with the reason if existing projects should get the change.
 #[test]
 fn the_readme_has_every_argument_and_each_change_of_a_template_is_listed() {
     const README: &str = "templates/project/README.md.tera";
@@ -53,7 +53,7 @@ fn sha256(text: &str) -> String {
     digest(&SHA256, text.as_bytes()).as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The rows of the arguments that a file of the runtime declares, with the text of `--help`.
+/// Table rows of the arguments in a file of the runtime, with their help.
 fn rows(file: &str) -> String {
     let text = fs::read_to_string(root(&format!("crates/runtime/src/{file}.rs"))).unwrap();
     let fields: Vec<&str> = text.split("    /// ").skip(1).filter(|field| field.contains("    #[arg(")).collect();
@@ -61,7 +61,7 @@ fn rows(file: &str) -> String {
     fields.into_iter().map(row).collect()
 }
 
-/// `field` begins with the documentation.
+/// `field` begins with its documentation.
 fn row(field: &str) -> String {
     let (help, rest) = field.split_once("\n    #[arg(").unwrap();
     let (arg, rest) = rest.split_once("    pub ").unwrap();

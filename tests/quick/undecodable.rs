@@ -1,4 +1,4 @@
-//! What an API server admits, and a type does not decode: what opctl says of the cases of `tests/undecodable`.
+//! Diagnostics about the cases of `tests/undecodable`: objects that an API server admits and a type cannot decode.
 
 use std::fmt::Write;
 use std::fs;
@@ -28,7 +28,7 @@ fn an_attribute_that_is_added_ends_it() {
         let before = check(&name, &text);
         let fixable = |diagnostic: &&Diagnostic| diagnostic.help.iter().any(|help| help.starts_with("add `#[schemars"));
         let left = before.len() - before.iter().filter(fixable).count();
-        // An attribute twice does not compile: there the bounds are to be changed.
+        // A repeated attribute does not compile, so the existing bounds would have to be changed.
         if name == "bounds_too_wide" {
             continue;
         }

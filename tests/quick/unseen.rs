@@ -1,4 +1,5 @@
-//! Diagnostics of `opctl check` about code whose requests it cannot determine: each case is a crate with the expected codes.
+//! Diagnostics of `opctl check` about code whose requests it cannot determine: each case is a crate with the expected
+//! codes.
 
 use opctl_model::project::Tree;
 use opctl_source::grants::{self, Home};
@@ -19,7 +20,7 @@ fn codes(source: &Source) -> Vec<&'static str> {
     source.diagnostics.iter().map(|diagnostic| diagnostic.code.name).collect()
 }
 
-/// `use`s that each case begins with.
+/// The `use` items of each case.
 const USES: &str = "use k8s_openapi::api::core::v1::{Pod, Secret};\nuse kube::{Api, Client};\n";
 
 #[test]
@@ -45,7 +46,7 @@ fn what_may_make_requests_unseen_is_reported() {
             "async fn run(client: Client) { axum::serve(1, axum::Router::new().with_state(client)).await; }",
             &["OP402"],
         ),
-        // What is kept where opctl does not look.
+        // Values in types of other crates, which opctl does not follow.
         (
             "arc_swap = \"1\"\n",
             "async fn run(client: Client) { let api = arc_swap::ArcSwap::from_pointee(Api::<Pod>::all(client)); let _ = api.load().list(&Default::default()).await; }",
@@ -170,7 +171,7 @@ fn a_package_without_requests_is_reported_only_if_it_has_a_client() {
     assert_eq!(message, "no request to the API server was found in 1 file and 2 functions of `case`");
 }
 
-/// Whoever removes such a marker has an operator that fails with 403.
+/// If opctl reported such a marker, removing it could cause 403 errors.
 #[test]
 fn nothing_is_called_unused_as_long_as_a_request_is_unknown() {
     let marker = "// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=delete\n";

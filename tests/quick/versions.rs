@@ -1,4 +1,4 @@
-//! Several versions of a kind become one CRD, as kube's `merge_crds` makes it; what does not fit is told.
+//! Several versions of a kind are merged into one CRD like kube's `merge_crds`; incompatible versions are reported.
 
 use kube_core::crd::merge_crds;
 use opctl_model::diagnostic;
@@ -6,7 +6,7 @@ use opctl_model::project::Tree;
 use opctl_source as source;
 use opctl_source::emit::{self, CustomResourceDefinition};
 
-/// A version of `K`: its module and what else `#[kube(…)]` says.
+/// A version of `K`, with its module and more arguments of `#[kube(…)]`.
 fn version(name: &str, more: &str) -> String {
     format!(
         "pub mod {name} {{\n    #[derive(kube::CustomResource, schemars::JsonSchema)]\n    \
@@ -24,7 +24,7 @@ fn read(source: &str) -> Result<Vec<CustomResourceDefinition>, String> {
     emit::crds(&source.operator.apis).map_err(|problems| diagnostic::render(&problems, false))
 }
 
-/// The versions of the CRD, `!` where not served, `*` where stored.
+/// The versions of the CRD, with `!` if not served, and `*` if stored.
 fn versions(source: &str) -> Vec<String> {
     let crds = read(source).unwrap();
     assert_eq!(crds.len(), 1);
@@ -56,11 +56,11 @@ fn equals_what_kube_merges() {
         version("v2alpha3", ", label(\"a\", \"b\"), annotation(\"c\", \"d\")"),
     ];
     let alone: Vec<_> = sources.iter().map(|source| read(source).unwrap().remove(0)).collect();
-    // In Kubernetes' order of maturity.
+    // In Kubernetes' order of version priority.
     let by_kube = merge_crds([3, 0, 1, 2].map(|at| alone[at].clone()).into(), "v2alpha3").unwrap();
     let together = read(&sources.concat()).unwrap();
     assert_eq!(together, std::slice::from_ref(&by_kube));
-    // Apart, as a program may print them, in any order; and merged by itself already.
+    // A program may print them separately and in any order, or already merged.
     assert_eq!(emit::merge(alone.into_iter().rev().collect()).unwrap(), together);
     assert_eq!(emit::merge(together.clone()).unwrap(), together);
 

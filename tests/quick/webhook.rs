@@ -1,7 +1,7 @@
-//! Webhook markers → configurations: the recorded cases in `tests/webhook`.
+//! Generates configurations from webhook markers: recorded cases in `tests/webhook`.
 //!
-//! A new case is one file: `problems/NAME.rs` or `configurations/NAME.rs`; `SNAPSHOTS=overwrite` records what is expected
-//! of it (for `configurations`, `cargo test --test cluster webhook`, by running controller-gen).
+//! Each case is one file: `problems/NAME.rs` or `configurations/NAME.rs`; `SNAPSHOTS=overwrite` records the expected
+//! output (for `configurations`, `cargo test --test cluster webhook` runs controller-gen).
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! A project with webhooks, a conversion and a certificate: its files.
+//! The files of a project with webhooks, a conversion and a certificate.
 #![cfg(unix)]
 
 use std::fs;
@@ -29,7 +29,7 @@ fn what_has_no_marker_any_more_is_removed() {
     let main = sandbox.root().join("src/main.rs");
     let text = fs::read_to_string(&main).unwrap();
     fs::write(&main, text.replace(MARKERS, "").replace(CERTIFICATE, "")).unwrap();
-    // Without a conversion, both versions have to be equal.
+    // Without a conversion, both versions must have the same schema.
     let types = sandbox.root().join("src/api/cache/v1/memcached.rs");
     fs::write(&types, fs::read_to_string(&types).unwrap().replace("    pub more: i32,\n", "")).unwrap();
     let check = sandbox.command("opctl").args(["manifests", "--check"]).output().unwrap();

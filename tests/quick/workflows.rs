@@ -1,4 +1,4 @@
-//! The workflows of opctl and of a new project. actionlint, which has shellcheck look at their scripts, reads the latter.
+//! The workflows of opctl and of a new project. actionlint checks the latter, with shellcheck for their scripts.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +30,7 @@ fn workflows_of_a_project_are_sound() {
     }
 }
 
-/// A tag can be moved to other code, a commit cannot.
+/// A tag can be moved to another commit, which would change the code.
 #[test]
 fn actions_are_pinned_by_commit() {
     let mut count = 0;
@@ -56,7 +56,7 @@ fn actions_are_pinned_by_commit() {
     }
 }
 
-/// The action that a line of a step names.
+/// The action of a step.
 fn action(line: &str) -> Option<&str> {
     let line = line.trim_start();
     line.strip_prefix("- ").unwrap_or(line).strip_prefix("uses: ")
@@ -73,7 +73,7 @@ fn is_pinned(action: &str) -> bool {
     })
 }
 
-/// `opctl update` and cargo run code of others: of opctl, of the project and of its dependencies.
+/// `opctl update` and cargo run third-party code: that of opctl, the project and its dependencies.
 #[test]
 fn the_job_that_opens_the_pull_request_of_an_update_runs_no_code_of_others() {
     let update = fs::read_to_string(project().folder.join(".github/workflows/update.yml")).unwrap();

@@ -1,4 +1,4 @@
-//! The members of a cargo workspace are those that `cargo metadata` lists, and what cargo refuses, opctl refuses.
+//! The members of a cargo workspace are those of `cargo metadata`, and opctl rejects the workspaces that cargo rejects.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,14 +15,14 @@ use snapbox::{Assert, Data};
 use crate::sandbox::Sandbox;
 use crate::write::write;
 
-/// The folders of the members and of the default members, from the root.
+/// The folders of members and default members, relative to the root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Found {
     members: BTreeSet<String>,
     default_members: BTreeSet<String>,
 }
 
-/// `None`: opctl refuses the workspace.
+/// The result of opctl; an error if it rejects the workspace.
 fn found_by_opctl(tree: &Tree) -> Result<Found, Box<Diagnostic>> {
     let workspaces = Workspaces::of(tree);
     let folders = |members: &[std::rc::Rc<CargoToml>]| members.iter().map(|member| member.folder.clone()).collect();
@@ -37,7 +37,7 @@ fn found_by_opctl(tree: &Tree) -> Result<Found, Box<Diagnostic>> {
     })
 }
 
-/// An error is what cargo says.
+/// The result of cargo, or its error.
 fn found_by_cargo(root: &Path) -> Result<Found, String> {
     let arguments = ["metadata", "--no-deps", "--offline", "--format-version", "1"];
     let output = Command::new(env!("CARGO")).args(arguments).current_dir(root).output().unwrap();
@@ -63,7 +63,7 @@ fn found_by_cargo(root: &Path) -> Result<Found, String> {
     })
 }
 
-/// Writes the packages, and the root with this Cargo.toml, and gives the folder of the root.
+/// Writes the packages, and the root with this Cargo.toml. Returns the folder of the root.
 fn write_all(sandbox: &Sandbox, root: &str, packages: &[Package]) -> std::path::PathBuf {
     let folder = sandbox.folder.canonicalize().unwrap().join("root");
     write(&folder.join("Cargo.toml"), root);
@@ -90,7 +90,7 @@ fn package(folder: &str, rest: &str) -> Package {
 const PACKAGES: &[&str] =
     &["lib", "lib/deep/c", "ops/.hidden", "ops/a-one", "ops/a-two", "ops/b-two", "ops/é", "../out"];
 
-/// Each `[workspace]`, and its members; `-`: cargo refuses it.
+/// Each `[workspace]` and its members; `-` if cargo rejects it.
 const CASES: &[(&str, &str)] = &[
     ("members = ['ops/a-*', 'ops/b-two']", "ops/a-one ops/a-two ops/b-two"),
     ("members = ['ops/*']", "ops/.hidden ops/a-one ops/a-two ops/b-two ops/é"),
@@ -160,7 +160,8 @@ fn members_are_those_that_cargo_finds() {
     }
 }
 
-/// Path dependencies, pointers and nested roots: the packages, what the root says, and the members; `-`: cargo refuses it.
+/// Path dependencies, `package.workspace` keys and nested roots: the packages, the root's manifest, and the members;
+/// `-` if cargo rejects it.
 #[test]
 fn path_dependencies_are_members() {
     let on = |path: &str| format!("[dependencies]\np = {{ path = \"{path}\", package = \"p\" }}\n");
@@ -275,13 +276,13 @@ const EXCLUDES: &[&str] = &[
     ".",
 ];
 
-/// A random package: its folder, its dependencies with their tables, and what else may be in its Cargo.toml.
+/// A random package: its folder, its dependencies with their tables, and the index of more lines in its Cargo.toml.
 fn random_package() -> impl Strategy<Value = (usize, Vec<(usize, usize)>, usize)> {
     let dependencies = prop::collection::vec((0..FOLDERS.len(), 0..6_usize), 0..3);
     (0..FOLDERS.len(), dependencies, 0..40_usize)
 }
 
-/// The way from one folder to another, both seen from the root.
+/// The relative path between two folders, both relative to the root.
 fn way(from: &str, to: &str) -> String {
     let up = from.split('/').filter(|part| *part != "..").map(|_| "../").collect::<String>();
     match from.strip_prefix("../") {
@@ -290,7 +291,7 @@ fn way(from: &str, to: &str) -> String {
     }
 }
 
-/// `inherits`: the root has dependencies for all packages, since it excludes none.
+/// `inherits`: the root excludes no package, so it can have dependencies for all.
 fn render_package((folder, dependencies, extra): &(usize, Vec<(usize, usize)>, usize), inherits: bool) -> Package {
     let folder = FOLDERS[*folder];
     let mut head = String::new();
@@ -332,7 +333,7 @@ fn render_package((folder, dependencies, extra): &(usize, Vec<(usize, usize)>, u
     package
 }
 
-/// `PROPTEST_CASES=600` compares that many; each takes 30 ms.
+/// `PROPTEST_CASES=600` sets the number of workspaces; each takes 30 ms.
 #[test]
 fn random_workspaces_have_the_members_that_cargo_finds() {
     let default = ProptestConfig::default();
@@ -348,7 +349,7 @@ fn random_workspaces_have_the_members_that_cargo_finds() {
         dependency in prop::option::of(0..FOLDERS.len())
     )| {
         let sandbox = Sandbox::new();
-        // With plain names of packages that exist, more of them are what cargo accepts.
+        // With the names of existing packages, cargo accepts more of the workspaces.
         let plain = packages.iter().take(listed).map(|(folder, ..)| FOLDERS[*folder]).filter(|folder| !folder.starts_with(".."));
         let members: Vec<&str> = members.into_iter().chain(plain).collect();
         let mut root = format!("[workspace]\nresolver = '2'\nmembers = {members:?}\n");
@@ -388,7 +389,7 @@ pub struct KINDSpec { pub size: u32 }
 const DEPENDENCIES: &str = "[dependencies]\nkube = { version = \"*\", features = [\"derive\"] }\nk8s-openapi = { version = \"*\", features = [\"latest\"] }\n\
                             schemars = \"*\"\nserde = { version = \"1\", features = [\"derive\"] }\n";
 
-/// A tree with a kind of the name `Kind` in each of these folders.
+/// A tree with a kind named `Kind` in each of these folders.
 fn with_kinds(root: &str, kinds: &[(&str, &str)], more: &[(&str, &str)]) -> Tree {
     let mut tree = Tree::empty();
     tree.lay_over("Cargo.toml", root);
@@ -403,7 +404,7 @@ fn with_kinds(root: &str, kinds: &[(&str, &str)], more: &[(&str, &str)]) -> Tree
     tree
 }
 
-/// The kinds that are found, and what is wrong.
+/// The derived kinds, and the diagnostics.
 fn kinds(tree: &Tree, folder: &str) -> (Vec<String>, String) {
     let source = source::read(tree, folder);
     let kinds = source.operator.apis.into_iter().map(|api| api.kind).collect();
@@ -416,14 +417,14 @@ fn the_kinds_of_all_members_are_found() {
     let workspace = "[workspace]\nmembers = [\"ops/a-*\", \"ops/b-two\"]\nexclude = [\"ops/a-old\"]\ndefault-members = [\"ops/b-two\"]\n";
     let members = [("ops/a-one", "One"), ("ops/a-two", "Two"), ("ops/b-two", "Three"), ("ops/a-old", "Old")];
     assert_eq!(kinds(&with_kinds(workspace, &members, &[]), ""), (strings(&["One", "Three", "Two"]), String::new()));
-    // A package at the root is one more.
+    // A package at the root is another member.
     let all = [&members[..], &[("", "Root")]].concat();
     let tree = with_kinds(&format!("{root}{workspace}"), &all, &[]);
     assert_eq!(kinds(&tree, ""), (strings(&["One", "Root", "Three", "Two"]), String::new()));
     assert_eq!(kinds(&tree, "ops/a-two"), (strings(&["Two"]), String::new()));
 }
 
-/// A runtime beside an operator is none, and a project in another one has manifests of its own.
+/// A project in another project has its own manifests. Below a root without PROJECT, all kinds are read.
 #[test]
 fn a_project_in_a_project_is_read_by_itself() {
     let root = format!(
@@ -437,7 +438,7 @@ fn a_project_in_a_project_is_read_by_itself() {
     assert_eq!(kinds(&tree, "").0, ["One", "Root", "Two"]);
 }
 
-/// Types of other crates are looked up for the operators, wherever a procedural macro is in the list.
+/// Types of other crates are resolved for operators, even if a member is a procedural macro.
 #[test]
 fn a_member_may_be_a_procedural_macro() {
     let with = KIND.replace("KIND", "One").replace("u32", "Option<ipnet::IpNet>");
@@ -457,7 +458,7 @@ fn a_member_may_be_a_procedural_macro() {
     assert!(problems.contains("the source of `ipnet 2.0.0` is not on disk"), "{problems}");
 }
 
-/// What is wrong with a workspace is one error at its place, and nothing is read.
+/// An invalid workspace is a single error with a location, and nothing is read.
 #[test]
 fn a_workspace_that_cargo_refuses_is_an_error() {
     let kinds_of = |workspace: &str, more: &[(&str, &str)]| {

@@ -1,5 +1,5 @@
-//! The pictures of a terminal in the book, `docs/terminal/*.svg`: what opctl prints while somebody follows `docs/tour.md`.
-//! `SNAPSHOTS=overwrite cargo test --test quick docs` records them again.
+//! Terminal pictures in the book, `docs/terminal/*.svg`: the output of opctl when following `docs/tour.md`.
+//! `SNAPSHOTS=overwrite cargo test --test quick docs` updates them.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use snapbox::{Assert, Data};
 use crate::guide::{self, CONTROLLER, edit};
 use crate::sandbox::Sandbox;
 
-/// All pictures have this width, so that their letters have the same size.
+/// All pictures have this width in columns, so that their letters have the same size.
 const COLUMNS: usize = 100;
 
 const PROMPT: &str = "\x1b[1;32m$\x1b[0m ";
@@ -46,14 +46,14 @@ fn pictures_are_as_recorded() {
     picture("demo", &format!("{}{PROMPT}cd demo\n{PROMPT}# edit the code\n{check}{fix}", shortened(written, 4, 1)));
 }
 
-/// A prompt with the command, and what it prints in colour.
+/// A prompt with the command, and its colored output.
 fn show(terminal: &Sandbox, command: &str) -> String {
     let output =
         terminal.command("sh").env("CLICOLOR_FORCE", "1").args(["-c", &format!("exec 2>&1\n{command}")]).output();
     format!("{PROMPT}\x1b[1m{command}\x1b[0m\n{}", String::from_utf8(output.unwrap().stdout).unwrap())
 }
 
-/// Without the lines after the first and before the last.
+/// Omits the lines between the first and the last ones.
 fn shortened(text: &str, first: usize, last: usize) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let (head, tail) = (lines[..first].join("\n"), lines[lines.len() - last..].join("\n"));
@@ -63,7 +63,7 @@ fn shortened(text: &str, first: usize, last: usize) -> String {
 fn picture(name: &str, text: &str) {
     let svg =
         Term::new().palette(anstyle_svg::WIN10_CONSOLE).min_width_px(COLUMNS * 84 / 10).render_svg(text.trim_end());
-    // A picture has to shrink on a phone.
+    // A `viewBox` lets a picture shrink on a phone.
     let size = |name: &str| svg.split_once(name).unwrap().1.split_once("px").unwrap().0;
     let size = format!("viewBox=\"0 0 {} {}\"", size("width=\""), size("height=\""));
     let svg = svg.replacen("<svg ", &format!("<svg {size} "), 1);

@@ -1,4 +1,5 @@
-//! Pages name the releases that `opctl_model::versions` lists. `SNAPSHOTS=overwrite cargo test --test quick docs` updates them.
+//! Release numbers on pages are those of `opctl_model::versions`. `SNAPSHOTS=overwrite cargo test --test quick docs`
+//! updates them.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -17,7 +18,7 @@ fn pages_name_the_releases_that_opctl_knows() {
     let version = String::from_utf8(version.stdout).unwrap();
     let checked: String = CRATES.iter().map(|(name, release)| format!("  ok       {name} {release}\n")).collect();
     let checked = format!("{checked}  ok       k8s-openapi has the types of Kubernetes {kubernetes}\n");
-    // The text before and after what the page has.
+    // The path of the page, and the text before and after each release number.
     let places = [
         ("README.md", "new projects have kube ", kube.clone(), "\n"),
         ("crates/runtime/README.md", "\nkube = { version = \"", kube.clone(), "\""),

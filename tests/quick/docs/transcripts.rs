@@ -1,5 +1,5 @@
-//! What pages show after a command is what opctl prints: in Getting started, and in the worked examples where projects are created
-//! and where the finished operator is checked.
+//! Command output on pages equals the output of opctl: in Getting started, and in the worked examples for the creation
+//! of projects and the check of the finished operator.
 
 use std::path::Path;
 
@@ -32,7 +32,8 @@ fn worked_examples_show_what_opctl_prints() {
                 ["cd", folder] => terminal.folder.push(folder),
                 _ if command.contains("--helm-chart") && !has_helm(command) => continue,
                 ["opctl", "init" | "create", ..] => assert_prints(&terminal, command, shown),
-                // The last line of a check; what it finds on the way is not there any more.
+                // Only the last line of this check is compared: the finished operator no longer has the earlier
+                // findings.
                 ["opctl", "check", ..] if shown.contains(", granted by ") => assert_prints(&finished, command, shown),
                 _ => continue,
             }
@@ -42,14 +43,14 @@ fn worked_examples_show_what_opctl_prints() {
     assert!(count > 8, "only {count} commands were played");
 }
 
-/// The commands in blocks of `console`, each with what it prints.
+/// The commands in `console` blocks, each with its output.
 fn transcripts(page: &str) -> Vec<(&str, &str)> {
     let blocks = page.split("```console\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let commands = blocks.flat_map(|block| block.strip_prefix("$ ").unwrap_or(block).split("\n$ "));
     commands.map(|text| text.trim_end().split_once('\n').unwrap_or((text.trim_end(), ""))).collect()
 }
 
-/// A page may leave out the beginning, or everything.
+/// A page may omit the beginning of the output, or all of it.
 fn assert_prints(terminal: &Sandbox, command: &str, shown: &str) {
     let output = terminal.command("sh").args(["-c", &format!("exec 2>&1\n{command}")]).output().unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
