@@ -1,7 +1,7 @@
-//! The derives of serde, schemars and kube accept and refuse the same attributes as opctl.
+//! The derives of serde, schemars and kube accept and reject the same attributes as opctl.
 //!
-//! rustc expands all derives before it stops, so one build gives the verdict on every case. The crates that the code made by
-//! the derives uses are not needed for that: only the derives are compiled.
+//! rustc expands all derives before it stops, so one build tests every case. Only the derives are compiled, since the
+//! crates that the generated code uses are not needed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -18,8 +18,8 @@ use crate::engine_cases::{is_recording, takes_all_releases};
 use crate::oracles::Oracle;
 use crate::write::write;
 
-/// All releases of schemars read attributes in the same way, so that the earliest and the latest are asked about types.
-/// Without `SNAPSHOTS=overwrite` or `OPCTL_VERSIONS=all`, the derives of the latest release are asked about some cases.
+/// All releases of schemars parse attributes in the same way, so types are only tested with the earliest and the
+/// latest. Without `SNAPSHOTS=overwrite` or `OPCTL_VERSIONS=all`, a sample of cases is tested with the latest release.
 #[test]
 fn derives_accept_what_opctl_accepts() {
     let (is_recording, takes_all) = (is_recording(), takes_all_releases());
@@ -58,7 +58,7 @@ fn derives_accept_what_opctl_accepts() {
     assert!(differing.is_empty(), "{} differences:\n{}", differing.len(), differing.join("\n"));
 }
 
-/// Cargo.lock has the releases.
+/// The releases are in Cargo.lock.
 const MANIFEST: &str = r#"[package]
 name = "attributes"
 version = "0.0.0"
@@ -72,7 +72,7 @@ serde = { version = "*", features = ["derive"] }
 [workspace]
 "#;
 
-/// The cases without an error of a derive, or about the name of an attribute.
+/// The cases without an error of a derive or about the name of an attribute.
 fn accepted_by_derives(oracle: &Oracle, cases: &[Case], target: PathBuf) -> BTreeSet<usize> {
     let folder = common::operators_target().join("attributes").join(oracle.name());
     let _ = fs::remove_dir_all(folder.join("src"));
@@ -96,8 +96,8 @@ fn accepted_by_derives(oracle: &Oracle, cases: &[Case], target: PathBuf) -> BTre
     accepted
 }
 
-/// The lines of a file with an error of a macro. Errors of the compiler itself have a code, such as that for a function that
-/// does not exist.
+/// The lines of a file with an error of a macro. Errors of the compiler itself have a code, such as the one for a
+/// missing function.
 fn error_lines(messages: &[Value], file: &str) -> Vec<usize> {
     let errors = messages.iter().map(|message| &message["message"]);
     let errors = errors.filter(|error| error["level"] == "error" && error["code"].is_null());

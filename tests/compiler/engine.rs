@@ -1,8 +1,8 @@
-//! The engine's promise: what it reads from source equals what the compiled types print.
+//! The CRDs that the engine derives from source equal those that the compiled types print.
 //!
-//! All cases of `tests/engine` are compiled into one crate with the latest kube, and into one with each earlier release in
-//! `tests/versions`, *and* read by opctl, and the CRDs must be equal as values. What the types print is recorded in
-//! `recorded.txt`, so that a test without a compiler notices a change.
+//! All cases of `tests/engine` are compiled into one crate with the latest kube, and into one with each earlier release
+//! in `tests/versions`. They are also read by opctl, and the CRDs must be equal as values. The output of the types is
+//! recorded in `recorded.txt`, so that a test without a compiler detects changes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,14 +21,14 @@ fn crds_equal_those_of_the_compiled_types() {
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
-/// What the cases print was recorded with all releases, `cargo test` compares opctl with the record, and `OPCTL_VERSIONS=all` compiles
-/// them again: it takes minutes, and only a new release or a new case changes the outcome.
+/// The output of the cases with all releases is recorded, and `cargo test` compares opctl with it. `OPCTL_VERSIONS=all`
+/// compiles them again, which takes minutes; the output only changes with a new release or case.
 #[test]
 fn crds_equal_those_of_earlier_releases() {
     if !is_recording() && !is_run("cases with earlier releases of kube", "OPCTL_VERSIONS") {
         return;
     }
-    // They share nothing with other tests, and need not wait for them.
+    // A separate target folder, since nothing is shared with other tests, and cargo locks the folder.
     let target = common::operators_target().join("versions");
     let mut differences = Vec::new();
     for oracle in Oracle::earlier() {
@@ -37,7 +37,7 @@ fn crds_equal_those_of_earlier_releases() {
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
-/// Where read and compiled differ. A CRD that is longer than that is recorded by a checksum.
+/// The differences between derived and compiled CRDs. A CRD that exceeds `longest` is recorded as a checksum.
 fn compare(oracle: &Oracle, cases: &BTreeMap<String, String>, target: PathBuf, longest: usize) -> Vec<String> {
     let mut compiled = parse(&printed(oracle, &files(oracle, cases), target));
     let mut differences = differences(&compiled, &derive(oracle, cases));
@@ -56,10 +56,10 @@ fn compare(oracle: &Oracle, cases: &BTreeMap<String, String>, target: PathBuf, l
     differences.into_iter().map(|difference| format!("{}: {difference}", oracle.name())).collect()
 }
 
-/// What the oracle prints.
+/// The output of the oracle.
 fn printed(oracle: &Oracle, files: &BTreeMap<String, String>, target: PathBuf) -> String {
     let folder = common::operators_target().join("oracle").join(oracle.name());
-    // Cases of another day.
+    // Removes deleted cases.
     for entry in walkdir::WalkDir::new(folder.join("src")).into_iter().filter_map(Result::ok) {
         let path = entry.path().strip_prefix(&folder).unwrap().to_str().unwrap();
         if entry.file_type().is_file() && !files.contains_key(path) {
@@ -68,7 +68,7 @@ fn printed(oracle: &Oracle, files: &BTreeMap<String, String>, target: PathBuf) -
     }
     files.iter().for_each(|(path, text)| write(&folder.join(path), text));
     let mut cargo = common::cargo(&folder, &["run", "--quiet"]);
-    // A case more compiles little more.
+    // With incremental compilation, a new case compiles little.
     cargo.env("CARGO_INCREMENTAL", "1").env("CARGO_TARGET_DIR", target);
     common::output(cargo)
 }

@@ -1,6 +1,6 @@
-//! Types of other crates: what opctl reads from their sources equals what the compiled types print. The packages of
-//! `tests/foreign` stand where cargo would find them: in a workspace, outside of it, in a git repository, in a vendored
-//! folder; others come from the registry.
+//! Types of other crates: the CRDs that opctl derives from their sources equal those of the compiled types. The
+//! packages of `tests/foreign` are laid out for cargo: in a workspace, outside of it, in a git repository, and in a
+//! vendored folder. Others come from the registry.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ fn cargo_home() -> Option<PathBuf> {
     said.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")))
 }
 
-/// Lays the packages out, and gives the folder that holds them.
+/// Lays the packages out, and returns their folder.
 fn oracle() -> PathBuf {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foreign");
     let folder = common::operators_target().join("foreign");

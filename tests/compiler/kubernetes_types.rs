@@ -1,4 +1,5 @@
-//! The table of the types of Kubernetes, which is made of the sources of k8s-openapi, is what its compiled types print.
+//! The table of Kubernetes' types, which is generated from the sources of k8s-openapi, equals the output of the
+//! compiled types.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -17,9 +18,9 @@ use crate::common;
 use crate::nightly::is_run;
 use crate::write::write;
 
-/// Each type of the table must be in k8s-openapi, with that schema and default, and a kind that uses many of them must have
-/// the same CRD. The earliest and the latest version of each release are compiled if `OPCTL_VERSIONS` is `all`: the table changes only
-/// with the sources of a release, which `cargo test` compares it with.
+/// Each type of the table must exist in k8s-openapi with the same schema and default, and a kind that uses many of them
+/// must have the same CRD. If `OPCTL_VERSIONS` is `all`, the earliest and the latest version of each release are
+/// compiled. The table only changes with the sources of a release, which `cargo test` compares.
 #[test]
 fn the_table_is_what_the_compiled_types_print() {
     if !is_run("the compiled types of Kubernetes", "OPCTL_VERSIONS") {
@@ -48,7 +49,7 @@ fn the_table_is_what_the_compiled_types_print() {
     }
 }
 
-/// The crates of the manifest: the last release of each version.
+/// The crates in the manifest: the last release of each version.
 fn releases() -> Vec<(String, Release)> {
     let mut last: BTreeMap<u64, Release> = BTreeMap::new();
     last.extend(K8S_OPENAPI.iter().map(|(release, _)| (release.1, *release)));
@@ -60,7 +61,7 @@ fn releases() -> Vec<(String, Release)> {
     last.into_values().map(|release| (name(release), release)).collect()
 }
 
-/// How the table differs from what a compiled type prints; empty: it does not.
+/// The difference between the table and a compiled type; empty if there is none.
 fn difference(minor: Minor, path: &str, compiled: &Value) -> String {
     let ty = kubernetes::find(minor, path).unwrap();
     let schema = match ty.schema() {
@@ -76,8 +77,8 @@ fn difference(minor: Minor, path: &str, compiled: &Value) -> String {
     if is_same { String::new() } else { format!("{of}: {schema:?} {:?}\n  compiled {compiled}\n", ty.default_value()) }
 }
 
-/// A crate that is compiled with a feature of each k8s-openapi, and what it prints: the CRD of the case, and for each type
-/// what it has of schema and default.
+/// Compiles a crate with a feature of each k8s-openapi. Returns its output: the CRD of the case, and the existing
+/// schemas and defaults of types.
 fn compiled(feature: &str, types: &[(Minor, Vec<&str>)]) -> (PathBuf, BTreeMap<String, Value>) {
     let folder = common::operators_target().join(format!("kubernetes-{feature}"));
     fs::create_dir_all(folder.join("src")).unwrap();
@@ -90,7 +91,7 @@ fn compiled(feature: &str, types: &[(Minor, Vec<&str>)]) -> (PathBuf, BTreeMap<S
     let mut main = String::from(ORACLE);
     for ((krate, _), (_, types)) in releases().iter().zip(types) {
         for path in types {
-            // Its parameter is not part of its schema.
+            // The type parameter is not part of its schema.
             let parameter = if path.ends_with("::WatchEvent") { "::<()>" } else { "" };
             writeln!(main, "    print!(\"{krate}::{path}\", {krate}::{path}{parameter});").unwrap();
         }
@@ -106,7 +107,7 @@ fn compiled(feature: &str, types: &[(Minor, Vec<&str>)]) -> (PathBuf, BTreeMap<S
     (folder, printed)
 }
 
-/// An inherent constant wins over a trait's: so a type is asked whether it has a schema, and a default.
+/// An inherent constant takes precedence over that of a trait, which tests whether a type has a schema and a default.
 const ORACLE: &str = r#"#![allow(dead_code)]
 mod case;
 

@@ -1,5 +1,5 @@
-//! Twenty operators as real teams write them: `tests/large/<operator>` is compiled with the latest kube *and* read by opctl, and
-//! the CRDs must be equal as values. Each has a function `crds`, as its own `crdgen` would.
+//! Twenty realistic operators: `tests/large/<operator>` is compiled with the latest kube and read by opctl, and the
+//! CRDs must be equal as values. Each has a function `crds`, like a `crdgen`.
 
 use std::collections::BTreeMap;
 use std::fs;

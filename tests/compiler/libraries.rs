@@ -1,8 +1,9 @@
-//! The libraries in `crates/`, used by a crate that has nothing to do with opctl: it is compiled for the oldest version of Kubernetes
-//! that k8s-openapi has, with another patch release of schemars than opctl pins.
+//! Uses the libraries in `crates/` from a crate outside of the workspace. It is compiled for the oldest Kubernetes
+//! version that k8s-openapi supports, with another patch release of schemars than opctl pins.
 //!
-//! Without KUBEBUILDER_ASSETS it is compiled and run, but starts no API server. `OPCTL_PACKAGES=all cargo test --test compiler libraries`
-//! runs it: nothing that it compiles serves another test, and only a change of a public item can break it.
+//! Without KUBEBUILDER_ASSETS, it is compiled and run without an API server.
+//! `OPCTL_PACKAGES=all cargo test --test compiler libraries` enables it: no other test uses its build, and only changes
+//! of public items can break it.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +15,7 @@ use crate::{common, skipped};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// The name and the folder of each library, its features, and the module of the foreign crate whose `run` uses it.
+/// The name and folder of each library, its features, and the module of the crate whose `run` uses it.
 const LIBRARIES: &[(&str, &str, &[&str], &str)] = &[
     ("opctl-cel", "crates/cel", &[], "uses_cel"),
     ("opctl-runtime", "crates/runtime", &["testing"], "uses_runtime"),
@@ -61,7 +62,7 @@ fn a_foreign_crate_uses_them_with_its_own_versions_of_kubernetes_and_schemars() 
     main += &format!("\nfn main() {{\n{calls}}}\n");
     fs::write(folder.join("Cargo.toml"), manifest).unwrap();
     fs::write(folder.join("src/main.rs"), main).unwrap();
-    // Nearly the same versions as opctl, so that little is downloaded and compiled.
+    // Mostly the same versions as opctl, so that little is downloaded and compiled.
     fs::copy(Path::new(ROOT).join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
 
     let printed = common::output(common::cargo(folder, &["run", "--quiet"]));

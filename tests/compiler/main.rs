@@ -1,4 +1,4 @@
-//! What compiles crates with cargo, into one target folder. Run by name: `cargo test --test compiler [NAME]`.
+//! Tests that compile crates with cargo, into one target folder. Run them by name: `cargo test --test compiler [NAME]`.
 
 // Shared with other test binaries.
 #[path = "../common/admitted.rs"]

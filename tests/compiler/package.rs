@@ -1,6 +1,6 @@
-//! What a release consists of: the archives that `cargo package` makes, and the opctl that `cargo install` builds of them.
+//! The packages of a release: the archives of `cargo package`, and the opctl that `cargo install` builds from them.
 //!
-//! Installing compiles opctl and its dependencies once more, so that is left to the nightly workflow:
+//! Installing compiles opctl and its dependencies again, so it only runs in the nightly workflow:
 //! `OPCTL_PACKAGES=all cargo test --test compiler package`.
 #![cfg(unix)]
 
@@ -14,7 +14,7 @@ use crate::tree::tree;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Gives stdout.
+/// Runs a command and returns stdout. Panics if it fails.
 fn succeeds(command: &mut Command) -> String {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&output.stderr));
@@ -27,7 +27,7 @@ fn cargo() -> Command {
     command
 }
 
-/// The archives of all packages of the workspace, unpacked, by the names of the packages.
+/// The extracted archives of all packages of the workspace, by name.
 fn packages(folder: &Path) -> BTreeMap<String, PathBuf> {
     let arguments = ["package", "--workspace", "--no-verify", "--allow-dirty", "--offline", "--quiet", "--target-dir"];
     succeeds(cargo().args(arguments).arg(folder));
@@ -45,7 +45,7 @@ fn packages(folder: &Path) -> BTreeMap<String, PathBuf> {
     packages.collect()
 }
 
-/// All files below an empty folder once this opctl has made an operator there.
+/// All files of an operator that this opctl scaffolds in an empty folder.
 fn scaffolded(opctl: &Path) -> BTreeMap<String, Vec<u8>> {
     let folder = tempfile::tempdir().unwrap();
     let arguments = ["init", "demo", "--domain", "example.com", "--api", "cache/v1alpha1/Memcached"];
@@ -76,7 +76,7 @@ fn the_archives_have_what_opctl_needs_and_install_the_same_opctl() {
 
     let mut install = cargo();
     install.args(["install", "--debug", "--offline", "--quiet", "--path"]).arg(&packages["opctl"]);
-    // What the test was built with is not compiled again.
+    // The target folder of the test, so that dependencies are not compiled again.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     install.arg("--root").arg(folder.join("root")).arg("--target-dir").arg(target);
     for (name, package) in packages.iter().filter(|(name, _)| *name != "opctl") {

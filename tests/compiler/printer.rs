@@ -1,4 +1,5 @@
-//! The CRDs of compiled types that no program of the crate prints: public, private, made by macros, and in a crate without a library.
+//! CRDs of compiled types that no binary of the crate prints: public and private ones, from macros, and in a crate
+//! without a library.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -42,7 +43,7 @@ macro_rules! kind {
 
 kind!(MadeSpec, "Made");
 
-/// What a procedural macro may make: a module for each version, and a type that merges them.
+/// Typical output of a procedural macro: a module for each version, and a type that merges them.
 macro_rules! versions {
     ($kind:ident, $name:tt) => {
         pub mod v1 {
@@ -92,7 +93,7 @@ fn main() {
 }
 "#;
 
-/// A member without a library.
+/// A workspace member without a library.
 const LONE: &str = r#"
 #![deny(warnings)]
 
@@ -112,7 +113,7 @@ pub struct LoneSpec {
 }
 "#;
 
-/// A further binary of it, with a private kind.
+/// Another binary of the member, with a private kind.
 const TOOL: &str = r#"
 DERIVES
 #[kube(group = "example.com", version = "v1", kind = "Tool")]
@@ -125,7 +126,7 @@ fn main() {
 }
 "#;
 
-/// Runs opctl in `folder`; cargo compiles into the folder that the tests share.
+/// Runs opctl in `folder`; cargo uses the shared target folder.
 fn opctl(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = common::for_operators(Command::new(env!("CARGO_BIN_EXE_opctl")));
     command.args(["manifests", "--path", "."]).args(arguments).current_dir(folder).output().unwrap()
@@ -184,7 +185,7 @@ fn every_kind_of_a_crate_is_printed_without_its_help() {
     );
 }
 
-/// The default of a later version is none that the source determines.
+/// The source does not determine the default of the second version.
 const TWO: &str = r#"
 pub mod v1 {
     DERIVES

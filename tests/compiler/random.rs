@@ -1,9 +1,10 @@
-//! Random types are compiled with the latest kube *and* read by opctl: the CRDs are equal, or opctl says that it cannot derive
-//! one. A kind whose `crd()` panics must be refused.
+//! Random types are compiled with the latest kube and read by opctl: the CRDs are equal, or opctl reports that it
+//! cannot derive one. A kind whose `crd()` panics must be rejected.
 //!
-//! `OPCTL_RANDOM_TYPES=2000 cargo test --test compiler random -- --nocapture` makes so many types, and tells which share is not
-//! derivable, and why. What goes wrong is shown with its seed; `OPCTL_RANDOM_SEED=… OPCTL_RANDOM_TYPES=1` makes that
-//! kind alone, and leaves it in `random/src` below the folder where operators are compiled.
+//! `OPCTL_RANDOM_TYPES=2000 cargo test --test compiler random -- --nocapture` sets the number of types, and prints the
+//! share of underivable ones, with reasons. Failures are printed with their seed;
+//! `OPCTL_RANDOM_SEED=… OPCTL_RANDOM_TYPES=1` generates only that kind, in `random/src` below the folder where
+//! operators are compiled.
 
 mod kinds;
 pub mod programs;
@@ -23,9 +24,9 @@ use self::kinds::Kind;
 use crate::differ::differ;
 use crate::{common, oracle};
 
-/// Compiled at once.
+/// The number of kinds per build.
 const BATCH: usize = 400;
-/// What types that compile can be refused with; any other code says that the code or kube is at fault.
+/// Codes for types that compile but cannot be derived. Any other code means an error in the generated code or in kube.
 const NOT_DERIVABLE: [&str; 4] = ["OP011", "OP012", "OP013", "OP014"];
 
 #[test]
@@ -56,15 +57,15 @@ struct Outcome {
     kinds: usize,
     types: usize,
     equal: usize,
-    /// kube panics, and opctl refuses.
+    /// The number of kinds for which kube panics and opctl reports an error.
     panics: usize,
-    /// By the codes of the reasons.
+    /// The number of underivable kinds by code.
     not_derivable: BTreeMap<String, usize>,
     defects: Vec<String>,
 }
 
 impl Outcome {
-    /// `compiled` is the CRD, or the text of kube's panic.
+    /// `compiled` is the CRD, or the message of kube's panic.
     fn add(&mut self, kind: &Kind, compiled: &Value) {
         self.kinds += 1;
         self.types += kind.types;
@@ -113,7 +114,7 @@ impl std::fmt::Display for Outcome {
     }
 }
 
-/// The CRD of a kind as opctl reads it, or why not.
+/// The CRD that opctl derives, or its diagnostics.
 fn read(kind: &Kind) -> Result<Value, Vec<Diagnostic>> {
     let mut tree = Tree::at("nowhere");
     tree.lay_over("Cargo.toml", oracle::manifest("random"));
@@ -131,7 +132,7 @@ fn read(kind: &Kind) -> Result<Value, Vec<Diagnostic>> {
     Ok(serde_json::to_value(&crds[0]).unwrap())
 }
 
-/// What the compiled types print: for each kind its CRD, or a string, kube's panic.
+/// The output of the compiled types: for each kind its CRD, or the message of kube's panic as a string.
 fn compiled(batch: &[Kind]) -> Vec<Value> {
     let folder = common::operators_target().join("random");
     let _ = fs::remove_dir_all(folder.join("src"));

@@ -1,8 +1,8 @@
-//! Random functions that make defaults are run *and* evaluated by opctl: the values are equal, or opctl says that only a
-//! compiler knows.
+//! Random functions for defaults are run and evaluated by opctl: the values are equal, or opctl reports that only the
+//! compiler can determine the value.
 //!
-//! `OPCTL_RANDOM_PROGRAMS=5000 cargo test --test compiler programs -- --nocapture` makes so many; `OPCTL_RANDOM_SEED=…` sets
-//! the first seed, and `OPCTL_RANDOM_REFUSED=1` shows what was refused.
+//! `OPCTL_RANDOM_PROGRAMS=5000 cargo test --test compiler programs -- --nocapture` sets the number;
+//! `OPCTL_RANDOM_SEED=…` sets the first seed, and `OPCTL_RANDOM_REFUSED=1` prints rejected programs.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::random::programs::Program;
 use crate::{common, oracle};
 
-/// Compiled at once.
+/// The number of programs per build.
 const BATCH: usize = 1000;
 
 const HEADER: &str = "use schemars::JsonSchema;\nuse serde::{Deserialize, Serialize};\n";
@@ -65,9 +65,9 @@ enum Ran {
     Rejected,
 }
 
-/// Whether a value is printed as expected, or is an object that only has its keys in another order.
+/// `true` if a value is printed as expected, except for the order of an object's keys.
 fn same(got: &Value, expected: &str) -> bool {
-    // As text, because serde_json's parser does not read all digits of a number.
+    // Compared as text, since serde_json does not parse all digits of a number.
     let text = got.to_string();
     text == expected || got.is_object() && serde_json::from_str::<Value>(expected).unwrap() == *got
 }
@@ -77,7 +77,7 @@ fn own(program: &Program) -> &str {
     program.text.split_once("fn fill").map_or("", |(_, rest)| rest)
 }
 
-/// The default as opctl evaluates it, or why not.
+/// The default that opctl evaluates, or its error.
 fn evaluated(program: &Program) -> Result<Value, String> {
     let mut tree = Tree::at("nowhere");
     tree.lay_over("Cargo.toml", oracle::manifest("programs"));
@@ -110,7 +110,7 @@ fn evaluated(program: &Program) -> Result<Value, String> {
     Ok(spec["properties"]["x"]["default"].clone())
 }
 
-/// What the compiled programs make.
+/// The results of the compiled programs.
 fn run(programs: &[Program]) -> Vec<Ran> {
     let folder = common::operators_target().join("programs");
     let mut rejected: BTreeSet<usize> = BTreeSet::new();
@@ -143,7 +143,7 @@ fn run(programs: &[Program]) -> Vec<Ran> {
 fn write(folder: &Path, programs: &[Program], rejected: &BTreeSet<usize>) {
     let _ = fs::remove_dir_all(folder.join("src"));
     fs::create_dir_all(folder.join("src")).unwrap();
-    // kube is not needed, and takes long.
+    // kube is not needed, and takes long to compile.
     let manifest = oracle::manifest("programs");
     let needed = |line: &&str| {
         !line.contains(" = {") && !line.contains("_json") || line.starts_with("serde") && !line.contains("_macros")
@@ -156,7 +156,7 @@ fn write(folder: &Path, programs: &[Program], rejected: &BTreeSet<usize>) {
         String::from("#![allow(warnings, arithmetic_overflow, overflowing_literals, unconditional_panic)]\n");
     let mut prints = String::new();
     for (index, program) in programs.iter().enumerate().filter(|(index, _)| !rejected.contains(index)) {
-        // The other derives are not needed to run the function, and take long.
+        // The other derives are not needed to run the function, and take long to compile.
         let text = program.text.replace("Deserialize, Serialize, JsonSchema)]", "serde::Serialize)]");
         fs::write(folder.join(format!("src/p{index}.rs")), text).unwrap();
         writeln!(main, "mod p{index};").unwrap();

@@ -1,6 +1,6 @@
-//! What code asks of the API server: all cases of `tests/requests` are compiled into one crate with kube, and run against a
-//! service that records (`tests/requests/recorder.rs`). What they really ask must be what they say. What the cases of
-//! `tests/inference` ask when they run must be among what opctl reads in them.
+//! Requests to the API server: all cases of `tests/requests` are compiled into one crate with kube, and run with a
+//! service that records requests (`tests/requests/recorder.rs`). They must equal the declared ones. Recorded requests
+//! of `tests/inference` must be among those that opctl derives.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -32,7 +32,7 @@ fn cases_ask_what_they_say() {
     assert!(differences.is_empty(), "{differences}");
 }
 
-/// What the cases of `tests/inference` really ask, opctl foresees. It may foresee more, since a run takes one way.
+/// opctl derives all recorded requests of `tests/inference`. It may derive more, since a run takes only one path.
 #[test]
 fn no_request_of_an_inference_goes_unnoticed() {
     let cases = cases();
@@ -62,14 +62,14 @@ fn no_request_of_an_inference_goes_unnoticed() {
     assert!(recorded.len() > 40, "{:?}", recorded.keys());
 }
 
-/// What all cases ask when they run.
+/// The recorded requests of all cases.
 fn recorded(cases: &BTreeMap<String, Case>) -> &'static BTreeMap<String, BTreeSet<String>> {
     static RECORDED: OnceLock<BTreeMap<String, BTreeSet<String>>> = OnceLock::new();
     RECORDED.get_or_init(|| {
         let folder = write_recorder(cases);
         let mut recorded: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         let mut cargo = common::cargo(&folder, &["run", "--quiet"]);
-        // Some case asks the environment where it is.
+        // A case reads its namespace from the environment.
         cargo.env("NAMESPACE", "here");
         for line in common::output(cargo).lines() {
             let (case, permission) = line.split_once('\t').unwrap();

@@ -1,4 +1,5 @@
-//! What an API server admits, and a type does not decode: the compiled types refuse it, and have the bounds that are added.
+//! Objects that an API server admits and a type cannot decode: the compiled types reject them, and have the suggested
+//! bounds.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -12,7 +13,7 @@ use crate::differ::differ;
 use crate::undecodable_cases::{cases, check, fixed};
 use crate::{common, oracle};
 
-/// The crate with all cases, as they are and fixed. It prints the CRDs, and reads objects.
+/// The crate with the original and the fixed version of all cases. It prints the CRDs, and reads objects.
 const CRATE: &str = r#"#![allow(warnings)]
 
 /* modules */

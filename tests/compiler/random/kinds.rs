@@ -1,6 +1,7 @@
-//! Random kinds: types that rustc, serde, schemars and kube take, in modules that import from each other.
+//! Random kinds: types that rustc, serde, schemars and kube accept, in modules that import from each other.
 //!
-//! What their derives refuse is not made; what makes `crd()` panic is made seldom, for it hides the rest of its kind.
+//! Nothing is generated that the derives reject. Types for which `crd()` panics are rare, since the panic hides the
+//! rest of their kind.
 
 mod attributes;
 mod declarations;
@@ -15,13 +16,13 @@ use world::World;
 
 pub struct Kind {
     pub seed: u64,
-    /// The module that it is in, at the root of its crate.
+    /// The module of the kind, at the root of its crate.
     pub module: String,
-    /// The type that kube makes, by its path below that module.
+    /// The type that kube generates, by its path below that module.
     pub root: String,
-    /// By their paths below `src`.
+    /// Texts by their paths below `src`.
     pub files: BTreeMap<String, String>,
-    /// How many structs and enums it has.
+    /// The number of structs and enums.
     pub types: usize,
 }
 
@@ -44,7 +45,7 @@ impl World {
         files
     }
 
-    /// What stands in a module; its children are in it, or in files of their own.
+    /// The text of a module. Its child modules are inline or in their own files.
     fn module_text(&self, module: usize, files: &mut BTreeMap<String, String>) -> String {
         let here = &self.modules[module];
         let mut text = String::from("use kube::{CustomResource, KubeSchema};\nuse schemars::JsonSchema;\n");
@@ -60,7 +61,7 @@ impl World {
             let inner = self.module_text(child, files);
             let child = &self.modules[child];
             let name = child.path.last().unwrap();
-            // A file below an inline module would be looked for below that module's folder, too.
+            // rustc would look for the file of a child of an inline module below that module's folder.
             if child.own_file && child.path.len() == 1 {
                 let file = format!("{}/{}.rs", self.name, name.trim_start_matches("r#"));
                 text += &format!("\npub mod {name};\n");
@@ -76,7 +77,7 @@ impl World {
     }
 }
 
-/// One level deeper.
+/// Indents by one level.
 pub fn indented(text: &str) -> String {
     text.lines().map(|line| if line.is_empty() { "\n".into() } else { format!("    {line}\n") }).collect()
 }

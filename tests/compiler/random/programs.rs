@@ -1,6 +1,6 @@
-//! Random programs: a function that makes a default, and what it needs: constants, impls, traits, macros.
+//! Random programs: a function that returns a default, and the constants, impls, traits and macros that it uses.
 //!
-//! Not all of them panic-free, and rustc may not take all of them; what it does not take is left out.
+//! They may panic, and rustc may reject them; rejected ones are skipped.
 
 use super::kinds::dice::Dice;
 
@@ -8,13 +8,13 @@ pub struct Program {
     pub seed: u64,
     /// The type of the default.
     pub ty: String,
-    /// The function `value`, and all that it names.
+    /// The function `value`, and all items that it uses.
     pub text: String,
 }
 
 const INTEGERS: [&str; 10] = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "isize", "usize"];
 
-/// What is in scope of every program. `Q` is replaced by a number.
+/// Items in scope of every program. `Q` is replaced by a number.
 const ITEMS: &str = r#"
 const BYTE: u8 = 7;
 const SHORT: i16 = -300;
@@ -45,8 +45,8 @@ fn add(a: i32, b: i32) -> i32 { a + b }
 fn fill(list: &mut Vec<i32>) -> i32 { list.push(9); 1 }
 "#;
 
-/// Programs for what is easily misread: the type of the default, the body, and items. `Q` is a number, `A` and `B` are
-/// expressions of `i32`, `V` is one of `Vec<i32>`, `T` one of `String`, and `M` is a method of std.
+/// Programs that are easily misinterpreted: the type of the default, the body, and items. `Q` is a number, `A` and `B`
+/// are expressions of `i32`, `V` is one of `Vec<i32>`, `T` one of `String`, and `M` is a method of std.
 const TRICKS: &[(&str, &str, &str)] = &[
     ("Vec<i32>", "let mut v = V; let r = &mut v; r.push(A); v", ""),
     ("Vec<i32>", "let mut v = V; let n = fill(&mut v); let _m = n; v", ""),
@@ -60,7 +60,7 @@ const TRICKS: &[(&str, &str, &str)] = &[
     ("Vec<i32>", "let mut v = V; v[0] = A; v", ""),
     ("Vec<i32>", "let mut v = V; v = vec![A]; v", ""),
     ("Vec<i32>", "let mut v = V; v.extend([A]); v", ""),
-    // Places that are handed on, and functions that are values.
+    // Places that are passed on, and functions as values.
     (
         "Vec<i32>",
         "let mut v = V; twice(&mut v, A); v",
@@ -117,7 +117,7 @@ const TRICKS: &[(&str, &str, &str)] = &[
         "",
     ),
     ("u64", "(std::time::Duration::from_millis(Q) * 7).as_millis() as u64 + u64::from(17u32.leading_zeros())", ""),
-    // Statements: what changes, what leaves, and what is only computed.
+    // Statements that mutate, exit, or only compute.
     ("Vec<i32>", "let mut v = V; for x in [A, B] { v.push(x); if x > Q { break; } } v", ""),
     ("Vec<i32>", "let mut v = V; for (i, x) in V.iter().enumerate() { if i % 2 == 0 { continue; } v.push(*x); } v", ""),
     ("Vec<i32>", "let mut v = V; let w = v.clone(); for x in &w { v.push(x + 1); } v", ""),
@@ -308,7 +308,7 @@ const TRICKS: &[(&str, &str, &str)] = &[
     ("usize", "let n = 1; let v = vec![A, B]; let w: Vec<usize> = vec![n; 2]; v.len() + w[0] + n", ""),
     ("bool", "let n = 127; let m: i8 = n; n + 1 > 0 && m > 0", ""),
     ("u16", "let n = 100; let list = [n, 27]; let m: u16 = list[0]; list.iter().sum::<u16>() + m", ""),
-    // What people write, and what looks like it.
+    // Common code, and similar code.
     ("String", "const PREFIX: &str = \"app\"; format!(\"{PREFIX}-{}\", Q)", ""),
     ("String", "[\"a\", \"b\"].concat() + \"-\" + NAME", ""),
     ("String", "let parts = vec![\"x\".to_string(), T]; parts.join(\"/\")", ""),
@@ -900,7 +900,7 @@ const TRICKS: &[(&str, &str, &str)] = &[
     ("u32", "10u32.pow(3) + 2u32.pow(Q)", ""),
 ];
 
-/// Methods that opctl takes for std's if no trait of the crate has them.
+/// Methods that opctl assumes to be those of std if no trait of the crate has them.
 const METHODS: &[&str] = &[
     "to_vec",
     "into_iter",
@@ -944,13 +944,13 @@ impl Program {
             let ty = if dice.percent(50) { INTEGERS[dice.below(10)] } else { dice.pick(&types) };
             (ty.to_string(), Maker { dice: &mut dice }.of(ty, 4), String::new())
         };
-        // Items come in either order: macros only count for what follows.
+        // Items come in either order, since macros only apply to the following items.
         let text = format!("{ITEMS}\n{items}\npub fn value() -> {ty} {{ {body} }}\n");
         Self { seed, ty, text: replaced(&text, "Q", &number) }
     }
 }
 
-/// Splits at the first place where a word stands by itself.
+/// Splits at the first occurrence of a whole word.
 fn split<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let at = text

@@ -3,9 +3,9 @@
 use super::indented;
 use super::world::{Shape, Ty, World};
 
-/// What all types derive.
+/// The derives of all types.
 pub const DERIVES: &str = "Clone, Debug, Deserialize, Serialize";
-/// `camelCase` as often as it is written.
+/// `camelCase` is as frequent as in real code.
 pub const RULES: [&str; 10] = [
     "lowercase",
     "UPPERCASE",
@@ -19,14 +19,14 @@ pub const RULES: [&str; 10] = [
     "SCREAMING-KEBAB-CASE",
 ];
 
-/// What is possible for a field where it stands.
+/// The options for a field in its context.
 #[derive(Clone, Copy)]
 pub struct FieldContext {
     pub module: usize,
-    /// Defaults may be said: not in generics, nor in the fields of a variant.
+    /// Defaults are allowed, except in generics and in the fields of a variant.
     pub defaults: bool,
     pub flatten: bool,
-    /// In a struct that derives KubeSchema.
+    /// The struct derives KubeSchema.
     pub rules: bool,
 }
 
@@ -128,7 +128,7 @@ impl World {
         format!("{text}    pub {name}: {},\n", self.written(ty, context.module))
     }
 
-    /// What serde can merge into a struct at run time: something with fields, or a map.
+    /// `true` for types that serde can flatten: those with fields, and maps.
     pub fn can_flatten(&self, ty: &Ty) -> bool {
         match ty {
             Ty::Declared(index, _) => {
@@ -160,7 +160,7 @@ impl World {
         Some(short.into())
     }
 
-    /// A function that returns a value of the type: free, or in another module.
+    /// A function that returns a value of the type, in this or another module.
     pub fn default_function(&mut self, ty: &Ty, module: usize) -> Option<String> {
         let home = if self.dice.percent(70) { module } else { self.any_module() };
         let value = self.value(ty, home, 2)?;
@@ -171,7 +171,7 @@ impl World {
         Some(self.local(&function, home, module))
     }
 
-    /// Attributes that schemars applies if they fit the type; mostly they do.
+    /// Attributes that schemars applies if they fit the type, which is usually the case.
     pub fn validation(&mut self, ty: &Ty, module: usize) -> String {
         let small = self.dice.between(0, 9);
         let large = self.dice.between(10, 300);
@@ -255,7 +255,7 @@ impl World {
         self.dice.pick(&[DERIVES, DERIVES, "Debug, Clone, serde::Deserialize, serde::Serialize"])
     }
 
-    /// In one attribute or in several.
+    /// Formats arguments as one attribute or several.
     pub fn listed(&mut self, attribute: &str, items: &[String]) -> String {
         if items.is_empty() {
             String::new()

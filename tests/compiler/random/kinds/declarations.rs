@@ -1,4 +1,4 @@
-//! What a kind declares: structs, enums, newtypes, generics, aliases, schemas by hand, and the custom resource.
+//! The declarations of a kind: structs, enums, newtypes, generics, aliases, manual schemas, and the custom resource.
 
 use super::attributes::{DERIVES, FieldContext, RULES};
 use super::indented;
@@ -60,13 +60,13 @@ impl World {
         self.structure_of(module, &name, types, derive, "");
     }
 
-    /// A struct with named fields; `head` are further attributes.
+    /// A struct with named fields; `head` has more attributes.
     pub fn structure_of(&mut self, module: usize, name: &str, types: Vec<Ty>, derive: &str, head: &str) {
         let kube_schema = derive.contains("KubeSchema");
         let all_default = types.iter().all(|ty| self.has_default(ty));
         let names: Vec<String> = (0..types.len()).map(|_| self.field_name()).collect();
         let derives_default = all_default && self.dice.percent(60);
-        // A struct literal of them all.
+        // A struct literal with all fields.
         let manual =
             if !derives_default && self.dice.percent(40) { self.literal(&names, &types, module) } else { None };
         let has_default = derives_default || manual.is_some();
@@ -120,7 +120,7 @@ impl World {
         self.declare(name.into(), module, Shape::Struct(fields), has_default);
     }
 
-    /// `{ a: 1, b: … }` of all fields.
+    /// A struct literal with all fields: `{ a: 1, b: … }`.
     pub fn literal(&mut self, names: &[String], types: &[Ty], module: usize) -> Option<String> {
         let values: Option<Vec<String>> = types.iter().map(|ty| self.value(ty, module, 2)).collect();
         let fields = names.iter().zip(values?).map(|(name, value)| format!("{name}: {value}"));
@@ -131,7 +131,7 @@ impl World {
         let word = self.dice.pick(&WORDS);
         let joined = matches!(word, "match" | "type" | "ref") && self.dice.percent(60);
         let number = self.number();
-        // As names with and without an underscore before digits are renamed otherwise.
+        // Names with and without an underscore before digits are renamed differently.
         if joined && !number.is_multiple_of(2) { format!("{word}{number}") } else { format!("{word}_{number}") }
     }
 
@@ -143,7 +143,7 @@ impl World {
         self.unit_enum(module, 60);
     }
 
-    /// An enum without data; so many of a hundred variants are documented.
+    /// An enum without data; `documented` is the percentage of documented variants.
     pub fn unit_enum(&mut self, module: usize, documented: u64) {
         let name = self.new_name("Enum");
         let variants: Vec<String> = (0..self.dice.between(1, 5)).map(|_| self.variant_name()).collect();
@@ -189,7 +189,8 @@ impl World {
         let name = self.new_name("Choice");
         let mut count = self.dice.between(1, 4);
         let tag = self.number();
-        // What kube can say: variants by their own keys; several tagged variants, or some without data, make it panic.
+        // Enums that kube supports: untagged ones, and those whose variants have their own keys. kube panics for
+        // several tagged variants, or some without data.
         let (tagging, content) = match self.dice.below(20) {
             0..11 => (String::new(), "external"),
             11..16 => ("untagged".into(), "untagged"),
@@ -258,7 +259,7 @@ impl World {
         self.declare(name, module, Shape::Opaque, false);
     }
 
-    /// What a variant of one unnamed field holds; with the tag inside it, something with fields.
+    /// The content of a variant with one unnamed field; `with_fields` for an internal tag.
     pub fn newtype_content(&mut self, with_fields: bool) -> Ty {
         if !with_fields {
             return self.ty(1);
@@ -351,7 +352,7 @@ impl World {
         }
     }
 
-    /// A type whose schema is written by hand.
+    /// A type with a manual schema.
     pub fn by_hand(&mut self, module: usize) {
         let name = self.new_name("ByHand");
         let docs = self.docs("");
@@ -381,7 +382,7 @@ impl JsonSchema for {name} {{
         ])
     }
 
-    /// The custom resource; all types that nothing uses yet are in it. Gives the path of the type that kube makes.
+    /// The custom resource, with all unused types as fields. Returns the path of the type that kube generates.
     pub fn spec(&mut self) -> String {
         let module = self.any_module();
         let number = self.number();
@@ -428,7 +429,7 @@ impl JsonSchema for {name} {{
             "scale = r#\"{\"specReplicasPath\":\".spec.r\",\"statusReplicasPath\":\".status.r\"}\"#",
             "derive = \"PartialOrd\"",
         ];
-        // The last is there to be left out: not every spec can be compared.
+        // The last one is never used, since not every spec can be compared.
         for word in &words[..words.len() - 1] {
             let taken = kube.iter().any(|known| known.split([' ', '(']).next() == word.split([' ', '(']).next());
             if self.dice.percent(12) && !taken {

@@ -1,6 +1,6 @@
-//! Chance that repeats itself: the same seed gives the same throws, on every machine.
+//! Reproducible random numbers: the same seed gives the same numbers on every machine.
 
-/// SplitMix64.
+/// The SplitMix64 generator.
 pub struct Dice(u64);
 
 impl Dice {
@@ -25,7 +25,7 @@ impl Dice {
         low + self.below(high - low + 1)
     }
 
-    /// True so many times of a hundred.
+    /// `true` with this probability in percent.
     pub fn percent(&mut self, percent: u64) -> bool {
         self.throw() % 100 < percent
     }

@@ -1,4 +1,4 @@
-//! Types as fields have them: scalars, collections, pointers, those of Kubernetes, and those that the kind declares.
+//! Types of fields: scalars, collections, pointers, those of Kubernetes, and declared ones.
 
 use super::world::{Shape, Ty, World};
 
@@ -44,7 +44,7 @@ impl World {
         Ty::Declared(index, if takes_one { vec![self.argument(depth)] } else { Vec::new() })
     }
 
-    /// An argument of a generic type: nothing that makes it recursive, and no option, which flattens otherwise.
+    /// An argument of a generic type: not recursive, and not an option, which flattens differently.
     pub fn argument(&mut self, depth: usize) -> Ty {
         if depth > 0 && self.dice.percent(30) { self.plain_type(depth - 1) } else { self.scalar() }
     }
@@ -105,7 +105,7 @@ impl World {
         }
     }
 
-    /// A type that can be the key of a map and in a set.
+    /// A type that can be a map key and a set element.
     pub fn key(&mut self) -> Ty {
         let keys: Vec<usize> =
             (0..self.types.len()).filter(|index| matches!(self.types[*index].shape, Shape::Units(_))).collect();

@@ -1,11 +1,11 @@
-//! Expressions that defaults are made of.
+//! Expressions for defaults.
 
 use super::world::{Shape, Ty, World};
 
 const TEXTS: [&str; 8] = ["nginx", "a b", "", "1.2.3", "it's \\\"quoted\\\"", "ünïcode", "true", "key: value # no"];
 
 impl World {
-    /// An expression of the type in a module; `None` where there is none that is simple.
+    /// An expression of the type in a module; `None` if there is no simple one.
     pub fn value(&mut self, ty: &Ty, module: usize, depth: usize) -> Option<String> {
         if self.dice.percent(12) && self.has_default(ty) {
             return Some("Default::default()".into());

@@ -1,19 +1,18 @@
-//! The modules and types of one random kind: what is declared, what can be said about it, and how it is named from
-//! where.
+//! The modules and types of a random kind: declarations, their properties, and their names in each module.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::dice::Dice;
 
-/// A type as it is used.
+/// A type in a field.
 #[derive(Clone, Debug)]
 pub enum Ty {
     Scalar(&'static str),
-    /// By its whole path, with its arguments.
+    /// A type by its full path, with arguments.
     Foreign(&'static str, Vec<Ty>),
-    /// A type of the world by its index, with its arguments.
+    /// A declared type by its index, with arguments.
     Declared(usize, Vec<Ty>),
-    /// The type parameter of the declaration that this is in.
+    /// The type parameter of the enclosing declaration.
     Parameter,
     Array(Box<Ty>, usize),
     Tuple(Vec<Ty>),
@@ -23,7 +22,7 @@ pub struct Declared {
     pub name: String,
     pub module: usize,
     pub shape: Shape,
-    /// It implements `Default`.
+    /// The type implements `Default`.
     pub default: bool,
     pub used: bool,
 }
@@ -33,21 +32,21 @@ pub enum Shape {
     /// Named fields, all public.
     Struct(Vec<(String, Ty)>),
     Newtype(Ty),
-    /// An enum by its unit variants, which are all it has; it can be a key.
+    /// An enum with these unit variants only, so it can be a key.
     Units(Vec<String>),
-    /// An enum with data, or a type whose schema is said by hand.
+    /// An enum with data, or a type with a manual schema.
     Opaque,
-    /// Takes one type parameter.
+    /// A type with one type parameter.
     Generic,
     Alias(Ty),
     GenericAlias,
 }
 
 pub struct Module {
-    /// Below the kind's own.
+    /// The path below the kind's module.
     pub path: Vec<&'static str>,
     pub uses: BTreeSet<String>,
-    /// What an imported name stands for.
+    /// The paths of imported names.
     names: BTreeMap<String, String>,
     pub items: Vec<String>,
     pub own_file: bool,
@@ -62,7 +61,7 @@ pub struct World {
     counter: usize,
 }
 
-/// The modules that a kind may have; a parent comes before its children.
+/// The possible modules of a kind, each parent before its children.
 const MODULES: [&[&str]; 5] = [&[], &["spec"], &["common"], &["common", "meta"], &["r#type"]];
 
 impl World {
@@ -79,13 +78,13 @@ impl World {
         Self { modules: modules.collect(), dice, name, types: Vec::new(), counter: 0 }
     }
 
-    /// A number that no other name ends with.
+    /// A unique number for a name.
     pub fn number(&mut self) -> usize {
         self.counter += 1;
         self.counter
     }
 
-    /// How many structs and enums there are.
+    /// The number of structs and enums.
     pub fn count(&self) -> usize {
         self.types.iter().filter(|ty| !matches!(ty.shape, Shape::Alias(_) | Shape::GenericAlias)).count()
     }
@@ -102,7 +101,7 @@ impl World {
         self.modules[module].items.push(text);
     }
 
-    /// Whether `T::default()` is there.
+    /// `true` if `T::default()` exists.
     pub fn has_default(&self, ty: &Ty) -> bool {
         match ty {
             Ty::Scalar("&'static str") => false,
@@ -133,7 +132,7 @@ impl World {
         }
     }
 
-    /// The type without its aliases.
+    /// The type with aliases resolved.
     pub fn behind<'a>(&'a self, ty: &'a Ty) -> &'a Ty {
         match ty {
             Ty::Declared(index, _) => match &self.types[*index].shape {
@@ -144,7 +143,7 @@ impl World {
         }
     }
 
-    /// The type as it is written in a module.
+    /// The type as written in a module.
     pub fn written(&mut self, ty: &Ty, module: usize) -> String {
         match ty {
             Ty::Scalar(name) => {
@@ -176,7 +175,7 @@ impl World {
         }
     }
 
-    /// A foreign type's name in a module: in the prelude, imported, renamed, or by its whole path.
+    /// The name of a foreign type in a module: in the prelude, imported, renamed, or as a full path.
     pub fn foreign(&mut self, path: &'static str, module: usize) -> String {
         let last = path.rsplit("::").next().unwrap();
         if matches!(last, "Option" | "Vec" | "Box") && self.dice.percent(95) {
@@ -191,7 +190,7 @@ impl World {
             2 => {
                 let (parent, _) = path.rsplit_once("::").unwrap();
                 let parent_name = parent.rsplit("::").next().unwrap().to_owned();
-                // The names of foreign modules that are kept clear of those of the kind's own.
+                // Names of foreign modules that no module of the kind has.
                 if matches!(parent_name.as_str(), "collections" | "net" | "v1" | "serde_json" | "intstr") {
                     match self.import(module, &parent_name, parent) {
                         Some(name) => format!("{name}::{last}"),
@@ -205,14 +204,14 @@ impl World {
         }
     }
 
-    /// The name of a type or another item of the kind in a module.
+    /// The name of a declared type in a module.
     fn declared(&mut self, index: usize, module: usize) -> String {
         let Declared { name, module: home, .. } = &self.types[index];
         let (name, home) = (name.clone(), *home);
         self.local(&name, home, module)
     }
 
-    /// The name of an item of the module `home` where it is used.
+    /// The name of an item of the module `home` in another module.
     pub fn local(&mut self, name: &str, home: usize, module: usize) -> String {
         if home == module {
             return if self.dice.percent(8) { format!("self::{name}") } else { name.into() };
@@ -261,7 +260,7 @@ impl World {
         format!("crate::{}{below}", self.name)
     }
 
-    /// `None`: the name stands for something else there.
+    /// Imports a path; `None` if the name is already used in the module.
     fn import(&mut self, module: usize, name: &str, path: &str) -> Option<String> {
         let here = &self.modules[module].path;
         if self.modules.iter().any(|other| other.path.split_last() == Some((&name, here))) {
@@ -270,7 +269,7 @@ impl World {
         let module = &mut self.modules[module];
         let last = path.rsplit("::").next().unwrap();
         match module.names.get(name) {
-            // The same item by another path is another import, which rustc refuses.
+            // rustc rejects a second import of the same name, even by another path of the same item.
             Some(known) => (known == path).then(|| name.to_owned()),
             None => {
                 module.names.insert(name.into(), path.into());
