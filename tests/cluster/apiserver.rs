@@ -1,5 +1,4 @@
-//! What opctl says to a CRD is what a real API server says: of the cases of each rule, and of everything that the engine's
-//! cases emit.
+//! opctl and a real API server agree about CRDs: the cases of each rule, and all CRDs of the engine's cases.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -30,7 +29,7 @@ fn the_api_server_says_the_same() {
     let mut formats = BTreeSet::new();
     for (name, Case { crd, code, text }) in &all {
         let findings = apiserver::check(crd);
-        // What CEL rules say to values, and whether they compile, is asked in `cel.rs`.
+        // `cel.rs` covers the validation of CEL rules.
         let has_rules = json!(crd).to_string().contains("x-kubernetes-validations");
         if is_refused(&findings) == said.accepted.contains(name) && !(text.is_empty() && has_rules) {
             let refusals: Vec<_> = findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
@@ -47,7 +46,7 @@ fn the_api_server_says_the_same() {
     assert_eq!(formats, said.formats, "unrecognized formats");
 }
 
-/// Schemas that nobody wrote, mostly almost right.
+/// Random schemas, most of which are nearly valid.
 #[test]
 fn the_api_server_agrees_about_random_schemas() {
     let count = env::var("OPCTL_SCHEMAS").map_or(300, |count| count.parse().unwrap());
@@ -80,7 +79,7 @@ fn the_api_server_agrees_about_random_schemas() {
     assert!((20..80).contains(&share), "{share} % of the schemas are accepted: these say little");
 }
 
-/// The same numbers in every run (xorshift).
+/// Reproducible random numbers (xorshift).
 pub struct Random(pub u64);
 
 impl Random {
@@ -172,7 +171,7 @@ impl Random {
         schema[word] = value;
     }
 
-    /// Of the schema's type, as a rule.
+    /// A value, which usually has the type of the schema.
     fn value(&mut self, schema: &Value) -> Value {
         let texts = ["", "a", "ab", "1", "1.2.3.4", "::1", "2020-01-01", "2020-01-01T10:00:00Z", "10s", "1.2.3.4/8"];
         match schema["type"].as_str() {
@@ -198,7 +197,7 @@ impl Random {
     }
 }
 
-/// At the limit, and a byte beyond.
+/// Tests sizes at the limit, and one byte above.
 #[test]
 fn the_api_server_has_the_same_limits_of_size() {
     let of_size = |padding: usize| {
@@ -207,7 +206,7 @@ fn the_api_server_has_the_same_limits_of_size() {
         schema.description = Some(format!("<&>{}", "a".repeat(padding)));
         crd
     };
-    // The first padding that is too much.
+    // The first padding that exceeds the limit.
     let limit = |code: &str| {
         let (mut fits, mut does_not) = (0, 2_000_000);
         while does_not - fits > 1 {
@@ -228,12 +227,12 @@ fn the_api_server_has_the_same_limits_of_size() {
     cluster.kubectl(&apply, &json(for_kubectl - 1));
     assert!(!cluster.run(&apply, &json(for_kubectl)).status.success());
     cluster.kubectl(&["apply", "--server-side", "--dry-run=server", "-f", "-"], &json(for_kubectl));
-    // Only what is kept goes to etcd, with some fields of the API server's own.
+    // Only preserved fields are stored in etcd, with some fields that the API server adds.
     assert!(!cluster.run(&["create", "-f", "-"], &json(for_etcd)).status.success());
     cluster.kubectl(&["create", "-f", "-"], &json(for_etcd - 2048));
 }
 
-/// What the cases of `tests/engine` declare, in a group of their own each.
+/// The CRDs of the cases in `tests/engine`, each in a group of its own.
 fn of_the_engine() -> Vec<CustomResourceDefinition> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engine");
     let mut tree = Tree::at("nowhere");
@@ -253,7 +252,7 @@ fn of_the_engine() -> Vec<CustomResourceDefinition> {
         }
     }
     tree.lay_over("src/lib.rs", modules);
-    // Whether all of them can be derived is asked in `engine.rs`.
+    // `engine.rs` checks that all of them can be derived.
     let mut by_file: BTreeMap<String, Vec<Api>> = BTreeMap::new();
     for api in source::read(&tree, "").operator.apis {
         by_file.entry(api.span.file.path.clone()).or_default().push(api);
@@ -271,10 +270,10 @@ fn name(crd: &CustomResourceDefinition) -> String {
     crd.metadata.name.clone().unwrap()
 }
 
-/// What an API server said to many CRDs.
+/// The results of an API server for many CRDs.
 struct Said {
     accepted: BTreeSet<String>,
-    /// Of the CRDs that it accepted.
+    /// The unrecognized formats of accepted CRDs.
     formats: BTreeSet<String>,
     stderr: String,
 }
@@ -286,14 +285,14 @@ impl Said {
     }
 }
 
-/// Shows CRDs to the API server, which checks them and keeps none.
+/// Validates CRDs with a dry run.
 fn say<'a>(cluster: &ControlPlane, crds: impl Iterator<Item = &'a CustomResourceDefinition>) -> Said {
     let folder = cluster.folder.join("crds");
     fs::create_dir_all(&folder).unwrap();
     for (index, crd) in crds.enumerate() {
         fs::write(folder.join(format!("{index}.json")), serde_json::to_string(crd).unwrap()).unwrap();
     }
-    // Server-side apply rejects what `create` rejects, and duplicate keys of lists.
+    // Server-side apply rejects everything that `create` rejects, and duplicate keys of lists.
     let arguments = ["apply", "--server-side", "--dry-run=server", "-f", folder.to_str().unwrap()];
     let output = cluster.run(&arguments, "");
     let stdout = String::from_utf8(output.stdout).unwrap();

@@ -1,5 +1,4 @@
-//! CEL rules: what opctl says of them before is what a real API server says of them: refused or not, and at the same
-//! bounds.
+//! CEL rules: opctl and a real API server reject the same rules, and have the same cost limits.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -13,7 +12,7 @@ use crate::control_plane::ControlPlane;
 
 const SCHEMA: &str = include_str!("../cel/schema.json");
 
-/// One a line, good and bad, on [`SCHEMA`].
+/// Valid and invalid rules on [`SCHEMA`], one per line.
 const RULES: &str = include_str!("../cel/rules.txt");
 
 #[test]
@@ -30,7 +29,7 @@ fn rules(cluster: &ControlPlane) {
     assert_agree(cluster, &rules);
 }
 
-/// `OPCTL_RANDOM_RULES` many; a line on stderr says what came of it.
+/// `OPCTL_RANDOM_RULES` is the number of rules, 150 by default. A summary is printed on stderr.
 fn random_rules(cluster: &ControlPlane) {
     let many = env::var("OPCTL_RANDOM_RULES").map_or(150, |many| many.parse().unwrap());
     let mut random = Random(many);
@@ -40,8 +39,7 @@ fn random_rules(cluster: &ControlPlane) {
     assert!(many as usize / 10 < refused && refused < many as usize * 9 / 10);
 }
 
-/// A rule may cost so much and no more: what is the largest number for which opctl accepts it, the API server accepts, and
-/// the next one it refuses.
+/// The cost limit: the API server accepts the largest number that opctl accepts, and rejects the next one.
 fn costs(cluster: &ControlPlane) {
     let mut cases = Vec::new();
     for (name, schema) in bounds() {
@@ -58,7 +56,8 @@ fn costs(cluster: &ControlPlane) {
     assert_verdicts(cluster, &cases);
 }
 
-/// The rules are at the root of one CRD, of which the API server tells every rule that it refuses. How many these are.
+/// Asserts that opctl and the API server agree about rules at the root of one CRD: the API server reports every invalid
+/// rule. Returns the number of rejected rules.
 fn assert_agree(cluster: &ControlPlane, rules: &[String]) -> usize {
     let mut schema: Value = serde_json::from_str(SCHEMA).unwrap();
     let mut with = |rules: &[String]| {
@@ -88,7 +87,7 @@ fn assert_agree(cluster: &ControlPlane, rules: &[String]) -> usize {
     theirs.len()
 }
 
-/// Of each case: a name, whether it is accepted, and the schema.
+/// Asserts the results for cases: the name, `true` if accepted, and the schema.
 fn assert_verdicts(cluster: &ControlPlane, cases: &[(String, bool, Value)]) {
     let mut documents = String::new();
     for (number, (_, _, schema)) in cases.iter().enumerate() {
@@ -133,14 +132,14 @@ fn spec(properties: Value) -> Value {
     json!({"type": "object", "properties": {"spec": {"type": "object", "properties": properties}}})
 }
 
-/// A spec that has these fields, and a rule.
+/// A spec with these fields and a rule.
 fn ruled(rule: Value, properties: Value) -> Value {
     let mut schema = spec(properties);
     schema["properties"]["spec"]["x-kubernetes-validations"] = json!([rule]);
     schema
 }
 
-/// What stands around a rule, and what it states beside its expression.
+/// Schemas with rules in different positions and with different fields.
 fn schemas() -> Vec<(String, bool, Value)> {
     let text = || json!({"type": "string", "maxLength": 10});
     let on = |mut schema: Value, rule: &str| {
@@ -223,7 +222,7 @@ fn schemas() -> Vec<(String, bool, Value)> {
     .into()
 }
 
-/// Rules that cost nearly what a rule may. Each has another text, since one text must not be there twice.
+/// Rules that nearly exceed the cost limit of a rule. Each has a different text, since duplicates are not allowed.
 fn many(rules: usize) -> Value {
     let rule = |number| {
         let text = "self.text.trim().trim().trim().size() > 0 && self.text.lowerAscii().lowerAscii().size()";
@@ -236,7 +235,7 @@ fn many(rules: usize) -> Value {
 
 type Bound = (&'static str, Box<dyn Fn(u64) -> Value>);
 
-/// Schemas that are too costly from some number on.
+/// Schemas whose cost exceeds the limit from some number on.
 fn bounds() -> Vec<Bound> {
     fn of(name: &'static str, schema: impl Fn(u64) -> Value + 'static) -> Bound {
         (name, Box::new(schema))
@@ -366,7 +365,7 @@ fn bounds() -> Vec<Bound> {
     ]
 }
 
-/// Rules that are made up, from values of some type and now and then of another.
+/// Generates random rules, mostly with values of the expected type.
 struct Random(u64);
 
 impl Random {
@@ -384,7 +383,8 @@ impl Random {
         texts[self.below(texts.len() as u64) as usize]
     }
 
-    /// Each `{type}` in a form is a value of it; `$` is one of the variables that may be there.
+    /// An expression of a type. In its form, each `{type}` is replaced by an expression of that type, and `$` by a
+    /// variable in scope.
     fn value(&mut self, type_: &str, depth: u64) -> String {
         const TYPES: [&str; 12] =
             ["bool", "int", "string", "double", "strings", "ints", "map", "time", "wait", "bytes", "dyn", "optional"];
@@ -405,7 +405,7 @@ impl Random {
     }
 }
 
-/// The forms of a value of a type: those without parts, and those with.
+/// The forms of expressions of a type: those without and with subexpressions.
 fn forms(type_: &str) -> (&'static [&'static str], &'static [&'static str]) {
     match type_ {
         "bool" => (

@@ -1,4 +1,4 @@
-//! Values of a chart on a real API server: the CRD of its kind takes what helm takes.
+//! The CRD of a chart's kind accepts the same values as helm, tested with a real API server.
 #![cfg(unix)]
 
 use serde_json::{Value, json};

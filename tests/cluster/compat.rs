@@ -1,4 +1,4 @@
-//! `opctl manifests --against`: what it says of a change follows from what an API server does with an object that is stored already.
+//! The changes that `opctl manifests --against` reports predict the behavior of an API server for stored objects.
 
 use std::collections::BTreeSet;
 use std::thread::sleep;
@@ -17,17 +17,17 @@ use crate::formats;
 use crate::object::crd;
 use crate::sandbox::Sandbox;
 
-/// A change of the field `spec.a`, and an object that is valid before.
+/// A change of the field `spec.a`, and an object that was valid before.
 struct Case {
     old: Value,
     new: Value,
     spec: Value,
 }
 
-/// What an API server did after the CRD was replaced.
+/// The behavior of an API server after the CRD was replaced.
 #[derive(Debug, Default)]
 struct Answers {
-    /// The stored object is read as it was.
+    /// The stored object is returned unchanged.
     reads: bool,
     /// A label and the status can be changed.
     labels: bool,
@@ -37,7 +37,7 @@ struct Answers {
     creates: bool,
 }
 
-/// `OPCTL_RANDOM_CHANGES` many, of `OPCTL_RANDOM_SEED`; a line on stderr says what came of it.
+/// `OPCTL_RANDOM_CHANGES` is the number of changes, `OPCTL_RANDOM_SEED` the seed. A summary is printed on stderr.
 #[test]
 fn what_is_said_of_a_change_is_what_an_api_server_does() {
     let Some(cluster) = ControlPlane::start("compat", 0) else { return };
@@ -64,7 +64,8 @@ fn what_is_said_of_a_change_is_what_an_api_server_does() {
     assert!(tried / 10 < broken && broken < tried * 9 / 10);
 }
 
-/// Which values an API server accepts for each type and format. `SNAPSHOTS=overwrite` records them for `cargo test --test thorough compat`.
+/// Records the values that an API server accepts for each type and format, with `SNAPSHOTS=overwrite`, for
+/// `cargo test --test thorough compat`.
 #[test]
 fn formats_accept_the_values_that_are_recorded() {
     let Some(cluster) = ControlPlane::start("formats", 0) else { return };
@@ -91,7 +92,8 @@ fn formats_accept_the_values_that_are_recorded() {
             let answer = api.post(path, &object("Format", "one", &spec));
             if answer["kind"] != "Status" || answer["reason"] == "Invalid" { Ok(answer) } else { Err(answer) }
         });
-        // The ranges of numbers are refused without a field: `Checked value must be of type integer with format int32 in spec.f9`.
+        // Errors about ranges of numbers have no `field`:
+        // `Checked value must be of type integer with format int32 in spec.f9`.
         let causes = answer["details"]["causes"].as_array().into_iter().flatten();
         let refused: Vec<&str> = causes
             .map(|cause| ["field", "message"].map(|key| cause[key].as_str().unwrap()))
@@ -107,7 +109,8 @@ fn formats_accept_the_values_that_are_recorded() {
         .eq(Data::text(recorded(&accepted)), Data::read_from(&formats::path(), None).raw());
 }
 
-/// The formats of each type in groups with the same values, so that a format that is not checked is in the group of `none`.
+/// The formats of each type, grouped by their accepted values. Formats that are not validated are in the group of
+/// `none`.
 fn recorded(accepted: &formats::Accepted) -> String {
     let mut texts = Vec::new();
     for name in formats::TYPES {
@@ -128,7 +131,7 @@ fn recorded(accepted: &formats::Accepted) -> String {
     texts.join("\n")
 }
 
-/// What the API server refuses in a CRD that replaces another one.
+/// Changes of CRDs that the API server rejects.
 #[test]
 fn changes_that_the_api_server_refuses_are_reported_as_such() {
     let Some(cluster) = ControlPlane::start("compat-crds", 0) else { return };
@@ -173,7 +176,7 @@ fn changes_that_the_api_server_refuses_are_reported_as_such() {
     assert_eq!(refused, 4, "scope, kind, plural and the stored version");
 }
 
-/// The CRDs and the objects that a cluster has.
+/// Compares changes with the CRDs and objects of a cluster.
 #[test]
 fn changes_are_compared_with_a_cluster_and_its_objects() {
     let Some(cluster) = ControlPlane::start("compat-live", 0) else { return };
@@ -224,7 +227,7 @@ fn changes_are_compared_with_a_cluster_and_its_objects() {
     }
 }
 
-/// Why the changes do not explain the answers.
+/// The difference between the reported changes and the API server's behavior; `None` if they agree.
 fn disagreement(case: &Case, answers: &Answers, changes: &[Change]) -> Option<String> {
     let hurts = |victim: Victim, least: Impact| {
         changes.iter().any(|change| change.impact >= least && change.victims.contains(&victim))
@@ -249,7 +252,7 @@ fn whole(kind: &str, spec: &Value) -> Value {
     crd(kind, &json!({ "type": "object", "properties": { "metadata": metadata, "spec": spec, "status": status } }))
 }
 
-/// Whether the API server would accept both schemas, and the object under the old one.
+/// `true` if the API server would accept both schemas, and the object under the old one.
 fn is_possible(case: &Case) -> bool {
     let read = |spec: &Value| serde_json::from_value::<CustomResourceDefinition>(whole("Case", spec)).unwrap();
     let is_error = |severity: Severity| severity == Severity::Error;
@@ -264,7 +267,7 @@ fn object(kind: &str, name: &str, spec: &Value) -> Value {
     json!({ "apiVersion": "objects.example.com/v1", "kind": kind, "metadata": { "name": name }, "spec": spec })
 }
 
-/// Stores each object, replaces its CRD, and asks.
+/// Stores each object, replaces its CRD, and observes the API server's behavior.
 fn ask(cluster: &ControlPlane, api: &mut Api, cases: &[Case], first: usize) -> Vec<Answers> {
     let kind = |number: usize| format!("Case{}", first + number);
     let path = |number: usize| format!("/apis/objects.example.com/v1/namespaces/default/case{}s", first + number);
@@ -283,7 +286,7 @@ fn ask(cluster: &ControlPlane, api: &mut Api, cases: &[Case], first: usize) -> V
         });
         before.push(answer["spec"].clone());
     }
-    // A field with a default shows when the new schema is in use.
+    // A field with a default indicates when the new schema is active.
     let probed = |case: &Case| {
         let mut spec = case.new.clone();
         spec["properties"]["probe"] = json!({ "type": "string", "default": "new" });
@@ -311,12 +314,12 @@ fn ask(cluster: &ControlPlane, api: &mut Api, cases: &[Case], first: usize) -> V
         }
     };
     let answers = before.into_iter().enumerate().map(ask).collect();
-    // An API server takes the longer for a CRD, the more there are.
+    // An API server gets slower with the number of CRDs.
     cluster.kubectl(&["delete", "--wait=false", "-f", "-"], &documents(&probed));
     answers
 }
 
-/// Writes all numbers of a schema with a point.
+/// Formats all numbers of a schema as floats.
 fn respell(value: &mut Value) {
     match value {
         Value::Number(number) => *value = json!(number.as_f64()),
@@ -354,7 +357,7 @@ impl Random {
         self.below(2) == 0
     }
 
-    /// A change of one field, and sometimes of the object around it.
+    /// A change of one field, and sometimes of the enclosing object.
     fn case(&mut self) -> Case {
         let (field, value) = self.field();
         let mut changed = field.clone();
@@ -382,7 +385,7 @@ impl Random {
         Case { old, new, spec }
     }
 
-    /// A schema, and a value that often fits it.
+    /// A schema, and a value that often conforms to it.
     fn field(&mut self) -> (Value, Value) {
         let (mut schema, value) = self.one(&[
             (json!({ "type": "string" }), json!("abc")),

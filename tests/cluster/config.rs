@@ -1,4 +1,4 @@
-//! The manifests under `config/` are rendered as kubectl renders them.
+//! opctl renders the manifests under `config/` like kubectl.
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ fn renders_what_kubectl_renders() {
     assert!(failures.is_empty(), "{failures}");
 }
 
-/// kubectl's own reading of scalars, without a cluster.
+/// Scalars are parsed like in kubectl, without a cluster.
 #[test]
 fn values_are_those_of_kubectl() {
     let Some(assets) = std::env::var_os("KUBEBUILDER_ASSETS") else {
@@ -64,7 +64,7 @@ fn values_are_those_of_kubectl() {
     let ours = yaml::documents(&SourceFile::new("a.yaml", text.as_str()), Dialect::Kubectl).unwrap()[0].json();
     assert!(number > 50);
     for (key, theirs) in theirs["data"].as_object().unwrap() {
-        // What is too large for an integer is a float, which kubectl writes without an exponent.
+        // A number that overflows integers is a float, which kubectl prints without an exponent.
         let is_same =
             &ours["data"][key] == theirs || ours["data"][key].is_f64() && ours["data"][key].as_f64() == theirs.as_f64();
         assert!(is_same, "{key} is {theirs} to kubectl, and {} here:\n{text}", ours["data"][key]);
@@ -74,14 +74,14 @@ fn values_are_those_of_kubectl() {
 /// A project on disk.
 struct Project {
     name: String,
-    /// The workspace's, or its own.
+    /// The root of its workspace, or else of the project.
     root: PathBuf,
-    /// From the root.
+    /// The path from the root.
     folder: String,
     _sandbox: Option<Sandbox>,
 }
 
-/// The example, and every golden project.
+/// The example and every golden project.
 fn projects() -> Vec<Project> {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let folder = "memcached".to_owned();
@@ -96,7 +96,8 @@ fn projects() -> Vec<Project> {
     [example].into_iter().chain(golden).collect()
 }
 
-/// `kubectl kustomize` of a folder: the objects, or why there are none. The outer `None`: there is no kubectl.
+/// The objects that `kubectl kustomize` renders for a folder, or its error. The outer `None` means that kubectl is
+/// missing.
 fn kustomize(folder: &Path) -> Option<Result<BTreeMap<String, Value>, String>> {
     let assets = std::env::var_os("KUBEBUILDER_ASSETS")?;
     let output = Command::new(Path::new(&assets).join("kubectl")).arg("kustomize").arg(folder).output().ok()?;
@@ -112,7 +113,7 @@ fn rendered(render: &Render) -> BTreeMap<String, Value> {
     render.objects.iter().map(|object| named(object.node.json())).collect()
 }
 
-/// An object by what it is called, without the hashes at the end of generated names.
+/// An object by its name, without the hash suffixes of generated names.
 fn named(mut object: Value) -> (String, Value) {
     let without_hash = |text: &mut String| {
         if let Some((name, hash)) = text.rsplit_once('-')
@@ -123,7 +124,7 @@ fn named(mut object: Value) -> (String, Value) {
         }
     };
     texts(&mut object, &without_hash);
-    // Only the keys of generated data are known.
+    // opctl only knows the keys of generated data.
     if matches!(object["kind"].as_str(), Some("ConfigMap" | "Secret")) {
         for field in ["data", "stringData", "binaryData"] {
             for (_, value) in object[field].as_object_mut().into_iter().flatten() {
@@ -148,13 +149,13 @@ fn texts(value: &mut Value, change: &impl Fn(&mut String)) {
     }
 }
 
-/// Holds every kustomization below a folder against kubectl's; tells of each difference.
+/// Compares every kustomization below a folder with kubectl, and appends each difference to `failures`.
 fn against_kubectl(name: &str, root: &Path, is_golden: bool, failures: &mut String) -> usize {
     let mut compared = 0;
     for entry in walkdir::WalkDir::new(root.join("config")).into_iter().map(Result::unwrap) {
         let is_kustomization = entry.file_name() == "kustomization.yaml";
         let Some(folder) = entry.path().parent().filter(|_| is_kustomization) else { continue };
-        // What kubectl does with the parts it does with the whole.
+        // The whole includes the parts.
         if is_golden && !(folder.ends_with("default") || folder.ends_with("samples")) {
             continue;
         }
@@ -166,7 +167,7 @@ fn against_kubectl(name: &str, root: &Path, is_golden: bool, failures: &mut Stri
         let render = renderer.render(inner, &[]);
         let errors: Vec<&Diagnostic> = renderer.problems.iter().filter(|problem| problem.is_error()).collect();
         match theirs {
-            // A plugin's or another computer's objects are not known.
+            // Objects of a plugin or a remote base are unknown.
             Err(_) if !errors.is_empty() || !render.is_closed => {}
             Err(error) => writeln!(failures, "{name} {inner}: kubectl refuses it: {error}").unwrap(),
             Ok(_) if !errors.is_empty() => writeln!(failures, "{name} {inner}: kubectl takes it: {errors:#?}").unwrap(),

@@ -1,4 +1,4 @@
-//! A CRD with a PodTemplateSpec in it, with the descriptions of Kubernetes' own types and without.
+//! A CRD with a PodTemplateSpec, with and without the descriptions of Kubernetes' types.
 
 use crate::control_plane::ControlPlane;
 use crate::pod_template::{crd, text};
@@ -9,7 +9,7 @@ fn the_api_server_accepts_both() {
     let (whole, short) = (text(&crd(true)), text(&crd(false)));
     cluster.kubectl(&["create", "-f", "-"], &whole);
     cluster.kubectl(&["delete", "-f", "-"], &whole);
-    // What kubectl does when nothing else is said keeps the whole object in an annotation.
+    // Client-side apply, kubectl's default, stores the whole object in an annotation.
     let refused = cluster.run(&["apply", "-f", "-"], &whole);
     let said = String::from_utf8_lossy(&refused.stderr);
     assert!(said.contains("may not be more than 262144 bytes"), "{said}");

@@ -1,4 +1,4 @@
-//! `opctl doctor` on a real API server: what it finds, and that the command which it shows mends it.
+//! `opctl doctor` with a real API server: its findings, and that the suggested command fixes each.
 #![cfg(unix)]
 
 use std::fs;
@@ -31,7 +31,7 @@ fn what_is_wrong_in_a_cluster_is_mended_by_what_the_doctor_says() {
     let installed = "ok       the CRD `memcacheds.cache.example.com` is installed, and the generated one";
     assert!(desk.doctor(admin).said(installed));
 
-    // The CRD is behind.
+    // The CRD is outdated.
     let types = desk.sandbox.folder.join("src/api/cache/v1/memcached.rs");
     let text = fs::read_to_string(&types).unwrap();
     let with_field =
@@ -59,7 +59,7 @@ fn what_is_wrong_in_a_cluster_is_mended_by_what_the_doctor_says() {
     assert_eq!(report.code, 1);
 }
 
-/// A version that is still among `storedVersions`, and that the source does not have any more.
+/// A version that is still in `storedVersions` but no longer in the source.
 fn stored_versions_that_are_gone(cluster: &ControlPlane, desk: &Desk) {
     let admin = &cluster.kubeconfig;
     let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
@@ -75,7 +75,7 @@ fn stored_versions_that_are_gone(cluster: &ControlPlane, desk: &Desk) {
     let report = desk.doctor(admin);
     assert!(report.said(finding), "{}", report.text);
     assert_eq!(report.code, 1);
-    // As it says, the API server refuses the CRD.
+    // As reported, the API server rejects the CRD.
     assert!(!desk.command(admin, "opctl install --timeout 5s").output().unwrap().status.success());
     for help in report.help(finding) {
         desk.run(admin, &help);
@@ -85,7 +85,7 @@ fn stored_versions_that_are_gone(cluster: &ControlPlane, desk: &Desk) {
     desk.mend(admin, "is not the generated one: v1alpha1 is gone");
 }
 
-/// A ServiceAccount that may do nothing, and is then granted what it needs.
+/// A ServiceAccount without permissions, which get granted step by step.
 fn few_rights(cluster: &ControlPlane, desk: &Desk) {
     let admin = &cluster.kubeconfig;
     cluster.kubectl(&["create", "serviceaccount", "robot", "--namespace=default"], "");
@@ -100,7 +100,7 @@ fn few_rights(cluster: &ControlPlane, desk: &Desk) {
     desk.doctor_until(&robot, "`system:serviceaccount:default:robot` may do what `opctl install` needs");
     desk.run(&robot, "opctl install");
 
-    // All but the rights that the operator's roles grant.
+    // All permissions except for those that the operator's roles grant.
     let resources = "namespaces,serviceaccounts,services,deployments.apps,roles.rbac.authorization.k8s.io,\
         rolebindings.rbac.authorization.k8s.io,clusterroles.rbac.authorization.k8s.io,clusterrolebindings.rbac.authorization.k8s.io";
     cluster.kubectl(
@@ -133,7 +133,7 @@ fn a_cluster_that_does_not_answer_is_an_error_and_none_is_not() {
     let gone = desk.sandbox.root().join("gone").to_str().unwrap().to_owned();
     let report = desk.doctor(&gone);
     assert!(report.said("skipped  there is no kubeconfig"), "{}", report.text);
-    // Nobody listens at this port.
+    // Nothing listens on this port.
     let cluster = json!({"name": "c", "cluster": {"server": "https://127.0.0.1:1"}});
     let config = json!({
         "apiVersion": "v1", "kind": "Config", "clusters": [cluster], "users": [{"name": "u", "user": {"token": "t"}}],
@@ -153,10 +153,10 @@ fn a_cluster_that_does_not_answer_is_an_error_and_none_is_not() {
     assert!(text.contains("error    kubectl cannot use the kubeconfig ("), "{text}");
 }
 
-/// Somebody with a project.
+/// A developer with a project.
 struct Desk {
     sandbox: Sandbox,
-    /// With kubectl first.
+    /// The `PATH`, with kubectl first.
     path: String,
 }
 
@@ -192,7 +192,7 @@ impl Desk {
         Report { text: String::from_utf8(output.stdout).unwrap(), code: output.status.code().unwrap() }
     }
 
-    /// The API server takes a moment to know a new role.
+    /// Retries, since the API server applies new roles with a delay.
     fn doctor_until(&self, kubeconfig: &str, finding: &str) -> Report {
         let start = Instant::now();
         loop {
@@ -204,7 +204,7 @@ impl Desk {
         }
     }
 
-    /// The finding is there, its command is run as it is shown, and the finding is gone.
+    /// Asserts a finding, runs its suggested command, and asserts that the finding is gone.
     fn mend(&self, kubeconfig: &str, finding: &str) {
         let report = self.doctor(kubeconfig);
         assert!(report.said(finding), "no `{finding}`:\n{}", report.text);
@@ -213,7 +213,7 @@ impl Desk {
         assert!(!report.said(finding), "still `{finding}`:\n{}", report.text);
     }
 
-    /// Runs what the help leaves to an administrator.
+    /// Runs the commands that the help suggests to an administrator.
     fn administer(&self, admin: &str, report: &Report, finding: &str) {
         let help = &report.help(finding)[0];
         let (who, commands) = help.split_once('\n').unwrap();
@@ -221,7 +221,7 @@ impl Desk {
         commands.lines().for_each(|command| self.run(admin, command));
     }
 
-    /// The cluster's kubeconfig with nothing but a token of its ServiceAccount.
+    /// The cluster's kubeconfig with only a token of the ServiceAccount.
     fn kubeconfig_of_robot(&self, cluster: &ControlPlane) -> String {
         let token = cluster.kubectl(&["create", "token", "robot", "--namespace=default"], "");
         let config = cluster.kubectl(&["config", "view", "--raw", "--minify", "--output=json"], "");
@@ -243,7 +243,7 @@ impl Report {
         self.text.lines().any(|line| !line.starts_with("    ") && line.contains(finding))
     }
 
-    /// The helps below a finding; lines that belong together are one.
+    /// The help below a finding, with continuation lines joined.
     fn help(&self, finding: &str) -> Vec<String> {
         let lines = self.text.lines().skip_while(|line| !line.contains(finding)).skip(1);
         let mut help: Vec<String> = Vec::new();

@@ -1,6 +1,6 @@
-//! Somebody follows the guides: every command line of every page is run, in order and in a fresh folder, on a real API server. The lines
-//! come from the pages; `guides.txt` has only what a page does not: what was there before, and lines that cannot be run here, with
-//! the reason.
+//! Follows the guides: every command line of every page runs in order, in an empty folder, with a real API server. The
+//! lines are extracted from the pages; `guides.txt` only has prerequisites, and lines that cannot run here, with
+//! reasons.
 #![cfg(unix)]
 
 use std::fmt::Write;
@@ -18,10 +18,11 @@ use crate::sandbox::Sandbox;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Programs that need a network, a container engine or minutes: they do nothing, and succeed. kubectl's plugin krew is one of them.
+/// Programs that need a network, a container engine or minutes. They are replaced by a script that succeeds without
+/// doing anything. krew is a plugin of kubectl.
 const STAND_INS: [&str; 6] = ["cargo", "cosign", "curl", "docker", "kubectl-krew", "kopium"];
 
-/// `cargo` compiles nothing, and the builder of images says that it works.
+/// The script. It compiles nothing for `cargo`, and reports a working image builder.
 const STAND_IN: &str = r#"#!/bin/sh
 case "${0##*/} $1 $2" in
 "cargo run --") shift 2; exec opctl "$@" ;;
@@ -34,7 +35,7 @@ case "${0##*/} $1 $2" in
 esac
 "#;
 
-/// What the lines of `guides.txt` call.
+/// Functions for the lines of `guides.txt`.
 const FUNCTIONS: &str = r#"set -e
 TYPE=src/api/cache/v1alpha1/memcached.rs
 CONTROLLER=src/controller/cache/memcached.rs
@@ -75,7 +76,8 @@ fn every_command_line_of_the_guides_runs() {
     assert!(problems.is_empty(), "{problems}");
 }
 
-/// README.md and what is in the book, but the reference: its lines are excerpts from the help, which `tests/cli` has.
+/// README.md and the pages of the book, except for the reference: its lines are excerpts of the help, which `tests/cli`
+/// covers.
 fn pages() -> Vec<String> {
     let entries = WalkDir::new(Path::new(ROOT).join("docs")).into_iter().map(Result::unwrap);
     let pages = entries.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "md"));
@@ -91,23 +93,23 @@ fn pages() -> Vec<String> {
 struct Line {
     number: usize,
     text: String,
-    /// What the page shows below it.
+    /// The output on the page.
     shown: String,
 }
 
 impl Line {
-    /// It shows an error, of opctl or of the API server.
+    /// `true` if the page shows an error of opctl or the API server.
     fn fails(&self) -> bool {
         self.shown.lines().any(|line| line.starts_with("error") || line.contains(" is invalid: "))
     }
 
-    /// A quote is open, or it ends as no command does.
+    /// `true` if the command continues on the next line: a quote is open, or the end is incomplete.
     fn goes_on(&self) -> bool {
         self.text.matches('\'').count() % 2 == 1 || self.text.ends_with(['\\', '|'])
     }
 }
 
-/// All lines in blocks of `sh`, and those after `$ ` in blocks of `console`. A line goes on in those that are indented.
+/// All lines in blocks of `sh`, and those after `$ ` in blocks of `console`. Indented lines continue a command.
 fn lines(page: &str) -> Vec<Line> {
     let text = fs::read_to_string(Path::new(ROOT).join(page)).unwrap();
     let mut lines: Vec<Line> = Vec::new();
@@ -136,7 +138,7 @@ fn lines(page: &str) -> Vec<Line> {
     lines
 }
 
-/// What `guides.txt` says of a page.
+/// The section of a page in `guides.txt`.
 struct Guide<'a> {
     page: &'a str,
     in_second: bool,
@@ -144,15 +146,15 @@ struct Guide<'a> {
     exceptions: Vec<Exception<'a>>,
 }
 
-/// What it says of one of its lines.
+/// An exception for a line of the page.
 struct Exception<'a> {
-    /// How the line begins.
+    /// The beginning of the line.
     line: &'a str,
     before: Vec<&'a str>,
     after: Vec<&'a str>,
     instead: Option<&'a str>,
     left_out: bool,
-    /// So are all that follow.
+    /// The exception includes all following lines.
     ends: bool,
 }
 
@@ -189,14 +191,14 @@ impl<'a> Guide<'a> {
         guides
     }
 
-    /// Gives what went wrong, with the end of what was printed.
+    /// Runs the commands of a page. Returns the error with the end of the output; empty on success.
     fn follow(&self, cluster: &ControlPlane) -> String {
         let script = match self.script() {
             Ok(script) => script,
             Err(problem) => return problem,
         };
-        // Those of other pages, with other fields. The controller that finalizes them doubles its pause after each failure, such as a conflict, so
-        // that a minute is not always enough on a busy machine.
+        // Deletes the CRDs of other pages. The controller that finalizes their objects doubles its delay after each
+        // failure, such as a conflict, so one minute is not always sufficient on a busy machine.
         cluster.kubectl(&["delete", "crds", "--all", "--timeout=300s"], "");
         let mut sandbox = Sandbox::new();
         let root = sandbox.root();
@@ -210,7 +212,7 @@ impl<'a> Guide<'a> {
         shell
             .env("PATH", std::env::join_paths(path).unwrap())
             .env("HOME", &root)
-            // Where the toolchain is, which is found by HOME otherwise.
+            // rustup locates the toolchain by HOME by default.
             .env("RUSTUP_HOME", std::env::var_os("RUSTUP_HOME").map_or_else(|| home().join(".rustup"), PathBuf::from))
             .env("KUBECONFIG", &cluster.kubeconfig)
             .env("KUBEBUILDER_ASSETS", assets)
@@ -230,7 +232,7 @@ impl<'a> Guide<'a> {
         format!("{}:\n{}\n\n", self.page, lines[lines.len().saturating_sub(30)..].join("\n"))
     }
 
-    /// Prints each line before it runs it. An exception is about the next line that begins as it does.
+    /// A script that prints each line before running it. An exception applies to the next line with the same beginning.
     fn script(&self) -> Result<String, String> {
         let mut script = FUNCTIONS.to_owned();
         self.before.iter().for_each(|command| writeln!(script, "{command}").unwrap());
@@ -266,7 +268,7 @@ fn home() -> PathBuf {
     std::env::home_dir().unwrap_or_default()
 }
 
-/// The folder of the programs that stand in for others.
+/// The folder of the replaced programs.
 fn stand_ins(root: &Path) -> PathBuf {
     let bin = root.join("bin");
     fs::create_dir(&bin).unwrap();

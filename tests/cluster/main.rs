@@ -1,5 +1,6 @@
-//! What needs the programs of KUBEBUILDER_ASSETS: the API server and its friends, kubectl, controller-gen. Run by name:
-//! `cargo test --test cluster [NAME]`. What is missing is reported, or fails where OPCTL_TESTS_MUST_RUN is set.
+//! Tests that need the programs of KUBEBUILDER_ASSETS: the API server and related programs, kubectl, controller-gen.
+//! Run them by name: `cargo test --test cluster [NAME]`. Missing programs are reported, or an error if
+//! OPCTL_TESTS_MUST_RUN is set.
 
 // Shared with other test binaries.
 #[path = "../common/admitted.rs"]

@@ -1,4 +1,4 @@
-//! Markers are read as the real controller-gen reads them.
+//! Markers are parsed like in the real controller-gen.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -17,7 +17,8 @@ fn read(text: &str) -> Markers {
     markers::read(&SourceFile::new("src/lib.rs", text))
 }
 
-/// Every name, argument, type and need; what is told of more than controller-gen is opctl's own.
+/// Compares every name, argument, type and requirement. Diagnostics beyond those of controller-gen are specific to
+/// opctl.
 #[test]
 fn the_table_has_what_the_real_controller_gen_reads() {
     let Some(ControllerGen(binary)) = ControllerGen::find("the_table_has_what_the_real_controller_gen_reads") else {
@@ -54,7 +55,7 @@ fn the_table_has_what_the_real_controller_gen_reads() {
                     Type::Integer => "int",
                     Type::Boolean => "bool",
                 };
-                // controller-gen says of these that they may be left out, and then that they are missing.
+                // controller-gen documents these as optional but reports them as missing.
                 let is_optional = argument.need != Need::Required || argument.name == "sideEffects";
                 (argument.name.to_owned(), (kind.to_owned(), is_optional))
             })
@@ -66,8 +67,8 @@ fn the_table_has_what_the_real_controller_gen_reads() {
     assert_eq!(own, 3);
 }
 
-/// Names of resources may be almost anything, so they carry the texts; each marker is a role of its own. Arguments stand in
-/// any order, with blanks or without.
+/// Names of resources carry the texts, since they may be almost anything; each marker is a role of its own. Arguments
+/// are in any order, with or without blanks.
 #[test]
 fn texts_are_read_as_the_real_controller_gen_reads_them() {
     let Some(controller_gen) = ControllerGen::find("texts_are_read_as_the_real_controller_gen_reads_them") else {
@@ -84,7 +85,7 @@ fn texts_are_read_as_the_real_controller_gen_reads_them() {
                 format!("roleName= \"set-{set}\""),
             ];
             let order = Just(arguments.to_vec()).prop_shuffle().new_tree(&mut runner).unwrap().current();
-            // From a bare text before a blank, controller-gen loses the end.
+            // controller-gen truncates a bare text before a blank.
             let comma = prop::sample::select(vec![",", ", ", ",  "]).new_tree(&mut runner).unwrap().current();
             format!("+kubebuilder:rbac:{}", order.join(comma))
         })
@@ -109,11 +110,11 @@ fn texts_are_read_as_the_real_controller_gen_reads_them() {
     }
 }
 
-/// `a;b` or `{a,b}`, in all the ways that mean the same to both.
+/// `a;b` or `{a,b}`, in all notations with the same meaning for both.
 fn any_list() -> impl Strategy<Value = String> {
     let texts = prop::collection::vec(any_written_text(), 1..4);
     (texts, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(|(texts, braces, one_more, blanks)| {
-        // controller-gen takes a blank before a bare text for the text.
+        // controller-gen includes a blank before a bare text in the text.
         let all_quoted = texts.iter().all(|text| text.starts_with(['"', '`']));
         let separator = if braces { "," } else { ";" };
         let between = if blanks && all_quoted { format!(" {separator} ") } else { separator.to_owned() };
@@ -127,7 +128,7 @@ fn any_list() -> impl Strategy<Value = String> {
 
 fn any_written_text() -> impl Strategy<Value = String> {
     prop_oneof![
-        // Bare. What begins with a digit is no number here.
+        // Bare texts. A leading digit does not make them numbers.
         "[a-zA-Z0-9:/.@%+_-]{1,12}",
         "[a-z][a-zé世:/.=-]{0,8}[a-z]",
         "`[a-zA-Z0-9 ,;:{}'\"\\\\/*é世.-]{1,12}`",

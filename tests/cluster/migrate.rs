@@ -1,5 +1,5 @@
-//! `opctl migrate` on a real API server: what etcd has afterwards, while others write, and after the command and the API server were
-//! killed in the middle.
+//! `opctl migrate` with a real API server: the contents of etcd afterwards, with concurrent writers, and after the
+//! command and the API server were killed during a migration.
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ const CRD: &str = "widgets.move.example.com";
 const PREFIX: &str = "/registry/move.example.com/widgets/";
 const PATH: &str = "/apis/move.example.com/v1/namespaces/default/widgets";
 
-/// With both versions, which have the same fields.
+/// A CRD with two versions that have the same fields.
 fn crd(storage: &str) -> String {
     let schema = json!({ "openAPIV3Schema": { "type": "object", "properties": { "spec": {
         "type": "object", "properties": { "text": { "type": "string" }, "number": { "type": "integer" } },
@@ -63,7 +63,7 @@ impl Desk<'_> {
         self.cluster.kubectl(&["get", "crd", CRD, "-o", "jsonpath={.status.storedVersions}"], "")
     }
 
-    /// Stores this many objects as v1, and has v2 stored from then on.
+    /// Stores this many objects as v1, and makes v2 the storage version.
     fn prepare(&self, api: &mut Api, objects: usize) {
         self.cluster.kubectl(&["apply", "--server-side", "-f", "-"], &crd("v1"));
         self.cluster.kubectl(&["wait", "--for=condition=Established", "crd", CRD, "--timeout=60s"], "");
@@ -71,7 +71,7 @@ impl Desk<'_> {
             until(|| api.post(PATH, &widget(&format!("quiet-{number}"), number))["kind"] == "Widget");
         }
         self.cluster.kubectl(&["apply", "--server-side", "-f", "-"], &crd("v2"));
-        // The API server stores the new version a moment later.
+        // The API server uses the new storage version with a delay.
         until(|| {
             api.delete(&format!("{PATH}/probe"));
             api.post(PATH, &widget("probe", 0));
@@ -79,7 +79,7 @@ impl Desk<'_> {
         });
     }
 
-    /// The versions in which objects are stored, and how many.
+    /// The number of objects by stored version.
     fn versions(&self) -> BTreeMap<String, usize> {
         let mut versions = BTreeMap::new();
         for (_, _, object) in stored(self.cluster, PREFIX) {
@@ -97,7 +97,7 @@ fn until(mut done: impl FnMut() -> bool) {
     }
 }
 
-/// Tells others that they are to end.
+/// Stops the other threads when dropped.
 struct Ends<'a>(&'a AtomicBool);
 
 impl Drop for Ends<'_> {
@@ -106,7 +106,7 @@ impl Drop for Ends<'_> {
     }
 }
 
-/// `OPCTL_MIGRATED_OBJECTS` many.
+/// `OPCTL_MIGRATED_OBJECTS` is the number of objects.
 #[test]
 fn a_migration_loses_nothing_and_writes_nothing_twice() {
     let Some(cluster) = ControlPlane::start("migrate", 0) else { return };
@@ -116,7 +116,7 @@ fn a_migration_loses_nothing_and_writes_nothing_twice() {
     desk.prepare(&mut api, many);
     let done = AtomicBool::new(false);
     let busy: BTreeMap<String, usize> = scope(|scope| {
-        // Others create, change and delete objects all the time.
+        // Concurrent clients create, change and delete objects.
         let writer = scope.spawn(|| {
             let mut api = Api::of(&cluster);
             let (mut numbers, mut number) = (BTreeMap::new(), 0);
@@ -138,7 +138,7 @@ fn a_migration_loses_nothing_and_writes_nothing_twice() {
             }
             numbers
         });
-        // Also if this panics, so that the test ends.
+        // Dropped on panic, too, so that the test stops.
         let ends = Ends(&done);
         let old = || desk.versions().get("move.example.com/v1").copied().unwrap_or_default();
 
@@ -149,7 +149,7 @@ fn a_migration_loses_nothing_and_writes_nothing_twice() {
         let (code, said) = desk.migrate(&[]);
         assert_eq!((code, old()), (Some(1), many), "nobody can be asked: {said}");
 
-        // Killed in the middle.
+        // Killed during the migration.
         let mut first = desk.command(&["--yes"]).spawn().unwrap();
         until(|| old() < many);
         first.kill().unwrap();
@@ -205,7 +205,7 @@ fn versions_are_kept_until_all_objects_are_rewritten() {
         "metadata": { "name": "frozen" }, "spec": { "policyName": "frozen", "validationActions": ["Deny"] },
     });
     cluster.kubectl(&["create", "-f", "-"], &format!("{policy}\n---\n{binding}"));
-    // An update would store the new version.
+    // An update would store the object in the new version.
     let change = ["annotate", "widgets.move.example.com", "quiet-7", "--overwrite", "--dry-run=server", "a=b"];
     until(|| !cluster.run(&change, "").status.success());
 
@@ -242,7 +242,7 @@ fn a_migration_continues_when_the_api_server_is_back() {
     assert_eq!(desk.versions().len(), 1);
 }
 
-/// The annotation in which `kubectl apply` keeps what it has applied is the object's, and so is everything else.
+/// The annotation of `kubectl apply` is part of the object, and is kept like all other fields.
 #[test]
 fn what_kubectl_apply_has_made_stays_as_it_is() {
     let Some(cluster) = ControlPlane::start("migrate-applied", 0) else { return };

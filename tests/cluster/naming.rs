@@ -1,5 +1,5 @@
-//! The names that opctl expects an API server to accept are those that it accepts: of the cases, and of random sets of CRDs with few names,
-//! each set in a group of its own, both in a new cluster and after an update.
+//! opctl and an API server accept the same names: in the cases, and in random sets of CRDs with few names. Each set has
+//! its own group, and is tested in a new cluster and after an update.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -17,10 +17,10 @@ use crate::apiserver::Random;
 use crate::control_plane::ControlPlane;
 use crate::naming_cases::{CASES, Case};
 
-/// What a cluster has to say about one CRD.
+/// The time limit for the API server's conditions of all CRDs.
 const WAIT: Duration = Duration::from_secs(60);
 
-/// Sets at a time: an API server needs long to publish the schemas of a thousand CRDs.
+/// The number of concurrent sets: an API server needs long to publish the schemas of a thousand CRDs.
 const BATCH: usize = 40;
 
 #[test]
@@ -70,8 +70,8 @@ fn creates(api: &mut Api, mut sets: Vec<Set>, wrong: &mut String) -> Vec<Set> {
     sets
 }
 
-/// Gives the CRDs of each group other names, one after another. If CRDs wait for names already, any of them may get one, so only the
-/// others are updated; gives their number.
+/// Changes the names of the CRDs of each group one after another. If several CRDs wait for a name, any of them may get
+/// it, so groups with conflicts are not updated. Returns the number of updated groups.
 fn updates(api: &mut Api, mut sets: Vec<Set>, wrong: &mut String) -> usize {
     sets.retain(|set| !set.is_refused() && !set.updates.is_empty());
     for wave in 0..sets.iter().map(|set| set.updates.len()).max().unwrap_or_default() {
@@ -83,7 +83,7 @@ fn updates(api: &mut Api, mut sets: Vec<Set>, wrong: &mut String) -> usize {
     sets.len()
 }
 
-/// `kubectl` has a category instead of what has these names.
+/// Asserts that no resource has these names, which `kubectl` treats as a category.
 fn has_the_short_names(cluster: &ControlPlane) {
     let lines = cluster.kubectl(&["api-resources", "--no-headers"], "");
     let of_line = |line: &str| match line.split_whitespace().collect::<Vec<_>>()[..] {
@@ -99,12 +99,12 @@ fn has_the_short_names(cluster: &ControlPlane) {
 struct Set {
     group: String,
     crds: Vec<CustomResourceDefinition>,
-    /// The same CRDs with other names.
+    /// The same CRDs with different names.
     updates: Vec<CustomResourceDefinition>,
-    /// Those that are applied.
+    /// The names of the applied CRDs.
     claims: Vec<Claim>,
     conflicts: Vec<Vec<apiserver::NameConflict>>,
-    /// What the API server says, in a case that records it.
+    /// The recorded result of the API server, for a case.
     expected: Option<&'static [&'static str]>,
 }
 
@@ -121,7 +121,7 @@ impl Set {
         let (mut crds, mut updates) = (Vec::new(), Vec::new());
         for _ in 0..2 + random.below(3) {
             let plural = plurals.remove(random.below(plurals.len()));
-            // Two CRDs may have one kind, if seldom.
+            // Two CRDs have the same kind in rare cases.
             let kind = random.one_of(&kinds);
             if random.below(10) > 0 {
                 kinds.retain(|it| *it != kind);
@@ -150,7 +150,7 @@ impl Set {
         Some(crd.clone())
     }
 
-    /// The reasons that the API server sets.
+    /// The reasons in the API server's conditions.
     fn seen_reasons(&self, api: &mut Api) -> Vec<String> {
         let reason = |crd: &CustomResourceDefinition| {
             let created = api.get(&format!("{CRDS}/{}", crd.metadata.name.as_deref().unwrap()));
@@ -170,7 +170,7 @@ impl Set {
     }
 }
 
-/// A small CRD with few names to choose from.
+/// A small CRD with names from a small set.
 fn crd(group: &str, plural: &str, kind: &str, random: &mut Random) -> CustomResourceDefinition {
     let words = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p"];
     let singular = random.one_of(&words);
@@ -195,7 +195,7 @@ fn delete_all(api: &mut Api) {
     }
 }
 
-/// Waits until the API server agrees; what it still sees in another way is wrong.
+/// Waits until the API server agrees. Remaining differences are appended to `wrong`.
 fn compare(api: &mut Api, sets: &[Set], when: &str, wrong: &mut String) {
     let end = Instant::now() + WAIT;
     loop {
@@ -229,7 +229,7 @@ fn compare(api: &mut Api, sets: &[Set], when: &str, wrong: &mut String) {
     }
 }
 
-/// The verdict about the names that were applied last, and about whether the CRD is served; `None` if there is none yet.
+/// The condition for the last applied names, and for serving the CRD; `None` if it is not set yet.
 fn accepted(crd: &Value) -> Option<bool> {
     let (spec, status) = (&crd["spec"]["names"], &crd["status"]["acceptedNames"]);
     let is = |kind: &str| {

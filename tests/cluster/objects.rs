@@ -1,5 +1,4 @@
-//! Objects against the schema of their kind: what opctl says of them before is what a real API server says when they are
-//! created.
+//! Validation of objects with the schema of their kind: opctl and a real API server agree.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use opctl_schema::apiserver::{self, ObjectFinding, ObjectStep};
@@ -9,20 +8,20 @@ use crate::api::Api;
 use crate::control_plane::ControlPlane;
 use crate::object::{crd, findings};
 
-/// What came of a rule or a field.
+/// The result of a rule or field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Verdict {
     Holds,
     Refused,
     Failed,
-    /// Ours only.
+    /// Only opctl's.
     Unknown,
 }
 
 const RULES: &str = include_str!("../cel/rules.txt");
 const SCHEMA: &str = include_str!("../cel/schema.json");
 
-/// One a line: what holds; after `error: `, what cannot be evaluated.
+/// One expression per line that is true; after `error: `, one that cannot be evaluated.
 const EXPRESSIONS: &str = include_str!("../../crates/cel/tests/expressions.txt");
 
 #[test]
@@ -40,13 +39,13 @@ fn install(cluster: &ControlPlane, crds: &[Value]) {
     cluster.kubectl(&["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"], "");
 }
 
-/// The answer to the creation of an object.
+/// The response to the creation of an object.
 fn create(api: &mut Api, object: &Value) -> Value {
     let plural = format!("{}s", object["kind"].as_str().unwrap().to_lowercase());
     let path = format!("/apis/objects.example.com/v1/namespaces/default/{plural}?dryRun=All&fieldValidation=Strict");
     loop {
         let answer = api.post(&path, object);
-        // It is served a moment after it is established.
+        // A CRD is served with a delay after it is established.
         if !answer["message"].as_str().unwrap_or_default().contains("could not find the requested resource") {
             return answer;
         }
@@ -54,7 +53,7 @@ fn create(api: &mut Api, object: &Value) -> Value {
     }
 }
 
-/// A schema with rules that have their numbers as messages.
+/// A schema with rules whose messages are their numbers.
 fn with_rules(schema: &Value, rules: &[&str]) -> Value {
     let mut schema = schema.clone();
     let stated = |(number, rule): (usize, &&str)| json!({"rule": rule, "message": format!("rule {number}.")});
@@ -67,7 +66,7 @@ fn compiles(schema: &Value, rule: &str) -> bool {
     apiserver::check(&crd).is_empty()
 }
 
-/// By the numbers of rules.
+/// The API server's results by rule.
 fn their_verdicts(answer: &Value, rules: usize) -> Vec<Verdict> {
     let mut verdicts = vec![Verdict::Holds; rules];
     if answer["kind"] != "Status" {
@@ -83,7 +82,7 @@ fn their_verdicts(answer: &Value, rules: usize) -> Vec<Verdict> {
     verdicts
 }
 
-/// Of a kind with rules, by their numbers.
+/// opctl's results by rule, for a kind with rules.
 fn our_verdicts(crd: &CustomResourceDefinition, object: &Value, rules: usize) -> Vec<Verdict> {
     let mut verdicts = vec![Verdict::Holds; rules];
     for finding in apiserver::check_object(crd, object) {
@@ -100,7 +99,7 @@ fn our_verdicts(crd: &CustomResourceDefinition, object: &Value, rules: usize) ->
     verdicts
 }
 
-/// The rows, the schema and the object that they are about.
+/// The expressions with expected results, and their schema and object.
 fn rows() -> (Vec<(&'static str, Verdict)>, Value, Value) {
     let words = json!({"type": "array", "maxItems": 5, "items": {"type": "string", "maxLength": 10}});
     let schema = json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {"words": words}}}});
@@ -146,12 +145,12 @@ fn expressions(cluster: &ControlPlane, api: &mut Api) {
     assert!(differences.is_empty(), "{} of {}:\n{}", differences.len(), rows.len(), differences.join("\n"));
 }
 
-/// `OPCTL_RANDOM_OBJECTS` many; a line on stderr says what came of it.
+/// `OPCTL_RANDOM_OBJECTS` is the number of objects, 300 by default. A summary is printed on stderr.
 fn many() -> u64 {
     std::env::var("OPCTL_RANDOM_OBJECTS").map_or(300, |many| many.parse().unwrap())
 }
 
-/// The rules of another test, on random objects.
+/// The rules of the test `cel`, with random objects.
 fn rules(cluster: &ControlPlane, api: &mut Api) {
     let schema: Value = serde_json::from_str(SCHEMA).unwrap();
     let rules: Vec<&str> = RULES.lines().filter(|rule| compiles(&schema, rule)).collect();
@@ -178,7 +177,7 @@ fn rules(cluster: &ControlPlane, api: &mut Api) {
     assert!(differences.is_empty(), "{} of {}:\n{differences:#?}", differences.len(), rules.len());
 }
 
-/// Random schemas, and objects that keep to them more or less: refused or accepted, and at the same fields.
+/// Random schemas, and objects that mostly conform: opctl and the API server agree about errors and their fields.
 fn schemas(cluster: &ControlPlane, api: &mut Api) {
     const OBJECTS: u64 = 15;
     let mut random = Random(2);
@@ -231,7 +230,7 @@ fn schemas(cluster: &ControlPlane, api: &mut Api) {
 
 type Fields = std::collections::BTreeSet<String>;
 
-/// `spec.list[0].name`, without quotes and brackets of keys.
+/// Normalizes a path to `spec.list[0].name`, without quotes and brackets around keys.
 fn plain(field: &str) -> String {
     field
         .replace("[\"", ".")
@@ -251,7 +250,7 @@ fn their_fields(answer: &Value) -> Fields {
         let unknown = message.split("unknown field \"").skip(1);
         return unknown.map(|rest| plain(&rest[..rest.find("\",").or(rest.rfind('"')).unwrap()])).collect();
     }
-    // It reads no further than to metadata of a wrong type.
+    // The API server stops at metadata with a wrong type.
     if let Some((_, rest)) = message.split_once("cannot be handled as a ") {
         return [plain(rest.split(": ").nth(1).unwrap())].into();
     }
@@ -261,7 +260,7 @@ fn their_fields(answer: &Value) -> Fields {
         if field != "<nil>" {
             return Some(plain(field));
         }
-        // `"spec.x" must validate …`, `… in spec.x`; or that rules were not evaluated.
+        // `"spec.x" must validate …`, `… in spec.x`, or a message that rules were not evaluated.
         let quoted = message.split('"').find(|part| part.starts_with("spec"));
         quoted
             .or(message.rsplit_once(" in ").map(|(_, field)| field))
@@ -275,7 +274,7 @@ fn our_fields(crd: &Value, object: &Value) -> Fields {
     let findings = findings(crd, object);
     let refused: Vec<&ObjectFinding> =
         findings.iter().filter(|finding| finding.severity == opctl_model::diagnostic::Severity::Error).collect();
-    // The API server goes no further than to unknown fields.
+    // The API server stops at unknown fields.
     let is_unknown = |finding: &&ObjectFinding| finding.code.name == "OP451";
     let stops = refused.iter().any(&is_unknown);
     refused.into_iter().filter(|finding| !stops || is_unknown(finding)).map(field).collect()
@@ -293,7 +292,7 @@ struct Random(u64);
 
 impl Random {
     fn next(&mut self, below: usize) -> usize {
-        // xorshift, by Marsaglia.
+        // A xorshift generator, by Marsaglia.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut x = self.0;
         x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -394,7 +393,7 @@ impl Random {
         schema
     }
 
-    /// Something in the value is changed, and may no longer fit.
+    /// Changes a part of the value, so that it may no longer conform.
     fn spoil(&mut self, value: &mut Value) {
         let count = match value {
             Value::Array(list) => list.len(),
@@ -435,7 +434,7 @@ impl Random {
         }
     }
 
-    /// A value that fits the schema.
+    /// A value that conforms to the schema.
     fn value(&mut self, schema: &Value, depth: usize) -> Value {
         if schema["x-kubernetes-int-or-string"] == true {
             return if self.next(2) == 0 {

@@ -1,4 +1,5 @@
-//! Bundles for OLM: an API server takes what they render to, and the operator then has the permissions of `config/default`.
+//! OLM bundles: an API server accepts the rendered objects, and the operator then has the permissions of
+//! `config/default`.
 #![cfg(unix)]
 
 use std::fs;
@@ -6,7 +7,7 @@ use std::fs;
 use crate::control_plane::ControlPlane;
 use crate::sandbox::{Sandbox, shell};
 
-/// The kinds of others that a bundle renders to, known by name only.
+/// External kinds in a rendered bundle. Their CRDs accept any fields.
 const OTHERS: [(&str, &str, &str); 4] = [
     ("ServiceMonitor", "servicemonitors", "monitoring.coreos.com"),
     ("PrometheusRule", "prometheusrules", "monitoring.coreos.com"),
@@ -47,10 +48,10 @@ fn an_api_server_takes_what_a_bundle_renders_to() {
     }
     cluster.kubectl(&["create", "namespace", "depot"], "");
     let rendered = fs::read_to_string(sandbox.folder.join("all.yaml")).unwrap();
-    // Unknown fields are errors.
+    // `--validate=strict` makes unknown fields errors.
     let apply = ["apply", "--server-side", "--validate=strict", "-f", "-"];
     cluster.kubectl(&apply, &rendered);
-    // A second time, for a change of the namespaced parts is refused by some kinds.
+    // Repeated, since some kinds reject changes of their namespaced parts.
     cluster.kubectl(&apply, &rendered);
 
     let may = |account: &str, verb: &str, resource: &str, namespace: &str| {
@@ -67,7 +68,7 @@ fn an_api_server_takes_what_a_bundle_renders_to() {
     ] {
         assert_eq!(may(account, verb, resource, namespace), expected, "{account} {verb} {resource} in {namespace}");
     }
-    // Its Pods mount the Secret of the Certificate.
+    // The operator's Pods mount the Secret of the Certificate.
     let get = |arguments: &[&str]| cluster.kubectl(&[&["get", "-n", "depot", "-o"], arguments].concat(), "");
     let secret = get(&["jsonpath={.spec.secretName}", "certificate", "shop-controller-manager-service-cert"]);
     let volume = "jsonpath={.spec.template.spec.volumes[?(@.name=='webhook-cert')].secret.secretName}";

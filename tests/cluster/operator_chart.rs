@@ -1,4 +1,5 @@
-//! `opctl generate chart`: helm renders with the chart what kustomize does, and installs, upgrades and uninstalls it on a real API server.
+//! `opctl generate chart`: helm renders the same objects as kustomize, and installs, upgrades and uninstalls the chart
+//! on a real API server.
 #![cfg(unix)]
 
 use std::fs;
@@ -23,7 +24,7 @@ fn the_chart_and_the_reference_of_an_example_are_up_to_date() {
     shell(&sandbox, "opctl generate chart --check && opctl generate docs --check");
 }
 
-/// A project with a webhook, which has its chart.
+/// A project with a webhook and a chart.
 fn project() -> Sandbox {
     let mut sandbox = Sandbox::new();
     shell(&sandbox, "opctl -q init shop --domain example.com --api depot/v1/Rack");
@@ -37,14 +38,14 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat()).into_owned()
 }
 
-/// Runs helm against an API server.
+/// Runs helm with an API server.
 fn helm(cluster: &ControlPlane, folder: &Path, line: &str) -> Output {
     let mut command = std::process::Command::new("helm");
     command.args(line.split_whitespace()).current_dir(folder).env("KUBECONFIG", &cluster.kubeconfig);
     command.output().unwrap()
 }
 
-/// In these a chart only has more of what it has in others.
+/// Projects whose charts are variants of others.
 const SIMILAR: [&str; 7] = ["cluster", "core", "finalizers", "fleet", "minimal", "names", "worked-in"];
 
 #[test]
@@ -57,7 +58,7 @@ fn charts_of_golden_projects_render_what_kustomize_does() {
     let names = golden::names().into_iter().filter(|name| all || !SIMILAR.contains(&name.as_str()));
     for name in names.filter(|name| golden::can_be_made(name)) {
         let sandbox = Golden::read(&name).make(|_, _| {});
-        // Workspaces have their projects further down.
+        // The projects of workspaces are in subfolders.
         if !sandbox.folder.join("PROJECT").is_file() {
             continue;
         }
@@ -67,11 +68,11 @@ fn charts_of_golden_projects_render_what_kustomize_does() {
     }
     assert!(compared > 6, "{compared}");
 
-    // With two versions of a kind, whose CRD names the webhook's Service.
+    // Two versions of a kind, whose CRD refers to the webhook's Service.
     let sandbox = project();
     shell(&sandbox, "opctl -q create api --group depot --version v2 --kind Rack --controller=false");
     shell(&sandbox, "opctl -q create webhook --group depot --version v2 --kind Rack --conversion --spoke v1");
-    // Without the webhook, one of the versions would be unreadable. The first chart had the value.
+    // Without the webhook, one of the versions could not be read. The first chart had this value.
     let output = sandbox.command("opctl").args(["generate", "chart"]).output().unwrap();
     assert!(output.status.success() && said(&output).contains("no value `webhook.enabled`"), "{}", said(&output));
     shell(&sandbox, "sed -i '/^webhook:/,/port/{/enabled/d}' dist/chart/values.yaml && opctl generate chart --check");
@@ -182,10 +183,10 @@ fn a_chart_is_installed_upgraded_rolled_back_and_uninstalled() {
         let arguments: Vec<&str> = arguments.split(' ').chain(["-o", "json"]).collect();
         serde_json::from_str::<Value>(&cluster.kubectl(&arguments, "")).unwrap()
     };
-    // Nobody answers: the operator does not run here.
+    // The operator does not run here, so webhooks would not respond.
     let quiet = "--set webhook.enabled=false";
 
-    // Each combination of values is accepted. The kinds of others are known by name only.
+    // Each combination of values is accepted. The CRDs of external kinds accept any fields.
     for (kind, plural, group) in [
         ("ServiceMonitor", "servicemonitors", "monitoring.coreos.com"),
         ("PrometheusRule", "prometheusrules", "monitoring.coreos.com"),
@@ -214,7 +215,7 @@ fn a_chart_is_installed_upgraded_rolled_back_and_uninstalled() {
         run(&format!("install --dry-run=server shop dist/chart --namespace shop --create-namespace --set {values}"));
     }
 
-    // Who listens on a port, and who connects to it, have it from the same value.
+    // The operator's port and those that connect to it use the same value.
     let output = helm(&cluster, folder, &format!("template shop dist/chart --namespace shop --set {PORTS}"));
     let objects: Vec<Value> = opctl_charts::operator_chart::objects(&said(&output)).unwrap();
     let object = |kind: &str, name: &str| {
@@ -247,7 +248,7 @@ fn a_chart_is_installed_upgraded_rolled_back_and_uninstalled() {
         helm(&cluster, folder, "install shop dist/chart --namespace shop --create-namespace --set manager.replica=2");
     assert!(!typo.status.success() && said(&typo).contains("replica"), "{}", said(&typo));
 
-    // Two releases beside each other, in their namespaces.
+    // Two releases in different namespaces.
     run(&format!(
         "install shop dist/chart --namespace shop --create-namespace {quiet} --set manager.envOverrides.RUST_LOG=debug"
     ));
@@ -264,7 +265,7 @@ fn a_chart_is_installed_upgraded_rolled_back_and_uninstalled() {
     let container = &deployment["spec"]["template"]["spec"]["containers"][0];
     assert_eq!(container["image"], "registry.example.com/shop:v1");
     assert!(container["env"].to_string().contains(r#"{"name":"RUST_LOG","value":"debug"}"#), "{container}");
-    // A namespaced operator has no rights in other namespaces.
+    // A namespaced operator has no permissions in other namespaces.
     let may = |release: &str, namespace: &str| {
         let user = format!(
             "--as=system:serviceaccount:{release}:{}",
@@ -276,7 +277,7 @@ fn a_chart_is_installed_upgraded_rolled_back_and_uninstalled() {
     };
     assert_eq!([may("shop", "default"), may("stall", "stall"), may("stall", "default")], [true, true, false]);
 
-    // A change of a CRD reaches the cluster with an upgrade, and leaves it with a rollback.
+    // An upgrade applies changes of a CRD, and a rollback reverts them.
     cluster.kubectl(
         &["apply", "-f", "-"],
         "{apiVersion: depot.example.com/v1, kind: Rack, metadata: {name: one, namespace: default}, spec: {}}",
@@ -301,7 +302,7 @@ fn a_chart_is_installed_upgraded_rolled_back_and_uninstalled() {
     run("rollback shop 1 --namespace shop");
     assert!(height().is_none());
 
-    // What was written down is not lost with the operator.
+    // Objects are kept when the operator is uninstalled.
     run("uninstall shop --namespace shop");
     run("uninstall stall --namespace stall");
     assert_eq!(json("get racks --namespace default")["items"].as_array().unwrap().len(), 1);
@@ -325,7 +326,7 @@ fn what_the_user_changed_stays() {
         (output.status.code(), said(&output))
     };
 
-    // Own values, a value that an older chart lacked, an own template, and a template whose object is gone.
+    // User values, a value missing in an older chart, a user template, and a template whose object was removed.
     let values = read("values.yaml").replace("replicas: 1", "replicas: 3 # for us").replace("  port: 8443\n", "");
     write("values.yaml", format!("# Ours\n{values}"));
     write("templates/own.yaml", "{{/* Ours */}}\n".into());
@@ -346,14 +347,14 @@ fn what_the_user_changed_stays() {
     assert!(read("Chart.yaml").contains("1.2.3") && !read("templates/_helpers.tpl").contains("junk"));
     assert!(chart.join("templates/own.yaml").is_file() && !chart.join("templates/rbac/gone.yaml").exists());
 
-    // Own values and templates are other objects than those of config/default, and are left out of the comparison.
+    // User values and templates result in objects that differ from config/default, and are not compared.
     let values = read("values.yaml");
     write("values.yaml", values.replace("cpu: 500m", "cpu: 700m").replace("nodeSelector: {}", "nodeSelector: {a: b}"));
     write("templates/own.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: own}}\n".into());
     let (code, said) = opctl(&["--check"]);
     assert_eq!(code, Some(0), "{said}");
 
-    // A template that is no longer opctl's, values that are no YAML, an image that is none, and a chart of somebody else.
+    // A template without opctl's header, values that are not YAML, an invalid image, and a chart of someone else.
     let role = read("templates/rbac/manager-role.yaml");
     write("templates/rbac/manager-role.yaml", role.split_once('\n').unwrap().1.into());
     let (code, said) = opctl(&[]);

@@ -1,4 +1,4 @@
-//! RBAC markers → roles: the real controller-gen on the same markers.
+//! Generates roles from RBAC markers, compared with the real controller-gen.
 
 use std::collections::BTreeMap;
 use std::{env, fs};
@@ -17,7 +17,7 @@ fn the_recorded_roles_come_from_the_real_controller_gen() {
     };
     for case in cases("roles") {
         let markers = rules(&fs::read_to_string(&case).unwrap());
-        // Only the markers that opctl found: Go has other strings and comments.
+        // Only the markers that opctl found, since Go has different strings and comments.
         let text: Vec<&str> = markers.iter().map(|rule| &rule.span.file.text[rule.span.range.clone()]).collect();
         snapbox::assert_data_eq!(
             role_of(&controller_gen, &text),
@@ -26,13 +26,13 @@ fn the_recorded_roles_come_from_the_real_controller_gen() {
     }
 }
 
-/// OPCTL_RANDOM_MARKERS: how many sets of markers.
+/// OPCTL_RANDOM_MARKERS is the number of sets of markers.
 #[test]
 fn random_roles_are_those_of_the_real_controller_gen_byte_for_byte_unless_it_loses_verbs() {
     let name = "random_roles_are_those_of_the_real_controller_gen_byte_for_byte_unless_it_loses_verbs";
     let Some(controller_gen) = ControllerGen::find(name) else { return };
     let sets: u32 = env::var("OPCTL_RANDOM_MARKERS").map_or(400, |sets| sets.parse().unwrap());
-    // One run for all sets of markers: the roles of each have names of their own.
+    // One run for all sets of markers, since the roles of each set have unique names.
     let mut runner = TestRunner::deterministic();
     let mut markers = Vec::new();
     for set in 0..sets {

@@ -1,5 +1,5 @@
-//! The emitted roles on a real API server: it accepts them all, and what it then allows is exactly what the markers say.
-//! What opctl refuses in a marker, it refuses as well, or never allows anything for it.
+//! The generated roles on a real API server: it accepts all of them, and allows exactly the requests of the markers.
+//! For a marker that opctl rejects, it rejects the role or never allows anything.
 
 use std::fs;
 use std::ops::Deref;
@@ -20,7 +20,7 @@ fn the_api_server_allows_exactly_what_the_markers_say() {
     cluster.apply(&manifests(&rules, CLUSTER));
     cluster.assert_allows(&rules, None);
 
-    // What the reader of markers knows of `create` by name: an apply has a name when it is authorised, a post has none.
+    // Restriction of `create` by name: an apply has a name when it is authorized, a POST has none.
     let object = "{apiVersion: v1, kind: ConfigMap, metadata: {name: lock, namespace: zoo}}";
     let create = ["--as", OPERATOR, "create", "-f", "-"];
     assert!(!cluster.run(&create, object).status.success());
@@ -61,7 +61,7 @@ fn the_api_server_accepts_the_roles_for_people() {
     assert_answers(&cluster, &[], &reviews, &expected.map(|(.., allowed)| allowed));
 }
 
-/// What opctl refuses since the API server refuses the role, and what its message leads to.
+/// Markers that opctl rejects since the API server rejects the role, and the suggested replacements.
 const REFUSED: &[(&str, &str)] = &[
     ("groups=apps,resources=deployments", "groups=apps,resources=deployments,verbs=get"),
     ("resources=pods,verbs=get", "groups=\"\",resources=pods,verbs=get"),
@@ -91,8 +91,8 @@ fn the_api_server_refuses_what_the_reader_of_markers_refuses() {
     }
 }
 
-/// What opctl refuses since it never allows anything, what its message leads to, and the request that is meant: group,
-/// resource, name and verb, or URL and verb.
+/// Markers that opctl rejects since they never allow anything, the suggested replacements, and the intended request:
+/// group, resource, name and verb, or URL and verb.
 const IGNORED: &[(&str, &str, &[&str])] = &[
     ("groups=apps,resources=x,verbs=lsit", "groups=apps,resources=x,verbs=list", &["apps", "x", "", "list"]),
     ("groups=apps,resources=x,verbs=Get", "groups=apps,resources=x,verbs=get", &["apps", "x", "", "get"]),
@@ -163,7 +163,7 @@ fn the_api_server_never_allows_what_the_reader_of_markers_says_it_would_not() {
     assert_answers(&cluster, &[], &reviews, &expected);
 }
 
-/// Why the reader of markers takes `list` and `watch` by name, and not `deletecollection`.
+/// The reason why markers may restrict `list` and `watch` by name, but not `deletecollection`.
 #[test]
 fn a_field_selector_gives_a_name_to_lists_and_watches_only() {
     let Some(cluster) = Cluster::start("selector") else { return };
@@ -188,7 +188,7 @@ fn a_field_selector_gives_a_name_to_lists_and_watches_only() {
     assert!(!allowed("delete", "fieldSelector=metadata.name%3Dlock"));
 }
 
-/// Whether opctl takes a marker with these arguments.
+/// `true` if opctl accepts a marker with these arguments.
 fn is_read(arguments: &str) -> bool {
     let file = SourceFile::new("src/lib.rs", format!("// +kubebuilder:rbac:{arguments}"));
     let Markers { operator, diagnostics, .. } = markers::read(&file);
@@ -196,7 +196,7 @@ fn is_read(arguments: &str) -> bool {
     !diagnostics.iter().any(Diagnostic::is_error) && emit::manifests(&[], &rules, &CLUSTER).is_ok()
 }
 
-/// The role that a reader without any checks makes of a marker.
+/// The role for a marker without any validation.
 fn role(name: &str, arguments: &str) -> Value {
     let list = |name: &str| -> Vec<&str> {
         let argument = arguments.split(',').find_map(|argument| argument.strip_prefix(name)?.strip_prefix('='));
@@ -312,7 +312,7 @@ impl Cluster {
         self.kubectl(&["create", "-f", "-"], &list.to_string());
     }
 
-    /// Every file by itself and strictly, then the kustomizations as a user applies them.
+    /// Applies every file separately with strict validation, then the kustomizations.
     fn apply(&self, manifests: &[Manifest]) {
         let folder = self.folder.join("config");
         for manifest in manifests {
@@ -336,7 +336,7 @@ impl Cluster {
         }
     }
 
-    /// Asks about all that is allowed, and all that is beside it.
+    /// Sends reviews for all allowed requests and similar ones.
     fn assert_allows(&self, rules: &[RbacRule], default_namespace: Option<&str>) {
         let requests = requests(rules, &["system", "zoo", "park"]);
         let allowed = |request: &Request| rules.iter().any(|rule| allows(rule, default_namespace, request));

@@ -1,5 +1,5 @@
-//! What `kubectl kustomize config/default` deploys, on a real API server: a client that has nothing but the token of the
-//! operator's service account may do all that the markers say, and nothing beside it.
+//! The rendered `config/default` on a real API server: a client with the token of the operator's service account may do
+//! exactly what the markers allow.
 #![cfg(unix)]
 
 use std::fs;
@@ -27,13 +27,13 @@ fn a_deployed_operator_may_do_what_its_markers_say_and_nothing_beside() {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/memcached");
     deploy(&cluster, &example, "memcached-operator", None);
 
-    // The markers are gone, and so are their Roles; no file was edited by hand.
+    // After the markers were removed, so are their Roles, without manual edits.
     project_with(&cluster_wide, &[]);
     let rendered = cluster.kubectl(&["kustomize", cluster_wide.folder.join("config/default").to_str().unwrap()], "");
     assert!(!rendered.contains("zoo") && !rendered.contains("park"), "{rendered}");
 }
 
-/// Two Roles of one name in two namespaces, one of another name, and one in the operator's own namespace.
+/// Two Roles of the same name in two namespaces, one with another name, and one in the operator's own namespace.
 const MARKERS: &str = r#"
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch
 // +kubebuilder:rbac:groups=apps;batch,resources=deployments,verbs=patch
@@ -46,7 +46,7 @@ const MARKERS: &str = r#"
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=update,namespace=system
 "#;
 
-/// A new project, with markers.
+/// A new project with markers.
 fn project(name: &str, option: &str, markers: &[&str]) -> Sandbox {
     let mut sandbox = Sandbox::new();
     let command = format!("opctl -q init {name} --domain example.com --api depot/v1/Shelf {option}");
@@ -56,7 +56,7 @@ fn project(name: &str, option: &str, markers: &[&str]) -> Sandbox {
     sandbox
 }
 
-/// Other markers, and the manifests anew.
+/// Replaces the markers, and generates the manifests again.
 fn project_with(project: &Sandbox, markers: &[&str]) {
     let controllers = project.folder.join("src/controller/mod.rs");
     let text = fs::read_to_string(&controllers).unwrap();
@@ -65,7 +65,7 @@ fn project_with(project: &Sandbox, markers: &[&str]) {
     assert!(project.command("opctl").args(["-q", "manifests"]).status().unwrap().success());
 }
 
-/// Applies a project as `make deploy` does, and asks as its operator.
+/// Applies a project like `make deploy`, and sends reviews as its operator.
 fn deploy(cluster: &ControlPlane, folder: &Path, name: &str, default_namespace: Option<&str>) {
     let system = format!("{name}-system");
     let rendered = cluster.kubectl(&["kustomize", folder.join("config/default").to_str().unwrap()], "");
@@ -77,7 +77,7 @@ fn deploy(cluster: &ControlPlane, folder: &Path, name: &str, default_namespace: 
             rule.namespace.take().map(|namespace| if namespace == "system" { system.clone() } else { namespace });
     }
     let requests = requests(&rules, &[&system, "zoo", "park", "default"]);
-    // What is in no namespace is granted by a ClusterRole, whoever the operator is.
+    // Cluster-scoped resources are granted by a ClusterRole, even for a namespaced operator.
     let is_in_none = |rule: &RbacRule| {
         rule.resources.iter().all(|resource| ["tokenreviews", "subjectaccessreviews"].contains(&&**resource))
     };
@@ -92,7 +92,7 @@ fn deploy(cluster: &ControlPlane, folder: &Path, name: &str, default_namespace: 
     eprintln!("{name}: {} questions, {allowed} allowed", expected.len());
 }
 
-/// The file of a client that is this service account, and nobody else.
+/// The kubeconfig of a client with only the token of this service account.
 fn kubeconfig(cluster: &ControlPlane, namespace: &str, account: &str) -> String {
     let token = cluster.kubectl(&["create", "token", account, "--namespace", namespace], "");
     let mut config: Value =

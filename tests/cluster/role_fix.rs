@@ -1,5 +1,5 @@
-//! Roles that `opctl check --role PATH --fix` has edited, on a real API server: it accepts them, and the service account then may do what the
-//! code requests. A second check has nothing to report.
+//! Roles edited by `opctl check --role PATH --fix`, on a real API server: it accepts them, and the service account then
+//! may send the requests of the code. A second check reports nothing.
 #![cfg(unix)]
 
 use std::fs;
@@ -65,7 +65,7 @@ fn a_template_of_a_chart_is_fixed_where_its_rules_are_literal() {
     assert_eq!(fs::read_to_string(&template).unwrap(), before);
 }
 
-/// A crate that opctl did not make.
+/// A crate that opctl did not scaffold.
 fn without_markers() -> Sandbox {
     let mut sandbox = Sandbox::new();
     let lines = "opctl -q init shop --domain example.com --api cache/v1/Memcached && cd shop && rm -r PROJECT .opctl config \

@@ -1,4 +1,5 @@
-//! The JSON schemas of `opctl generate docs`, with kubeconform: they accept what an API server accepts, and reject typos.
+//! The JSON schemas of `opctl generate docs`, with kubeconform: they accept what an API server accepts, and reject
+//! typos.
 #![cfg(unix)]
 
 use std::env;

@@ -1,4 +1,4 @@
-//! `opctl status` on a real API server: each section, by a state that it has to report.
+//! `opctl status` with a real API server: each section, with a state to report.
 #![cfg(unix)]
 
 use std::fs;
@@ -39,7 +39,7 @@ impl Desk<'_> {
         assert_eq!(code, Some(0), "{said}");
     }
 
-    /// What `opctl status` reports about a section, and `--check` agrees on.
+    /// Asserts that `opctl status` reports a line in a section, and that `--check` agrees.
     fn shows(&self, part: &str) {
         let start = Instant::now();
         loop {
@@ -65,7 +65,7 @@ impl Desk<'_> {
         self.cluster.kubectl(&["apply", "-f", "-"], &object.to_string());
     }
 
-    /// A merge patch, of the status if `more` says so.
+    /// Applies a merge patch, to the status if `more` selects it.
     fn patch(&self, object: &str, patch: &Value, more: &[&str]) {
         let patch = patch.to_string();
         self.cluster.kubectl(&[&["patch", object, "--type=merge", "-p", &patch], more].concat(), "");
@@ -116,7 +116,7 @@ fn crds(desk: &Desk) {
     desk.cluster.kubectl(&["patch", "crd", CRD, "--type=json", "-p", &patch], "");
     desk.is_fine();
 
-    // As if an earlier release had stored another version.
+    // An earlier release has stored another version.
     let schema = json!({ "openAPIV3Schema": { "type": "object", "x-kubernetes-preserve-unknown-fields": true } });
     let old = json!({ "name": "v1beta1", "served": true, "storage": false, "schema": schema });
     let patch = json!([{ "op": "add", "path": "/spec/versions/-", "value": old }]).to_string();
@@ -190,7 +190,7 @@ fn operator(desk: &Desk) {
     };
     desk.apply(&lease("2020-01-01T00:00:00.000000Z"));
     desk.shows("error    the leader `one` has not renewed its Lease `shop` for ");
-    // Far in the future, it does not end during this test.
+    // The lease expires in the far future.
     desk.apply(&lease("2099-01-01T00:00:00.000000Z"));
     desk.shows("ok       the leader is `one`");
     desk.is_fine();
@@ -230,7 +230,7 @@ fn leftovers(desk: &Desk) {
             "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": { "name": name }, "rules": [rule],
         })
     };
-    // Of another project.
+    // Roles of another project.
     desk.apply(&role("shop-front-manager-role", "front.example.com"));
     desk.is_fine();
     desk.apply(&role("shop-olds.cache.example.com-viewer", "cache.example.com"));
@@ -253,7 +253,7 @@ fn leftovers(desk: &Desk) {
     desk.is_fine();
 }
 
-/// Someone who may read Deployments only.
+/// A user who may only read Deployments.
 fn few_rights(desk: &Desk) {
     desk.kubectl("create serviceaccount robot --namespace=default");
     desk.kubectl("create clusterrole robot --verb=get --resource=deployments.apps");
@@ -294,7 +294,7 @@ fn for_programs(desk: &Desk) {
     assert!(status.success());
     let json: Value = serde_json::from_slice(&stdout).unwrap();
     assert_eq!((&json["differs"], &json["sections"][0]["title"]), (&json!(false), &json!("CRDs")));
-    // It goes on until it is stopped.
+    // It runs until it is stopped.
     let mut watch = desk.command(&desk.cluster.kubeconfig, &["status", "--watch", "--interval", "1s", "-o", "json"]);
     let mut watch = watch.stdout(std::process::Stdio::piped()).spawn().unwrap();
     let lines = std::io::BufRead::lines(std::io::BufReader::new(watch.stdout.take().unwrap()));

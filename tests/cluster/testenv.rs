@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::environments::{assets, eventually, kubectl, left, processes};
 
-/// `opctl testenv …` in a folder without a project, with all that it keeps in the given one.
+/// `opctl testenv …` in a folder without a project, with its files in `cache`.
 fn opctl(cache: &Path, arguments: &[&str]) -> Command {
     let mut opctl = Command::new(env!("CARGO_BIN_EXE_opctl"));
     opctl.arg("testenv").args(arguments).current_dir(cache).env("OPCTL_CACHE", cache).stdin(Stdio::null());
@@ -21,7 +21,7 @@ fn said(output: &Output) -> [String; 2] {
     [&output.stdout, &output.stderr].map(|bytes| String::from_utf8(bytes.clone()).unwrap())
 }
 
-/// A run whose command has begun: it has made the file `begun` in the cache.
+/// A run whose command has started and created the file `begun` in the cache.
 fn begun(cache: &Path, script: &str) -> Child {
     let script = format!("touch '{}'; {script}", cache.join("begun").display());
     let child = opctl(cache, &["run", "--", "sh", "-c", &script]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
@@ -53,7 +53,7 @@ fn a_command_has_the_api_server_and_its_end_is_the_result() {
     assert!(err.starts_with("Kubernetes 1.") && err.lines().count() == 1, "{err}");
     nothing_is_left(cache);
 
-    // The project's CRDs are there; so is what is named instead of them.
+    // The CRDs of the project are installed, or else those in the arguments.
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/memcached");
     let get = ["run", "--", "kubectl", "get", "crds", "-o", "name"];
     let output = opctl(cache, &get).current_dir(example).output().unwrap();
@@ -103,7 +103,7 @@ fn killed_it_leaves_nothing() {
     run.wait().unwrap();
     nothing_is_left(cache);
 
-    // And with it what would have cleaned up: the next one does.
+    // The guard process is killed, too, so the next run cleans up.
     let mut run = begun(cache, "sleep 30");
     let guard =
         Command::new("pgrep").args(["-f", &format!("opctl-testenv-guard {}", cache.display())]).output().unwrap();
@@ -123,7 +123,7 @@ fn a_full_disk_is_told_and_leaves_nothing() {
         return;
     }
     let cache = TempDir::new().unwrap();
-    // No file may have a byte, and whoever tries is told so as of a full disk, not killed.
+    // No file may have a byte. With SIGXFSZ ignored, writing fails like on a full disk.
     let limited = format!("trap '' XFSZ; ulimit -f 0; '{}' testenv run -- true", env!("CARGO_BIN_EXE_opctl"));
     let output = Command::new("sh").args(["-c", &limited]).env("OPCTL_CACHE", cache.path()).output().unwrap();
     let [_, err] = said(&output);

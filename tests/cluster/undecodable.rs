@@ -1,5 +1,5 @@
-//! What an API server admits, and a type does not decode: an API server stores what is reported, until the attribute is
-//! added.
+//! Objects that an API server admits and a type cannot decode: an API server stores each reported object, until the
+//! suggested attribute is added.
 
 use std::sync::Mutex;
 use std::thread;
@@ -15,7 +15,7 @@ use crate::undecodable_cases::{cases, check, fixed};
 #[test]
 fn the_api_server_stores_what_is_reported_until_the_attribute_is_added() {
     let Some(control_plane) = ControlPlane::start("undecodable", 0) else { return };
-    // Each waits for the API server to serve its schemas.
+    // Each case waits until the API server serves its schemas.
     let cases = Mutex::new(cases().into_iter());
     let work = || {
         let mut api = Api::of(&control_plane);
@@ -33,20 +33,20 @@ fn the_api_server_stores_what_is_reported_until_the_attribute_is_added() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Returns the objects of a case about which the API server does not agree.
+/// The objects of a case for which the API server's behavior differs.
 fn prove(api: &mut Api, name: &str, text: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     let (before, reported) = objects(name, text);
     install(api, &before);
     for (path, object) in &reported {
-        // As it was reported, so that nothing was dropped.
+        // The stored object equals the reported one, so nothing was dropped.
         let is_kept = |outcome: &Result<Value, String>| outcome.as_ref().is_ok_and(|stored| is_same(stored, object));
         let outcome = until(|| store(api, &before, object), is_kept);
         if !is_kept(&outcome) {
             wrong.push(format!("{name}: {path}: reported {object}, and got {outcome:?}"));
         }
     }
-    // An attribute twice does not compile.
+    // A repeated attribute does not compile.
     if name == "bounds_too_wide" {
         return wrong;
     }
@@ -54,7 +54,7 @@ fn prove(api: &mut Api, name: &str, text: &str) -> Vec<String> {
     install(api, &after);
     let is_left = |path: &String| left.iter().any(|(left, _)| left == path);
     for (path, object) in reported.iter().filter(|(path, _)| !is_left(path)) {
-        // A null is replaced by its default.
+        // A null is replaced by the default.
         let is_closed = |outcome: &Result<Value, String>| match outcome {
             Ok(stored) => !is_same(stored, object),
             Err(why) => why.contains("is invalid"),
@@ -67,7 +67,7 @@ fn prove(api: &mut Api, name: &str, text: &str) -> Vec<String> {
     wrong
 }
 
-/// The API server takes a moment to serve a schema.
+/// Retries, since the API server serves a new schema with a delay.
 fn until<T>(mut attempt: impl FnMut() -> T, is_expected: impl Fn(&T) -> bool) -> T {
     for _ in 0..25 {
         let outcome = attempt();
@@ -79,7 +79,7 @@ fn until<T>(mut attempt: impl FnMut() -> T, is_expected: impl Fn(&T) -> bool) ->
     attempt()
 }
 
-/// Apart from metadata.
+/// Compares objects without metadata.
 fn is_same(stored: &Value, object: &Value) -> bool {
     ["spec", "status"].iter().all(|part| stored.get(part) == object.get(part))
 }
@@ -89,7 +89,7 @@ fn install(api: &mut Api, crd: &CustomResourceDefinition) {
     api::object(api.apply(&path, &json!(crd))).unwrap();
 }
 
-/// What the API server stores of the object, which is removed again.
+/// The stored object, which is deleted again.
 fn store(api: &mut Api, crd: &CustomResourceDefinition, object: &Value) -> Result<Value, String> {
     let namespace = if crd.spec.scope == "Namespaced" { "namespaces/default/" } else { "" };
     let version = &crd.spec.versions[0];

@@ -1,5 +1,5 @@
-//! `opctl install`, `deploy`, `undeploy`, `uninstall` and `build-installer` on a real API server, with a node that runs Pods
-//! by word only.
+//! `opctl install`, `deploy`, `undeploy`, `uninstall` and `build-installer` with a real API server and a fake node,
+//! which only marks Pods as Running.
 #![cfg(unix)]
 
 use std::fs;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::control_plane::{ControlPlane, skipped};
 use crate::sandbox::Sandbox;
 
-/// One cluster for all, since it takes longer to start than most of this takes.
+/// A single cluster, since its start takes longer than most of this.
 #[test]
 fn the_verbs_do_to_a_cluster_what_they_say() {
     let Some(cluster) = ControlPlane::start("verbs", 1) else { return };
@@ -35,7 +35,7 @@ struct Shop<'a> {
     sandbox: Sandbox,
 }
 
-/// What a command said, and whether it went well.
+/// The output of a command, and its success.
 #[derive(Debug)]
 struct Said {
     good: bool,
@@ -96,7 +96,7 @@ impl<'a> Shop<'a> {
         Said::of(self.command(arguments))
     }
 
-    /// Nothing where it is not there.
+    /// An object or list; null if it does not exist.
     fn get(&self, arguments: &[&str]) -> Value {
         let json = self.cluster.kubectl(&[&["get", "--ignore-not-found", "-o", "json"], arguments].concat(), "");
         if json.is_empty() { Value::Null } else { serde_json::from_str(&json).unwrap() }
@@ -204,7 +204,7 @@ impl<'a> Shop<'a> {
         let namespaced = "user `few` may not delete `deployments.apps` in the namespace `shop-system`\n";
         as_few(&["undeploy"]).fails_with(&["cannot find the objects that have finalizers: ", crds, "`--yes`"]);
         as_few(&["undeploy", "--yes"]).fails_with(&["cannot delete the manifests:\n", namespaced]);
-        // A binding would give it more than it has.
+        // Creating a binding would be privilege escalation.
         let kubectl = |arguments: &[&str]| self.cluster.kubectl(arguments, "");
         kubectl(&[
             "create",
@@ -363,7 +363,7 @@ impl<'a> Shop<'a> {
         self.opctl(&["uninstall"]).succeeds().says(&["none of the CRDs is in the cluster\n"]);
     }
 
-    /// By `script` of util-linux, which runs a command on a terminal.
+    /// Uses `script` of util-linux, which runs a command on a pseudo-terminal.
     fn asks_on_a_terminal(&self) {
         if !cfg!(target_os = "linux") || Command::new("script").arg("--version").output().is_err() {
             return skipped("questions of verbs", "there is no `script` of util-linux");
@@ -403,7 +403,7 @@ impl<'a> Shop<'a> {
         assert_eq!(manifests, self.opctl(&["deploy", "--image", IMAGE, "--print"]).succeeds().output);
         self.cluster.kubectl(&["apply", "--server-side", "-f", installer.to_str().unwrap()], "");
         self.cluster.kubectl(&["-n", SYSTEM, "rollout", "status", DEPLOYMENT, "--timeout=60s"], "");
-        // What is another one's from now on is updated.
+        // Fields that `kubectl apply` owns are updated, too.
         self.opctl(&["build-installer", "--image", "a.example.com/b:v2"]).succeeds();
         self.opctl(&["deploy", "--image", "a.example.com/b:v2"]).succeeds();
         self.cluster.kubectl(&["delete", "--wait=false", "-f", installer.to_str().unwrap()], "");

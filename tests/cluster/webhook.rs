@@ -1,5 +1,5 @@
-//! Webhook markers → configurations: the real controller-gen on the same markers and on random ones. An API server takes
-//! what is made, and refuses what opctl says that it refuses.
+//! Generates configurations from webhook markers, compared with the real controller-gen for the same markers and random
+//! ones. An API server accepts the configurations, and rejects those that opctl rejects.
 
 use std::fs;
 
@@ -36,7 +36,7 @@ fn random_webhooks_are_those_of_the_real_controller_gen() {
     let count = std::env::var("OPCTL_RANDOM_MARKERS").map_or(300, |count| count.parse().unwrap());
     let text = random_webhooks(count);
     let (ours, theirs) = (manifests_yaml(&text), format!("{HEADER}\n{}", run(&controller_gen, &text)));
-    // The first that differs, rather than megabytes of YAML.
+    // The first difference, instead of megabytes of YAML.
     for (ours, theirs) in ours.split("\n- ").zip(theirs.split("\n- ")) {
         assert_eq!(ours, theirs);
     }
@@ -82,13 +82,13 @@ fn the_api_server_takes_what_is_made_and_refuses_what_is_said() {
 enum Verdict {
     Taken,
     Refused,
-    /// The API server takes it, and it has no effect or not the one that it seems to have.
+    /// The API server accepts the patch, but it has no effect, or not the apparent one.
     Useless,
-    /// Only the API server knows.
+    /// Only the API server reports it.
     Unseen,
 }
 
-/// Patches of a webhook, and what becomes of it.
+/// Patches of a webhook, with the expected verdicts.
 fn verdicts() -> Vec<(String, Verdict)> {
     let rule = |field: &str, value: &str| {
         let mut rule = serde_json::json!({
@@ -210,7 +210,7 @@ fn verdicts() -> Vec<(String, Verdict)> {
     all.into_iter().flat_map(|(patches, verdict)| patches.into_iter().map(move |patch| (patch, verdict))).collect()
 }
 
-/// controller-gen's file of these markers; it does not know lines that go on.
+/// controller-gen's output for these markers, which it does not support on several lines.
 fn run(controller_gen: &ControllerGen, text: &str) -> String {
     let (operator, _) = read("src/lib.rs", text);
     let webhooks = operator.webhooks.iter().map(|webhook| &webhook.definition.span);
@@ -223,7 +223,7 @@ fn run(controller_gen: &ControllerGen, text: &str) -> String {
     controller_gen.run("webhook", "manifests.yaml", &lines.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// All in one package: webhooks do not know of each other, and each has a name of its own.
+/// All markers in one package: webhooks are independent, and each has a unique name.
 fn random_webhooks(count: usize) -> String {
     let mut runner = TestRunner::deterministic();
     let markers = (0..count).map(|nth| {

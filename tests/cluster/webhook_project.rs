@@ -1,5 +1,5 @@
-//! A project with webhooks, a conversion and a certificate: what kustomize makes of its files, and that an API server takes
-//! it.
+//! A project with webhooks, a conversion and a certificate: kustomize renders its files, and an API server accepts
+//! them.
 #![cfg(unix)]
 
 use std::fs;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::control_plane::{ControlPlane, skipped};
 use crate::project_with_webhooks::{CERTIFICATE, MARKERS, PEM, manifests, project, said};
 
-/// What a later component will bring along.
+/// The Service of the webhooks.
 const SERVICE: &str = "
 apiVersion: v1
 kind: Service

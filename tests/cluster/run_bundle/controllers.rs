@@ -1,5 +1,5 @@
-//! What the controllers of OLM do with the objects of opctl, as far as opctl sees it: catalogs are connected, Subscriptions get
-//! InstallPlans, approved ones CSVs, and CSVs Deployments; a ClusterExtension gets all of it. Each can be made to fail.
+//! Fakes the controllers of OLM as far as opctl observes them: catalogs connect, Subscriptions get InstallPlans,
+//! approved ones CSVs, and CSVs Deployments; a ClusterExtension gets all of it. Each can be made to fail.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::control_plane::ControlPlane;
 
-/// What goes wrong.
+/// A failure to simulate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fault {
     #[default]
@@ -27,7 +27,7 @@ pub enum Fault {
     Extension,
 }
 
-/// What OLM pulls: by the image of a bundle, its objects; by the image of a catalog, the bundles in it.
+/// The images that OLM pulls: the objects of each bundle image, and the bundles of each catalog image.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     pub bundles: BTreeMap<String, Vec<Value>>,
@@ -43,7 +43,7 @@ pub struct Controllers<'a> {
 const NOW: &str = "2026-01-01T00:00:00Z";
 
 impl Controllers<'_> {
-    /// While `run` runs.
+    /// Runs the controllers while `run` runs.
     pub fn during<T>(&self, run: impl FnOnce() -> T) -> T {
         let stop = AtomicBool::new(false);
         thread::scope(|scope| {
@@ -53,14 +53,14 @@ impl Controllers<'_> {
                     thread::sleep(Duration::from_millis(100));
                 }
             });
-            // Also after a panic, or the thread would never end.
+            // The thread must stop after a panic, too.
             let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
             stop.store(true, Ordering::Relaxed);
             result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     }
 
-    /// Kinds that the cluster does not have are empty.
+    /// The objects of a kind; empty if the cluster does not have the kind.
     fn items(&self, kind: &str) -> Vec<Value> {
         let output = self.cluster.run(&["get", kind, "-A", "-o", "json"], "");
         let list: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
@@ -94,7 +94,7 @@ impl Controllers<'_> {
         }
     }
 
-    /// What its Pod serves: the documents in the ConfigMaps that it mounts as files.
+    /// The documents that a catalog's Pod serves: those in the ConfigMaps that it mounts as files.
     fn documents(&self, namespace: &str, catalog: &Value) -> Vec<Value> {
         let address = text(catalog, "/status/connectionState/address");
         let ip = address.trim_end_matches(":50051");
@@ -121,7 +121,7 @@ impl Controllers<'_> {
         texts.flat_map(|text| parse(text).unwrap()).collect()
     }
 
-    /// An InstallPlan for the head of the channel, unless it is installed or planned.
+    /// Creates an InstallPlan for the head of the channel, unless it is already installed or planned.
     fn subscription(&self, subscription: &Value) {
         let namespace = text(subscription, "/metadata/namespace");
         let catalogs = self.items("catalogsources.operators.coreos.com");
@@ -149,14 +149,14 @@ impl Controllers<'_> {
             return;
         }
         let is_bundle = |document: &&Value| document["schema"] == "olm.bundle" && document["name"] == csv;
-        // The parts of a catalog are applied one after the other.
+        // The parts of a catalog are applied one after another.
         let Some(bundle) = documents.iter().find(is_bundle) else { return };
         if self.fault == Fault::Unpack {
             let message = "bundle unpacking failed. Reason: DeadlineExceeded, and Message: Job was active longer than specified deadline";
             let condition = json!({"type": "BundleUnpackFailed", "status": "True", "reason": "BundleUnpackFailed", "message": message});
             return self.status(subscription, &json!({"conditions": [condition], "lastUpdated": NOW}));
         }
-        // It is made anew for another Subscription.
+        // Another Subscription gets a new InstallPlan.
         let name = format!("install-{}-{}", csv.replace('.', "-"), &text(subscription, "/metadata/uid")[..5]);
         let plan = json!({
             "apiVersion": "operators.coreos.com/v1alpha1",
@@ -172,7 +172,7 @@ impl Controllers<'_> {
         );
     }
 
-    /// The objects of the bundle, which are in the catalog, or in its image.
+    /// Creates the objects of the bundle, which are in the catalog or in its image.
     fn install_plan(&self, plan: &Value) {
         if self.fault == Fault::Plan {
             let condition = json!({"type": "Installed", "status": "False", "reason": "InstallComponentFailed",
@@ -203,7 +203,7 @@ impl Controllers<'_> {
         self.status(plan, &json!({"phase": "Complete", "catalogSources": []}));
     }
 
-    /// Its Deployments, which are deleted with it.
+    /// Creates the Deployments of a CSV, and deletes them with it.
     fn csv(&self, csv: &Value) {
         if csv.pointer("/metadata/deletionTimestamp").is_some() {
             return;
@@ -270,7 +270,7 @@ impl Controllers<'_> {
         self.status(catalog, &json!({"conditions": conditions}));
     }
 
-    /// All objects of the bundle, with the label of their owner.
+    /// Creates all objects of the bundle, with the label of their owner.
     fn cluster_extension(&self, extension: &Value) {
         let name = text(extension, "/metadata/name");
         let label = format!("{OWNER}/owner-name={name}");
@@ -328,14 +328,14 @@ impl Controllers<'_> {
         self.status(extension, &json!({"conditions": conditions, "install": install}));
     }
 
-    /// Unknown fields are errors.
+    /// Applies an object. Unknown fields are errors.
     fn create(&self, object: &Value) {
         let apply =
             ["apply", "--server-side", "--force-conflicts", "--field-manager=olm", "--validate=strict", "-f", "-"];
         self.cluster.kubectl(&apply, &object.to_string());
     }
 
-    /// The object may be gone meanwhile.
+    /// Sets the status. The object may have been deleted meanwhile.
     fn status(&self, object: &Value, status: &Value) {
         let group = text(object, "/apiVersion").split('/').next().unwrap();
         let kind = format!("{}s.{group}", text(object, "/kind").to_lowercase());

@@ -1,5 +1,5 @@
-//! The CRDs of OLM, with the fields that opctl uses and a few more: with strict validation, an API server refuses any other.
-//! `OPCTL_OLM_CRDS=DIR` takes those of a release instead.
+//! CRDs of OLM with the fields that opctl uses and a few more: with strict validation, an API server rejects all
+//! others. `OPCTL_OLM_CRDS=DIR` uses those of a release instead.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::control_plane::ControlPlane;
 
-/// A type in short: `{"a": "text", "b": ["number"], "c": {…}}`. A `*` before a name: required.
+/// Expands an abbreviated schema: `{"a": "text", "b": ["number"], "c": {…}}`. A `*` before a name marks a required
+/// field.
 fn schema(short: &Value) -> Value {
     match short {
         Value::String(kind) => match kind.as_str() {
@@ -55,7 +56,7 @@ fn crd(group: &str, version: &str, kind: &str, plural: &str, scope: &str, spec: 
 const V0: &str = "operators.coreos.com";
 const V1: &str = "olm.operatorframework.io";
 
-/// Of OLM v0.
+/// The CRDs of OLM v0.
 pub fn v0() -> Vec<Value> {
     let condition = json!({"*type": "text", "*status": "text", "reason": "text", "message": "text",
         "lastTransitionTime": "text", "lastUpdateTime": "text", "lastHeartbeatTime": "text"});
@@ -128,7 +129,7 @@ pub fn v0() -> Vec<Value> {
     ]
 }
 
-/// Of OLM v1.
+/// The CRDs of OLM v1.
 pub fn v1() -> Vec<Value> {
     let condition = json!({"*type": "text", "*status": "text", "*reason": "text", "*message": "text",
         "*lastTransitionTime": "text", "observedGeneration": "number"});
@@ -157,7 +158,7 @@ pub fn v1() -> Vec<Value> {
     ]
 }
 
-/// Creates CRDs, or those of a release.
+/// Creates these CRDs, or those of a release.
 pub fn create(cluster: &ControlPlane, crds: &[Value]) {
     let names: Vec<&str> = crds.iter().map(|crd| crd["metadata"]["name"].as_str().unwrap()).collect();
     let own: Vec<String> = crds.iter().map(Value::to_string).collect();

@@ -1,5 +1,6 @@
-//! `opctl run bundle`, `run bundle-upgrade` and `cleanup`: with OLM v0 and v1, whose controllers are those of `controllers.rs`, and without
-//! OLM. What opctl applies is validated by the CRDs of OLM, and OLM's reasons reach the user.
+//! `opctl run bundle`, `run bundle-upgrade` and `cleanup`: with OLM v0 and v1, whose controllers are fakes
+//! (`controllers.rs`), and without OLM. OLM's CRDs validate the objects that opctl applies, and OLM's errors are
+//! reported to the user.
 #![cfg(unix)]
 
 mod controllers;
@@ -65,7 +66,7 @@ impl<'a> Desk<'a> {
         command
     }
 
-    /// A command line in the namespace `operators`: its exit code, and all that it prints.
+    /// Runs a command line in the namespace `operators`. Returns its exit code and output.
     fn run(&self, line: &str) -> (i32, String) {
         let Output { status, stdout, stderr } = self.command(&format!("{line} -n operators")).output().unwrap();
         let text = String::from_utf8([stdout, stderr].concat()).unwrap();
@@ -107,7 +108,7 @@ fn objects(bundle: &Path) -> Vec<Value> {
     files.map(|file| opctl_olm::parse::<Value>(&text(file)).unwrap().remove(0)).collect()
 }
 
-/// A `skopeo` that saves the folder of a bundle as an image: `IMAGE:v1` is the folder `v1`.
+/// A fake `skopeo` that saves the folder of a bundle as an image: `IMAGE:v1` is the folder `v1`.
 fn program(sandbox: &Sandbox) {
     let script = "#!/bin/sh\nset -e\ntag=${3##*:}\nout=$(mktemp -d)\n[ -d \"$tag\" ] || { echo \"FATA manifest unknown\" >&2; exit 1; }\n\
         tar -C \"$tag\" -cf \"$out/layer.tar\" manifests metadata tests\n\
@@ -125,7 +126,7 @@ fn olm_v0_installs_updates_and_removes_a_bundle() {
     desk.fails("run bundle v1", &["the cluster has no OLM", "--without-olm"]);
     crds::create(&cluster, &crds::v0());
 
-    // Nothing answers: what was created goes again.
+    // Without OLM's controllers, the created objects are deleted again.
     desk.fails(
         "run bundle v1 --timeout 15s",
         &[
@@ -144,7 +145,7 @@ fn olm_v0_installs_updates_and_removes_a_bundle() {
     interrupted(&desk);
     desk.succeeds("cleanup shop", &[]);
 
-    // Each failure has its reason.
+    // Each failure is reported with its reason.
     for (fault, bundle, reason) in [
         (
             Fault::Unpack,
@@ -164,7 +165,7 @@ fn olm_v0_installs_updates_and_removes_a_bundle() {
         assert_eq!(desk.names(ours), [""; 0]);
     }
 
-    // What the folder has, the CSV refuses.
+    // The CSV does not support this install mode.
     desk.fails(
         "run bundle v1 --install-mode OwnNamespace",
         &["supports the install modes AllNamespaces, and not OwnNamespace"],
@@ -182,13 +183,13 @@ fn olm_v0_installs_updates_and_removes_a_bundle() {
         desk.fails("run bundle v2", &["opctl run bundle-upgrade"]);
         await_field(&desk, "installedCSV", "shop.v0.1.0");
         desk.fails("run bundle-upgrade v1", &["`shop.v0.1.0` is installed already"]);
-        // The next one as an image.
+        // The next version as an image.
         desk.succeeds(&format!("run bundle-upgrade {IMAGE}:v2"), &["OLM v0 has installed `shop.v0.2.0`"]);
         await_field(&desk, "installedCSV", "shop.v0.2.0");
         assert_eq!(desk.names("clusterserviceversions"), ["clusterserviceversion.operators.coreos.com/shop.v0.2.0"]);
         assert_eq!(desk.names("pods").iter().filter(|name| name.contains("catalog")).count(), 1);
 
-        // What has objects stays, unless it is asked for; what others use always does.
+        // CRDs with objects are kept by default; CRDs that others use are always kept.
         desk.add_object();
         desk.succeeds("cleanup shop", &["kept the CRD `racks.depot.example.com`: 1 object", "removed `shop`"]);
         assert!(desk.is_served());
@@ -218,7 +219,7 @@ fn olm_v0_installs_updates_and_removes_a_bundle() {
     desk.fails("cleanup shop", &["`shop` is not installed in the namespace `operators`"]);
 }
 
-/// Ctrl-C: it stops at once, and what it has created can be removed.
+/// Ctrl-C stops the command at once, and `cleanup` removes the created objects.
 fn interrupted(desk: &Desk) {
     let mut child = desk.command("run bundle v1 -n operators").spawn().unwrap();
     let start = Instant::now();
@@ -305,7 +306,7 @@ fn a_bundle_is_installed_updated_and_removed_without_olm() {
     assert_eq!(desk.names("deployments,services,serviceaccounts,configmaps"), ["serviceaccount/default"]);
     let roles = cluster.kubectl(&["get", "clusterroles,clusterrolebindings", "-o", "name"], "");
     assert!(!roles.contains("shop"), "{roles}");
-    // Pods that no node takes.
+    // Pods that no node can run.
     let csv = desk.sandbox.folder.join("v1/manifests/shop.clusterserviceversion.yaml");
     let text = fs::read_to_string(&csv).unwrap();
     let changed = text.replacen(
