@@ -1,5 +1,5 @@
-//! An operator that opctl did not scaffold (`tests/adopted`), after `opctl adopt`: it runs with the rights of its generated role only, and a
-//! scaffolded controller and webhook compile beside it.
+//! An operator that opctl did not scaffold (`tests/adopted`), after `opctl adopt`: it runs with only the permissions of
+//! its generated role, and a scaffolded controller and webhook compile in it.
 #![cfg(unix)]
 
 use std::fs;
@@ -21,7 +21,7 @@ fn an_adopted_operator_runs_with_its_generated_role() {
     let lock = workdir::cargo_lock("shelf-operator", false);
     fs::write(sandbox.folder.join("Cargo.lock"), lock).unwrap();
     shell(&sandbox, "opctl adopt && opctl manifests --check && opctl check --deny-warnings");
-    // Its dependencies are then those of the golden projects, which are compiled already.
+    // With this, its dependencies are those of the golden projects, which are already compiled.
     shell(&sandbox, "opctl init --runtime vendored");
     shell(&sandbox, "opctl create api --group library.example.com --version v1 --kind Shelf --controller-name audit");
     shell(&sandbox, "opctl create webhook --group library --version v1 --kind Shelf --validation");
@@ -45,7 +45,7 @@ fn an_adopted_operator_runs_with_its_generated_role() {
     let _operator = Operator::start(&program, &kubeconfig);
 
     let shelf = "apiVersion: library.example.com/v1\nkind: Shelf\nmetadata:\n  name: one\n  namespace: default\nspec:\n  books: 3\n";
-    // The webhook of the scaffold has no server here: the adopted controller does not start it.
+    // The scaffolded webhook has no server here, since the adopted binary does not start it.
     cluster.kubectl(&["delete", "validatingwebhookconfigurations", "--all"], "");
     cluster.kubectl(&["apply", "-f", "-"], shelf);
     let get = |what: &str, path: &str| cluster.run(&["get", what, "one", "-o", path], "").stdout;
@@ -53,7 +53,7 @@ fn an_adopted_operator_runs_with_its_generated_role() {
     eventually("the status is set", || get("shelf", "jsonpath={.status.free}") == b"97");
 }
 
-/// Killed when dropped.
+/// An operator process, killed when dropped.
 struct Operator(Child);
 
 impl Operator {

@@ -1,10 +1,11 @@
-//! What operators for Ansible need besides opctl.
+//! Requirements of Ansible operators.
 
 use std::process::Command;
 
 use crate::control_plane::skipped;
 
-/// Whether there is an ansible-runner with the collection kubernetes.core; says that something is not tested if not.
+/// `true` if ansible-runner and the collection kubernetes.core are installed; otherwise reports that `tested` is
+/// skipped.
 pub fn has_ansible(tested: &str) -> bool {
     let doc = Command::new("ansible-doc").args(["--list", "kubernetes.core"]).output();
     let has = Command::new("ansible-runner").arg("--version").output().is_ok_and(|output| output.status.success())

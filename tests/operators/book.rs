@@ -1,4 +1,4 @@
-//! The code in the book compiles: that of the guides in a project in which somebody follows them, and the rest in `tests/book`.
+//! The code in the book compiles: the guides are followed in a project, other code is in `tests/book`.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn the_tour_leads_to_an_operator_that_compiles() {
 #[test]
 fn the_code_of_the_other_pages_compiles() {
     let mut files = tree(&Path::new(ROOT).join("tests/book"));
-    // It has fewer dependencies than a project.
+    // The crate has fewer dependencies than a project.
     files.insert("Cargo.lock".into(), cargo_lock("my-crate", false).into());
     let manifest = String::from_utf8(files["Cargo.toml"].clone()).unwrap();
     files.insert("Cargo.toml".into(), manifest.replace("../../crates", &format!("{ROOT}/crates")).into());
@@ -43,7 +43,7 @@ fn the_code_of_the_other_pages_compiles() {
     common::output(common::cargo(&folder, &["test", "--quiet"]));
 }
 
-/// In a folder that stays, so that cargo knows what it compiled before.
+/// Runs cargo in a folder that is kept, so that previous builds are reused.
 fn cargo(terminal: &Sandbox, name: &str, arguments: &[&str]) {
     let mut files = tree(&terminal.folder);
     files.insert("Cargo.lock".into(), cargo_lock(name, false).into());

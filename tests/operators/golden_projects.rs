@@ -1,8 +1,9 @@
-//! Every golden project (see `tests/common/golden.rs`) is compiled without a warning, linted and tested, and then runs
-//! on a real API server, with the rights of its own roles only.
+//! Every golden project (see `tests/common/golden.rs`) compiles without warnings, passes lints and tests, and runs on a
+//! real API server with only the permissions of its own roles.
 //!
-//! Not part of a plain `cargo test`, since it compiles kube: `cargo test --test operators [NAME]`. Some are only linted, unless
-//! OPCTL_OPERATORS is `all`. The versions of all dependencies are those of `tests/golden/Cargo.lock`, which `.ci/locks` updates.
+//! Not part of a plain `cargo test`, since it compiles kube: `cargo test --test operators [NAME]`. Some projects are
+//! only linted, unless OPCTL_OPERATORS is `all`. The versions of all dependencies are those of
+//! `tests/golden/Cargo.lock`, which `.ci/locks` updates.
 #![cfg(unix)]
 
 use std::fs;
@@ -25,7 +26,7 @@ use crate::{common, tree};
 #[path = "golden_projects/adoption.rs"]
 mod adoption;
 
-/// One test a golden project, so that each can be run by itself.
+/// One test for each golden project, so that each can run alone.
 macro_rules! golden_projects {
     ($($test:ident $name:literal,)*) => {
         const NAMES: &[&str] = &[$($name),*];
@@ -58,7 +59,7 @@ fn no_golden_project_is_left_out() {
     assert_eq!(golden::names(), NAMES);
 }
 
-/// What these do at run time others or the tests of opctl-runtime do, too; what is their own a compiler sees.
+/// Projects that are only linted: other projects or the tests of opctl-runtime cover their behavior at run time.
 const LINTED: &[&str] = &[
     "cluster",
     "external",
@@ -84,7 +85,7 @@ fn prove(name: &str) {
         return;
     }
     let manager = operator.compiles();
-    // The tests of opctl-runtime run this feature; here it brings a hundred packages.
+    // The tests of opctl-runtime cover this feature, which adds a hundred packages.
     if name == "minimal" && takes_all("OPCTL_OPERATORS") {
         operator.compiles_with("otlp");
     }
@@ -102,7 +103,7 @@ fn prove(name: &str) {
         if name == "charts" {
             return operator.releases_its_samples(&cluster, &manager);
         }
-        // The test is the same in all; these differ in what their samples are.
+        // All projects have the same integration test; these differ in their samples.
         if ["core", "external", "teams", "workspace"].contains(&name) {
             operator.passes_its_integration_test(&cluster);
         }
@@ -110,7 +111,7 @@ fn prove(name: &str) {
     }
 }
 
-/// The Dockerfile's own command, but that it only checks, where nothing is but what `.dockerignore` lets through.
+/// Runs the command of the Dockerfile as a check, with only the files that `.dockerignore` includes.
 #[test]
 fn images_are_built_of_what_their_context_has() {
     for name in ["memcached", "workspace"] {
@@ -123,16 +124,16 @@ fn images_are_built_of_what_their_context_has() {
         let ["--locked", "--package", package, "--bin", binary] = arguments[..] else { panic!("{command}") };
         assert_eq!(binary, default_run(&sandbox.folder));
 
-        // A member's context is the workspace's root.
+        // The build context of a workspace member is the workspace's root.
         let in_workspace = sandbox.folder != sandbox.root();
         let ignore = Dockerignore::parse(&read(if in_workspace { "Dockerfile.dockerignore" } else { ".dockerignore" }));
         let mut files = tree::tree(&sandbox.root());
         files.insert("Cargo.lock".into(), cargo_lock(package, in_workspace).into());
         files.retain(|path, _| ignore.lets_through(path));
-        // The runtime is one whole, with its license and its checksums.
+        // The vendored runtime includes its license and checksums.
         let source = |path: &str| ["rs", "toml", "lock"].iter().any(|ending| path.ends_with(ending));
         let other = files.keys().find(|path| !source(path) && !path.starts_with("runtime/"));
-        // What members of a workspace need, only they know.
+        // Other files that workspace members need are unknown.
         assert!(in_workspace || other.is_none(), "{name}: {other:?}");
         let context = common::operators_target().join("context").join(name);
         sync(&context, &files);
@@ -142,7 +143,7 @@ fn images_are_built_of_what_their_context_has() {
     }
 }
 
-/// What `tests/thorough/runtime.rs` reads is code that compiles.
+/// The code that `tests/thorough/runtime.rs` reads compiles.
 #[test]
 fn each_way_through_the_runtime_compiles() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -157,7 +158,7 @@ fn each_way_through_the_runtime_compiles() {
     common::output(common::cargo(&folder, &["check", "--quiet"]));
 }
 
-/// The binary that is the operator: in a workspace, its name begins with the package's.
+/// The operator's binary. In a workspace, its name begins with the package's.
 fn default_run(folder: &Path) -> String {
     let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
     let line = manifest.lines().find_map(|line| line.strip_prefix("default-run = ")).unwrap();
@@ -166,14 +167,14 @@ fn default_run(folder: &Path) -> String {
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Where the projects are: below a path with a space.
+/// The folder of the projects, with a space in its path.
 fn projects() -> PathBuf {
     common::operators_target().join("golden projects")
 }
 
-/// A golden project at a place of its own, the same every time, so that cargo knows what it compiled before.
+/// A golden project in a fixed folder, so that cargo reuses previous builds.
 struct Operator {
-    /// Its crate's, which its Kubernetes objects start with.
+    /// The name of its crate, which its Kubernetes objects start with.
     name: String,
     folder: PathBuf,
     project: Value,
@@ -185,20 +186,20 @@ impl Operator {
         shell(&sandbox, "opctl manifests --check");
         let root = projects().join(&golden.name);
         sync(&root, &tree::tree(&sandbox.root()));
-        // rustfmt would take the settings of a folder further up.
+        // Otherwise rustfmt would use the settings of a parent folder.
         fs::write(root.with_file_name("rustfmt.toml"), "").unwrap();
         let folder = root.join(sandbox.folder.strip_prefix(sandbox.root()).unwrap());
         let project: Value = opctl_model::yaml::read(&fs::read_to_string(folder.join("PROJECT")).unwrap()).unwrap();
         let name = project["projectName"].as_str().unwrap().to_owned();
         fs::write(root.join("Cargo.lock"), cargo_lock(&name, root != folder)).unwrap();
         if folder.join("helm-charts").is_dir() || folder.join("roles").is_dir() {
-            // It has dependencies that the others have not; opctl has them, too, so they are on disk.
+            // The project has additional dependencies. opctl also uses them, so they are on disk.
             common::output(common::cargo(&folder, &["update", "--workspace", "--offline", "--quiet"]));
         }
         Self { name, folder, project }
     }
 
-    /// Also with its optional parts.
+    /// Renders the project, also with its optional components.
     fn renders(&self) {
         let Some(kubectl) = kubectl() else {
             return skipped(&format!("kustomizations of {}", self.name), "no `kubectl`");
@@ -215,7 +216,7 @@ impl Operator {
         }
     }
 
-    /// What comes of something while `config/default` lists these, too.
+    /// Runs a function while `config/default` also lists these components.
     fn with_components<T>(&self, components: &[&str], something: impl FnOnce() -> T) -> T {
         let whole = self.folder.join("config/default/kustomization.yaml");
         let text = fs::read_to_string(&whole).unwrap();
@@ -227,19 +228,19 @@ impl Operator {
         outcome
     }
 
-    /// Without a warning.
+    /// Lints without warnings.
     fn lints(&self) {
         let _cargo = workdir::lock_cargo();
         self.succeeds(common::cargo(&self.folder, &["fmt", "--check"]));
         self.succeeds(common::cargo(&self.folder, &["clippy", "--locked", "--all-targets", "--", "-D", "warnings"]));
     }
 
-    /// As its own tests expect, with what was downloaded to lint it; gives the manager.
+    /// Compiles and passes its own tests, offline with the dependencies of the lints. Returns the path of the manager.
     fn compiles(&self) -> PathBuf {
         let _cargo = workdir::lock_cargo();
         let tested = self.succeeds(common::cargo(&self.folder, &["test", "--locked", "--offline"]));
         assert!(tested.contains("\ntest config_crd_equals_the_compiled_types ... ok\n"), "{tested}");
-        // The compiled types make the same files; without a kind they print nothing.
+        // The compiled types print the same files. Without a kind they print nothing.
         if self.project["resources"].as_array().is_some_and(|all| all.iter().any(|one| one["api"].is_object())) {
             let mut command = common::for_operators(Command::new(env!("CARGO_BIN_EXE_opctl")));
             command.current_dir(&self.folder).args(["manifests", "--engine", "cargo", "--check"]);
@@ -251,7 +252,8 @@ impl Operator {
         manager
     }
 
-    /// A second operator of the workspace has the same copy of the runtime, and binaries of other names: cargo warns of equal ones.
+    /// A second operator in the workspace shares the vendored runtime, and has binaries with other names, since cargo
+    /// warns of equal ones.
     fn stands_beside_another(&self) {
         let root = self.folder.ancestors().find(|folder| folder.join("runtime").is_dir()).unwrap();
         let mut init = Command::new(env!("CARGO_BIN_EXE_opctl"));
@@ -272,15 +274,15 @@ impl Operator {
         }
     }
 
-    /// With a cargo feature: without a warning.
+    /// Compiles with a cargo feature, without warnings.
     fn compiles_with(&self, feature: &str) {
         let arguments = ["clippy", "--locked", "--all-targets", "--features", feature, "--", "-D", "warnings"];
         self.succeeds(common::cargo(&self.folder, &arguments));
     }
 
-    /// The CRDs are served, and its Pods pass the restricted Pod Security of its namespace.
+    /// The CRDs are served, and its Pods pass the restricted Pod Security Standard of its namespace.
     fn installs(&self, cluster: &ControlPlane) {
-        // Of other projects, whose kinds it watches.
+        // CRDs of other projects, whose kinds it watches.
         for file in fs::read_dir(self.folder.join("hack")).unwrap().map(|file| file.unwrap().path()) {
             if file.extension().is_some_and(|end| end == "yaml") {
                 cluster.kubectl(&["apply", "--server-side", "-f", file.to_str().unwrap()], "");
@@ -300,7 +302,7 @@ impl Operator {
             cluster.kubectl(&["create", "namespace", &namespace], "");
         }
         let deploy = || self.succeeds(self.target(cluster, &["deploy", "IMG=registry.example.com/manager:v1"]));
-        // What a component changes goes with it.
+        // Disabling a component reverts its changes.
         self.with_components(&["leader-election"], deploy);
         deploy();
         let timeout = format!("--timeout={}s", PATIENCE.as_secs());
@@ -313,8 +315,7 @@ impl Operator {
         assert!(tested.contains("\ntest samples_become_ready ... ok\n"), "{tested}");
     }
 
-    /// The manager runs here as the service account that is deployed.
-    /// A kubeconfig with the rights of its service account.
+    /// A kubeconfig with the permissions of the deployed service account, for the manager, which runs here.
     fn service_account(&self, cluster: &ControlPlane) -> PathBuf {
         let kubeconfig = cluster.folder.join("service-account");
         let mut config: Value = opctl_model::yaml::read(&fs::read_to_string(&cluster.kubeconfig).unwrap()).unwrap();
@@ -324,7 +325,7 @@ impl Operator {
         kubeconfig
     }
 
-    /// The operator in the project's folder, where its charts and playbooks are, with the samples applied.
+    /// Starts the operator in the project's folder, which has its charts and playbooks, and applies the samples.
     fn runs_with_samples(&self, cluster: &ControlPlane, manager: &Path) -> Manager {
         let kubeconfig = self.service_account(cluster);
         let mut manager = Manager::start_in(&self.folder, manager, &kubeconfig, "manager", &[]);
@@ -335,7 +336,7 @@ impl Operator {
         manager
     }
 
-    /// With every switch of the charts on, too: the role has what only they need.
+    /// Releases also work with every switch of the charts enabled: the role has the additional permissions.
     fn releases_its_samples(&self, cluster: &ControlPlane, manager: &Path) {
         let mut manager = self.runs_with_samples(cluster, manager);
         let kinds = ["nginxes", "sites", "schemas", "memcacheds"].map(|plural| {
@@ -363,7 +364,7 @@ impl Operator {
         assert!(!log.contains("WARN") && !log.contains("ERROR"), "{log}");
     }
 
-    /// Each role and playbook makes a ConfigMap, beside a controller in Rust.
+    /// Each role and playbook creates a ConfigMap, next to a controller in Rust.
     fn plays_its_samples(&self, cluster: &ControlPlane, manager: &Path) {
         let mut manager = self.runs_with_samples(cluster, manager);
         let kinds = ["memcacheds.cache", "redises.cache", "sites.web", "zones.web"]
@@ -392,8 +393,8 @@ impl Operator {
             some => some,
         };
         let watched = format!("--watch-namespace={}", namespaces.join(","));
-        // The namespace of the integration test is on its way out, and what is reconciled there fails. An operator
-        // that has finalizers must run for that.
+        // The namespace of the integration test is terminating, so reconciles in it fail. An operator with finalizers
+        // must run until it is deleted.
         let all = cluster.kubectl(&["get", "namespaces", "-o", "name"], "");
         for left in all.lines().filter(|name| name.contains("-test-")) {
             let wait = |timeout| ["wait", "--for=delete", left, timeout];
@@ -417,7 +418,7 @@ impl Operator {
             self.succeeds(apply);
         }
         for (index, mut sample) in samples.into_iter().enumerate() {
-            // The same with nothing said: what the sample says has a default.
+            // Again with an empty spec, since all fields of the sample have defaults.
             let said = sample["spec"].take();
             sample["spec"] = json!({});
             sample["metadata"]["name"] = format!("bare-{index}").into();
@@ -452,7 +453,7 @@ impl Operator {
         assert!(!log.contains("WARN") && !log.contains("ERROR"), "{log}");
     }
 
-    /// The objects of kinds with a finalizer are gone by now, and their cleanups have run.
+    /// The objects of kinds with a finalizer were deleted, and their cleanups have run.
     fn cleans_up(&self, cluster: &ControlPlane, namespace: &str, manager: &Manager) {
         for resource in self.project["resources"].as_array().unwrap() {
             let kind = resource["kind"].as_str().unwrap();
@@ -469,7 +470,7 @@ impl Operator {
             let log = manager.log();
             let has_run =
                 log.lines().any(|line| line.contains(&controller) && line.contains(" needs no cleanup trace_id="));
-            // There is none yet of what the cluster has no object of.
+            // No cleanup for kinds without an object in the cluster.
             assert!(kind == "StorageClass" || has_run, "{}: no cleanup of a {kind}", self.name);
         }
     }
@@ -479,13 +480,13 @@ impl Operator {
         format!("{}-system", self.name)
     }
 
-    /// The namespaces that PROJECT lists.
+    /// The namespaces in PROJECT.
     fn watched(&self) -> Vec<String> {
         let listed = self.project["manifests"]["namespaces"].as_array();
         listed.into_iter().flatten().map(|name| name.as_str().unwrap().to_owned()).collect()
     }
 
-    /// Their names, as the files of `config/crd/bases` have them.
+    /// The names of its CRDs, from the files of `config/crd/bases`.
     fn crds(&self) -> Vec<String> {
         let bases = self.folder.join("config/crd/bases");
         let Ok(files) = fs::read_dir(bases) else { return Vec::new() };
@@ -505,7 +506,7 @@ impl Operator {
             .collect()
     }
 
-    /// Those that the controllers of a kind set; each of them serves all its versions.
+    /// The condition types that the controllers of a kind set. Each controller serves all versions.
     fn conditions(&self, api_group: &str, kind: &str) -> Vec<String> {
         let of_it = |resource: &&Value| {
             let (group, domain) = (resource["group"].as_str().unwrap(), resource["domain"].as_str().unwrap_or("?"));
@@ -526,7 +527,7 @@ impl Operator {
         command
     }
 
-    /// A target of its Makefile.
+    /// Runs a target of its Makefile.
     fn target(&self, cluster: &ControlPlane, arguments: &[&str]) -> Command {
         let mut command = common::for_operators(Command::new("make"));
         command.current_dir(&self.folder).args(arguments).env("KUBECONFIG", &cluster.kubeconfig);
@@ -534,7 +535,7 @@ impl Operator {
         command
     }
 
-    /// Without a warning; gives standard output.
+    /// Runs a command that must succeed without warnings. Returns stdout.
     fn succeeds(&self, mut command: Command) -> String {
         let output = command.output().unwrap();
         let (said, error) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
@@ -544,7 +545,8 @@ impl Operator {
     }
 }
 
-/// The Service of one object, if it has one, gets its port back from one of the same name, beside which it cannot be applied.
+/// The operator restores the port of an object's Service, if it has one, after it was replaced by another port of the
+/// same name, which would conflict with an apply.
 fn repairs_its_port(cluster: &ControlPlane, namespace: &str, index: usize) {
     let service = format!("service/bare-{index}");
     let get = ["get", "-n", namespace, &service, "--ignore-not-found", "-o", "jsonpath={.spec.ports[*].port}"];
@@ -559,7 +561,7 @@ fn repairs_its_port(cluster: &ControlPlane, namespace: &str, index: usize) {
     assert_eq!(cluster.kubectl(&get, ""), before);
 }
 
-/// The Deployment of one object becomes what `kubectl scale` says, and goes with the object.
+/// The Deployment of an object follows `kubectl scale`, and is deleted with the object.
 fn follows_a_scale(cluster: &ControlPlane, namespace: &str, resource: &str, condition: &str, index: usize) {
     let object = format!("{resource}/bare-{index}");
     let deployment = format!("deployment/bare-{index}");

@@ -1,4 +1,5 @@
-//! What compiles whole operators and runs them on an API server. Run by name: `cargo test --test operators [NAME]`.
+//! Tests that compile whole operators and run them on an API server. Run them by name:
+//! `cargo test --test operators [NAME]`.
 
 // Shared with other test binaries.
 #[path = "../common/mod.rs"]

@@ -1,4 +1,4 @@
-//! What the cases of `tests/requests` say that they ask is what a real API server wants.
+//! A real API server requires exactly the permissions that the cases of `tests/requests` declare.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use crate::common;
 use crate::control_plane::ControlPlane;
 use crate::recorder::{Who, cases, write_recorder};
 
-/// Whoever has just the permissions of a case is refused nothing; whoever lacks one of them is refused something.
+/// With the permissions of a case, no request is forbidden; without one of them, some request is.
 #[test]
 fn an_api_server_wants_what_cases_say() {
     let Some(cluster) = ControlPlane::start("requests", 0) else { return };
@@ -21,7 +21,8 @@ fn an_api_server_wants_what_cases_say() {
     let folder = write_recorder(&cases);
     cluster.kubectl(&["apply", "-f", "-"], &objects());
 
-    // Last comes who lacks nothing, since what that run makes or deletes would be there, or not, in those after it.
+    // The run with all permissions is the last one, since the objects that it creates or deletes would affect other
+    // runs.
     let mut runs = String::new();
     let mut roles = Vec::new();
     let mut lacking = BTreeMap::new();
@@ -36,7 +37,7 @@ fn an_api_server_wants_what_cases_say() {
         }
     }
     cluster.kubectl(&["apply", "-f", "-"], &json!({ "apiVersion": "v1", "kind": "List", "items": roles }).to_string());
-    // Until the authoriser has seen them.
+    // Until the authorizer has applied the roles.
     sleep(Duration::from_secs(3));
 
     let mut cargo = common::cargo(&folder, &["run", "--quiet", "--", "--cluster"]);
@@ -58,7 +59,7 @@ fn an_api_server_wants_what_cases_say() {
     assert!(lacking.is_empty(), "{lacking:?}");
 }
 
-/// What the cases suppose to be there.
+/// The objects that cases require.
 fn objects() -> String {
     let of = |kind: &str, name: &str| json!({ "apiVersion": "v1", "kind": kind, "metadata": { "name": name, "namespace": "default" } });
     let mut finalized = of("ConfigMap", "deleted");
@@ -95,7 +96,7 @@ fn objects() -> String {
     json!({ "apiVersion": "v1", "kind": "List", "items": items }).to_string()
 }
 
-/// Of a key that nobody has.
+/// A certificate signing request, whose key was deleted.
 const SIGNING_REQUEST: &str = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIZk1JR0ZBZ0VBTUNNeEZUQVRCZ05WQkFvTURITjVjM1JsYlRwdWIyUmxjekVLTUFnR0ExVUVBd3dCWVRCWgpNQk1HQnlxR1NNNDlBZ0VHQ0NxR1NNNDlBd0VIQTBJQUJHTFBiRUkxZko1TFVzS05aWkZxN0xnTThBZFV4VkZYCm43a2hmblhNMnVqNmdRZkI1WEg5bFo2cDlEdjBobHFZcTZhTjNNbUdxM29TbS9OdjU4RWtBd2lnQURBS0JnZ3EKaGtqT1BRUURBZ05KQURCR0FpRUExTFMyWnVqcjZPNGN2UUFtRGRMV1NMdmRENyswOEczQVJQZ2hhMmZTaFY0QwpJUUQxU2JhUW8xdXZ2anVhNVB0WHRtNk4wMWo4NnJlU2x5R3VLNTZXWlhGeGpBPT0KLS0tLS1FTkQgQ0VSVElGSUNBVEUgUkVRVUVTVC0tLS0tCg==";
 
 /// A role with this permission, and its binding.

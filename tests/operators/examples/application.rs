@@ -1,4 +1,4 @@
-//! `examples/application`: the three parts of an Application, its status, and that it can do with the rights of its role alone.
+//! `examples/application`: the three children of an Application and its status, with only the permissions of its role.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ fn keeps_the_parts_of_the_spec_and_no_others() {
     let settled = || await_settled(&zoo, "shop", 1, "http://shop.example.com/");
     settled();
 
-    // What others change is changed back, what they delete comes back.
+    // Changes of others are reverted, and deleted children are created again.
     for (child, patch) in [
         ("deployment", r#"{"spec":{"replicas":5}}"#),
         ("service", r#"{"spec":{"ports":[{"name":"http","port":81}]}}"#),
@@ -42,7 +42,7 @@ fn keeps_the_parts_of_the_spec_and_no_others() {
         settled();
     }
 
-    // A part that is taken out of the spec goes, and with it the address; a part that is put back comes back.
+    // Removing a part of the spec deletes its child, and the address with it; adding it again creates the child.
     zoo.run(&["patch", "application", "shop", "--type=json", "--patch", r#"[{"op":"remove","path":"/spec/ingress"}]"#]);
     await_settled(&zoo, "shop", 1, "http://shop.zoo.svc:80");
     zoo.run(&["patch", "application", "shop", "--type=json", "--patch", r#"[{"op":"remove","path":"/spec/service"}]"#]);
@@ -53,7 +53,7 @@ fn keeps_the_parts_of_the_spec_and_no_others() {
     zoo.apply(&application("shop", json!({ "service": {}, "ingress": { "host": "shop.example.com" } })));
     settled();
 
-    // What is not its own it leaves alone, and says so.
+    // Objects of others are not changed, which is reported.
     zoo.run(&["create", "service", "clusterip", "taken", "--tcp=80"]);
     let before = zoo.get("service", "taken");
     zoo.apply(&application("taken", json!({ "service": {} })));
@@ -95,12 +95,12 @@ fn application(name: &str, more: Value) -> Value {
     json!({ "apiVersion": "apps.example.com/v1alpha1", "kind": "Application", "metadata": { "name": name }, "spec": spec })
 }
 
-/// Which of the three children there are.
+/// The existing children.
 fn there(zoo: &Namespace, name: &str) -> Vec<&'static str> {
     CHILDREN.into_iter().filter(|child| !zoo.get(child, name).is_null()).collect()
 }
 
-/// Waits until the children are those of the spec, and the status says so.
+/// Waits until the children match the spec and the status is up to date.
 fn await_settled(zoo: &Namespace, name: &str, size: i32, address: &str) {
     eventually(&format!("{name} is ready at {address}"), || {
         let application = zoo.get("application", name);

@@ -1,4 +1,4 @@
-//! `opctl dev` on a copy of an example, while its source is edited.
+//! `opctl dev` on a copy of an example while its source is edited.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -19,7 +19,7 @@ fn every_change_takes_effect_and_an_error_none() {
     if std::env::var_os("KUBEBUILDER_ASSETS").is_none() {
         return skipped("opctl dev", "KUBEBUILDER_ASSETS is not set");
     }
-    // All managers are compiled to one path, and this one runs from there.
+    // All managers are compiled to the same path, from which this one runs.
     let _cargo = workdir::lock_cargo();
     let project = Project::copied();
     let mut dev = Dev::start(&project);
@@ -57,7 +57,7 @@ fn every_change_takes_effect_and_an_error_none() {
     project.nothing_is_left();
 }
 
-/// A copy of an example's files, with a version of its own: cargo goes by names and versions.
+/// A copy of an example with its own version, since cargo identifies packages by name and version.
 struct Project(PathBuf);
 
 impl Project {
@@ -71,7 +71,7 @@ impl Project {
             .arg(&folder)
             .current_dir(example);
         common::output(copy);
-        // Its path to the runtime goes by here.
+        // The relative path to the runtime resolves to this link.
         let crates = common::operators_target().join("crates");
         let _ = fs::remove_file(&crates);
         symlink(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates"), crates).unwrap();
@@ -129,7 +129,7 @@ impl Dev {
         fs::read_to_string(&self.log).unwrap()
     }
 
-    /// How often an operator was started.
+    /// The number of operator starts.
     fn runs(&self) -> usize {
         self.log().lines().filter(|line| line.starts_with("     Running ")).count()
     }
@@ -151,7 +151,7 @@ impl Dev {
         common::output(kubectl);
     }
 
-    /// Empty where there is none.
+    /// The output of `kubectl get`; empty if the object does not exist.
     fn get(&self, what: &[&str]) -> String {
         let output = self.kubectl().args(["get", "--ignore-not-found"]).args(what).output().unwrap();
         String::from_utf8(output.stdout).unwrap().trim().to_owned()

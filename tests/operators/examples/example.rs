@@ -1,4 +1,4 @@
-//! A worked example: its folder, what its Makefile does, its compiled manager, and who it is in a cluster.
+//! A worked example: its folder, its Makefile targets, its compiled manager, and its identity in a cluster.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::workdir;
 #[derive(Clone, Copy)]
 pub struct Example {
     pub folder: &'static str,
-    /// What its Kubernetes objects start with.
+    /// The prefix of its Kubernetes objects.
     pub name: &'static str,
 }
 
@@ -33,10 +33,10 @@ impl Example {
         common::output(make);
     }
 
-    /// Applies its CRDs, roles and Deployment. Its Pod stands there too, admitted as "restricted", but no container runs: the
-    /// manager is a process here.
+    /// Applies its CRDs, roles and Deployment. The Pod is admitted as "restricted", but no container runs: the manager
+    /// is a local process.
     pub fn deploy(self, cluster: &ControlPlane) {
-        // Without a kind of its own there is nothing to install.
+        // Without its own kind, there is nothing to install.
         if self.path().join("config/crd/bases").exists() {
             self.make(cluster, &["install"]);
         }
@@ -46,7 +46,7 @@ impl Example {
         cluster.kubectl(&wait, "");
     }
 
-    /// Applies all of it as `make deploy` does; where there is no node, nothing is rolled out.
+    /// Applies everything like `make deploy`. Without nodes, nothing is rolled out.
     pub fn apply(self, cluster: &ControlPlane) {
         let mut opctl = Command::new(env!("CARGO_BIN_EXE_opctl"));
         opctl.current_dir(self.path()).args(["deploy", "--no-wait", "--image", "example:test", "--kubectl"]);
@@ -54,7 +54,7 @@ impl Example {
         common::output(opctl);
     }
 
-    /// With the rights of its service account, once its probe says that it is ready.
+    /// Runs the manager with the permissions of its service account, and waits until it is ready.
     pub fn run(self, cluster: &ControlPlane, arguments: &[&str]) -> Manager {
         let account = service_account(cluster, &self.namespace(), &format!("{}-controller-manager", self.name));
         let mut manager = Manager::start(&self.manager(), &account, "manager", arguments);
@@ -62,12 +62,12 @@ impl Example {
         manager
     }
 
-    /// Where `make deploy` puts it.
+    /// The namespace that `make deploy` uses.
     pub fn namespace(self) -> String {
         format!("{}-system", self.name)
     }
 
-    /// The binary, compiled once for all tests; a copy, since all examples are compiled to the same path.
+    /// The binary, compiled once for all tests. It is copied, since all examples are compiled to the same path.
     pub fn manager(self) -> PathBuf {
         static COMPILED: Mutex<BTreeMap<&str, PathBuf>> = Mutex::new(BTreeMap::new());
         let _cargo = workdir::lock_cargo();
@@ -88,7 +88,7 @@ pub fn service_account(cluster: &ControlPlane, namespace: &str, name: &str) -> P
     kubeconfig(cluster, name, token.trim())
 }
 
-/// A kubeconfig that holds no other credentials than a token.
+/// A kubeconfig with only a token as credentials.
 fn kubeconfig(cluster: &ControlPlane, name: &str, token: &str) -> PathBuf {
     let path = cluster.folder.join(format!("{name}.kubeconfig"));
     fs::copy(&cluster.kubeconfig, &path).unwrap();

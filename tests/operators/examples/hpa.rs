@@ -1,4 +1,4 @@
-//! `examples/hpa`: a size at a time, by seconds here, with the rights of its role alone.
+//! `examples/hpa`: sizes by schedule, in seconds here, with only the permissions of its role.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use crate::nightly::is_run;
 
 const HPA: Example = Example { folder: "hpa", name: "hpa-operator" };
 
-/// The last run is that of January, so its size holds during the whole test.
+/// Its last run was in January, so its size applies during the whole test.
 const YEARLY: &str = "{name: always, schedule: '@yearly', size: 4}";
 
-/// Turns every six seconds.
+/// Changes the size every six seconds.
 const RESTLESS: &str =
     "{name: up, schedule: '*/12 * * * * *', size: 3}, {name: down, schedule: '6-54/12 * * * * *', size: 1}";
 
@@ -25,7 +25,7 @@ fn scales_on_time_and_after_a_change_by_hand() {
     if !is_run("the example hpa", "OPCTL_OPERATORS") {
         return;
     }
-    // Without nodes: a size is a number, and no Pod has to run for it.
+    // No nodes: only the number of replicas matters, no Pod has to run.
     let Some(cluster) = ControlPlane::start("hpa", 0) else { return };
     HPA.make(&cluster, &["install"]);
     HPA.apply(&cluster);
@@ -53,7 +53,7 @@ fn scales_on_time_and_after_a_change_by_hand() {
 
     shop.apply("clock", "clock", RESTLESS);
     eventually("three runs", || scalings(&manager.log()).len() > 3);
-    // The first is that of the last run before.
+    // The first one is for the last scheduled run before the start.
     for (time, size) in &scalings(&manager.log())[1..] {
         let due = if *size == 3 { 0 } else { 6 };
         assert!((time.as_second() - due).rem_euclid(12) < 6, "{size} replicas at {time}");
@@ -102,7 +102,7 @@ fn object(name: &str, target: &str, jobs: &str) -> String {
     )
 }
 
-/// What kubectl tells about the namespace of the objects.
+/// Accesses the namespace of the objects with kubectl.
 struct Shop<'a>(&'a ControlPlane);
 
 impl Shop<'_> {
@@ -140,12 +140,12 @@ impl Shop<'_> {
     }
 
     fn last_run(&self, name: &str) -> Timestamp {
-        // Before the first status: long ago.
+        // The epoch, before the first status.
         time(&self.get(&["cronhpa", name])["status"]["lastRun"]["time"]).unwrap_or_default()
     }
 }
 
-/// When the operator scaled `clock` and how large, as its log has it.
+/// The times and sizes at which the operator scaled `clock`, from its log.
 fn scalings(log: &str) -> Vec<(Timestamp, u8)> {
     let lines = log.lines().filter_map(|line| line.split_once("scaled `clock` from "));
     lines

@@ -1,4 +1,4 @@
-//! `make test-integration` on a machine that has no more than etcd and kube-apiserver: no controller of Kubernetes runs.
+//! `make test-integration` on a machine with only etcd and kube-apiserver, so no controllers of Kubernetes run.
 
 use std::env;
 use std::os::unix::fs::symlink;
@@ -30,7 +30,7 @@ fn every_example_passes_its_integration_test() {
         let mut make = common::for_operators(Command::new("make"));
         make.current_dir(Example { folder, name: "" }.path()).args(["test-integration"]);
         make.env("OPCTL", env!("CARGO_BIN_EXE_opctl")).env("OPCTL_CACHE", cache.path());
-        // Ansible is that of PATH.
+        // Ansible of PATH.
         make.env("KUBEBUILDER_ASSETS", programs.path()).env_remove("KUBECONFIG").arg("ANSIBLE=");
         let said = common::output(make);
         assert!(said.contains("\ntest samples_become_ready ... ok\n"), "{folder}: {said}");

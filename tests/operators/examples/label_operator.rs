@@ -1,4 +1,5 @@
-//! `examples/label-operator`: the label follows the annotation, with no more rights on Pods than to list, watch and patch them.
+//! `examples/label-operator`: the label follows the annotation, with only the permissions to list, watch and patch
+//! Pods.
 
 use serde_json::{Value, json};
 
@@ -18,7 +19,7 @@ fn the_label_of_a_pod_follows_its_annotation() {
     }
     let Some(cluster) = ControlPlane::start("label-operator", 1) else { return };
     let pods = Pods(&cluster);
-    // One is there before the operator, one comes after it.
+    // One Pod exists before the operator starts, one is created afterwards.
     pods.create("early", "true");
     LABEL_OPERATOR.deploy(&cluster);
     let mut manager = LABEL_OPERATOR.run(&cluster, &[]);
@@ -35,7 +36,7 @@ fn the_label_of_a_pod_follows_its_annotation() {
     pods.run(&["annotate", "pod/late", &format!("{ANNOTATION}-")]);
     pods.await_label("late", None);
 
-    // What others do to the label does not last, what they do to other labels does.
+    // Changes of the label by others are reverted; changes of other labels are kept.
     pods.run(&["label", "--overwrite", "pod/early", &format!("{LABEL}=someone"), "app=web"]);
     pods.await_label("early", Some("early"));
     pods.run(&["label", "pod/early", &format!("{LABEL}-")]);
@@ -54,7 +55,7 @@ fn the_label_of_a_pod_follows_its_annotation() {
     });
     pods.await_label(&too_long, None);
 
-    // Two writers at the same time: each label is right in the end, and a conflict is no failure.
+    // With two concurrent writers, each label is eventually correct, and a conflict does not count as a failure.
     let busy: Vec<String> = (0..20).map(|number| format!("busy-{number}")).collect();
     busy.iter().for_each(|name| pods.create(name, "false"));
     for round in 0..6 {
@@ -70,7 +71,7 @@ fn the_label_of_a_pod_follows_its_annotation() {
     assert!(!log.contains("WARN") && !log.contains("ERROR"), "{log}");
 }
 
-/// Those of the namespace `default`.
+/// The Pods in the namespace `default`.
 struct Pods<'a>(&'a ControlPlane);
 
 impl Pods<'_> {

@@ -1,4 +1,4 @@
-//! `examples/memcached`: the Deployment that it keeps, its status, and that it can do with the rights of its role alone.
+//! `examples/memcached`: its Deployment and status, with only the permissions of its role.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ fn keeps_the_cluster_as_the_object_says_with_the_rights_of_its_role() {
     zoo.run(&["patch", "memcached", SAMPLE, "--type=merge", "--patch", r#"{"spec":{"size":4}}"#]);
     zoo.await_settled(4);
 
-    // By its scale subresource, as autoscalers do; they find the Pods by the selector.
+    // Uses the scale subresource, like autoscalers. They find the Pods by the selector.
     zoo.run(&["scale", "memcached", SAMPLE, "--replicas=5"]);
     zoo.await_settled(5);
     let refused = cluster.run(&["-n", "zoo", "scale", "memcached", SAMPLE, "--replicas=6"], "");
@@ -67,7 +67,7 @@ fn keeps_the_cluster_as_the_object_says_with_the_rights_of_its_role() {
     let log = manager.log();
     assert!(!log.contains("failed, it starts again"), "{log}");
 
-    // What is not its own it leaves alone, and says so.
+    // Objects of others are not changed, which is reported.
     zoo.run(&["create", "deployment", "taken", "--image=memcached", "--replicas=0"]);
     let before = zoo.get(&["deployment", "taken"])["metadata"].clone();
     zoo.apply("taken", 1);
@@ -81,9 +81,9 @@ fn keeps_the_cluster_as_the_object_says_with_the_rights_of_its_role() {
         assert!(!refused.status.success(), "the API server takes {name} with {size} servers");
     }
 
-    // kubectl waits until the finalizer is off.
+    // kubectl waits until the finalizer is removed.
     zoo.run(&["delete", "memcached", SAMPLE]);
-    // Once it was ready, each scaling is progress.
+    // After it was ready once, each scaling is reported as progress.
     let events = ["Normal Available", "Normal CleanedUp", "Normal Progressing"];
     assert_eq!(zoo.events(SAMPLE), events.map(String::from).into());
     assert_eq!(zoo.events("taken"), BTreeSet::from(["Warning RequestFailed".into()]));
@@ -102,7 +102,7 @@ fn runs_from_its_bundle_with_the_permissions_of_the_bundle_alone() {
         opctl.arg(&cluster.kubectl).env("KUBECONFIG", &cluster.kubeconfig);
         common::output(opctl);
     };
-    // Its Deployment is rolled out, but no container runs: the manager is a process here.
+    // Its Deployment is rolled out, but no container runs: the manager is a local process.
     opctl(&["run", "bundle", "bundle", "--without-olm"]);
     let account = service_account(&cluster, "operators", "memcached-operator-controller-manager");
     let mut manager = Manager::start(&MEMCACHED.manager(), &account, "bundle", &[]);
@@ -141,7 +141,7 @@ fn does_not_start_without_the_crd_or_the_rights_and_says_so() {
     MEMCACHED.make(&cluster, &["install"]);
     let forbidden = |resource: &str| format!("missing permissions: {resource} is forbidden");
     refuses(&nobody, "no-rights", &forbidden("memcacheds.cache.example.com"));
-    // Each right that is missing is named, not only the first.
+    // All missing permissions are reported, not only the first.
     let role = "--resource=memcacheds.cache.example.com";
     cluster.kubectl(&["create", "clusterrole", "some", "--verb=list,watch", role], "");
     cluster.kubectl(
@@ -151,7 +151,7 @@ fn does_not_start_without_the_crd_or_the_rights_and_says_so() {
     refuses(&nobody, "some-rights", &forbidden("deployments.apps"));
 }
 
-/// `opctl check` is right: an operator that lacks a permission which it calls missing does not run, or does not reconcile.
+/// Verifies `opctl check`: without a permission that it reports as missing, an operator does not start or reconcile.
 #[test]
 fn fails_without_each_permission_that_check_calls_missing() {
     let Some(cluster) = ControlPlane::start("memcached-rights", 0) else { return };
@@ -167,13 +167,13 @@ fn fails_without_each_permission_that_check_calls_missing() {
             format!("cannot {} resource \"{}\" in API group \"{}\"", mutant.verb, mutant.resource, mutant.group);
         Trial { name: format!("without-{}-{plural}{subresource}", mutant.verb), lacks, operator: mutant.operator }
     });
-    // All at once, each in a namespace of its own.
+    // All trials run concurrently, each in its own namespace.
     let trials: Vec<Trial> = std::iter::once(whole).chain(mutants).collect();
     let mut managers: Vec<(&Trial, Manager)> = trials.iter().map(|trial| (trial, trial.start(&cluster))).collect();
     let (whole, mutants) = managers.split_first_mut().unwrap();
     for (trial, manager) in mutants {
         if trial.lacks.contains("\"events\"") {
-            // Before its finalizer is on, it goes without a word.
+            // Before the finalizer is set, a deletion causes no event.
             let get = ["get", "memcached", "sample", "-n", &trial.name, "-o", "jsonpath={.metadata.finalizers}"];
             eventually("a finalizer", || !cluster.kubectl(&get, "").is_empty());
             cluster.kubectl(&["delete", "memcached", "sample", "-n", &trial.name], "");
@@ -191,10 +191,10 @@ fn fails_without_each_permission_that_check_calls_missing() {
     assert!(!log.contains("forbidden") && !log.contains("failed"), "{log}");
 }
 
-/// An operator with the role that follows from its markers.
+/// An operator with the role generated from its markers.
 struct Trial {
     name: String,
-    /// What the API server says of the right that it has not.
+    /// The API server's message about the missing permission.
     lacks: String,
     operator: Operator,
 }
@@ -227,7 +227,7 @@ fn object(name: &str, size: u8) -> String {
     )
 }
 
-/// What kubectl tells about the namespace of the objects.
+/// Accesses the namespace of the objects with kubectl.
 struct Zoo<'a>(&'a ControlPlane);
 
 impl Zoo<'_> {
@@ -239,13 +239,13 @@ impl Zoo<'_> {
         self.0.kubectl(&["-n", "zoo", "apply", "-f", "-"], &object(name, size));
     }
 
-    /// An object, or a list; null when there is none.
+    /// An object or list; null if it does not exist.
     fn get(&self, what: &[&str]) -> Value {
         let text = self.run(&[&["get", "-o", "json", "--ignore-not-found"], what].concat());
         if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap() }
     }
 
-    /// The names of what belongs to the sample and stays, sorted.
+    /// The sorted names of the sample's objects that are not being deleted.
     fn find(&self, resource: &str) -> Vec<String> {
         let list = self.get(&[resource, "-l", &format!("app.kubernetes.io/instance={SAMPLE}")]);
         let items = list["items"].as_array().into_iter().flatten();
@@ -259,7 +259,7 @@ impl Zoo<'_> {
         self.find("pod")
     }
 
-    /// What is told about a Memcached.
+    /// The events of a Memcached.
     fn events(&self, name: &str) -> BTreeSet<String> {
         let about = format!("involvedObject.kind=Memcached,involvedObject.name={name}");
         let list = self.get(&["events", "--field-selector", &about]);
@@ -272,7 +272,7 @@ impl Zoo<'_> {
         self.get(&["memcached", name])["status"]["conditions"][0].clone()
     }
 
-    /// Waits until the sample has so many Pods, and status, Deployment and Pods agree.
+    /// Waits until the sample has this number of Pods, and its status and Deployment agree.
     fn await_settled(&self, size: usize) {
         let what = format!("{size} servers, and the status says so");
         eventually(&what, || {

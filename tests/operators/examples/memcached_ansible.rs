@@ -1,4 +1,5 @@
-//! `examples/memcached-ansible`: the role of operator-sdk's tutorial for each Memcached, with the permissions of its role alone.
+//! `examples/memcached-ansible`: the role of operator-sdk's tutorial for each Memcached, with only the permissions of
+//! its role.
 
 use serde_json::{Value, json};
 

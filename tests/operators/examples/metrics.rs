@@ -1,4 +1,4 @@
-//! `/metrics` as it is deployed: by HTTPS, for those whom RBAC lets read it, with a certificate that is followed.
+//! `/metrics` as deployed: over HTTPS, for clients with RBAC permission, with a certificate that is reloaded.
 
 use std::path::Path;
 use std::process::Command;
@@ -33,7 +33,7 @@ fn serves_metrics_to_those_whom_rbac_lets_read_them() {
         certificate
     };
     let (first, second) = (pair("first"), pair("second"));
-    // As the kubelet mounts a Secret: files are symbolic links into a folder, which is one itself.
+    // Like Secrets mounted by the kubelet: files are symbolic links into a folder, which is also a link.
     let (mounted, data) = (cluster.folder.join("mounted"), cluster.folder.join("mounted/..data"));
     std::fs::create_dir(&mounted).unwrap();
     std::os::unix::fs::symlink("../first", &data).unwrap();

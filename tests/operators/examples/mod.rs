@@ -1,8 +1,8 @@
-//! The worked examples against a real API server, as their users run them: installed by their Makefile, built by cargo, and
-//! with the token of their own service account, so with the rights of their generated roles and no others.
+//! The worked examples with a real API server: installed by their Makefile, built by cargo, and run with the token of
+//! their service account, so with only the permissions of their generated roles.
 //!
-//! They compile operators, so they run only when asked for: `cargo test --test operators examples`. The integration tests of all examples
-//! run; what else an example does besides memcached's, the nightly workflow tests.
+//! They compile operators, so they only run if selected: `cargo test --test operators examples`. The integration tests
+//! of all examples run; further tests of examples other than memcached are left to the nightly workflow.
 #![cfg(unix)]
 
 mod application;
@@ -25,10 +25,10 @@ mod wiki;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// On a machine that is busy with other tests, and longer than what an operator waits between two tries in its first minutes.
+/// The timeout on a busy machine. It exceeds an operator's retry delays in the first minutes.
 const PATIENCE: Duration = Duration::from_secs(150);
 
-/// Tries until it is so.
+/// Polls until the condition holds.
 pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {

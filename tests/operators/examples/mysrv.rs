@@ -1,4 +1,4 @@
-//! `examples/mysrv`: a server and its Service for each MySrv, with the rights of its role alone.
+//! `examples/mysrv`: a server and its Service for each MySrv, with only the permissions of its role.
 
 use serde_json::json;
 
@@ -43,7 +43,7 @@ fn runs_a_server_of_a_name_on_a_port() {
     settled(8081, "world");
     zoo.run(&["scale", "deployment", SAMPLE, "--replicas=0"]);
     settled(8081, "world");
-    // Another port of the same name, beside which its own cannot be applied.
+    // Another port of the same name, which conflicts with an apply of its own port.
     zoo.run(&[
         "patch",
         "service",

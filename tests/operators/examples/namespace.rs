@@ -1,4 +1,4 @@
-//! A namespace for the objects of a user, and what kubectl does in it.
+//! A namespace for the objects of a user, accessed with kubectl.
 
 use std::process::Output;
 
@@ -12,7 +12,7 @@ pub struct Namespace<'a> {
 }
 
 impl<'a> Namespace<'a> {
-    /// Its Pods must pass the Pod Security Standard "restricted".
+    /// A namespace that enforces the Pod Security Standard "restricted".
     pub fn create(cluster: &'a ControlPlane) -> Self {
         let namespace = Self::unrestricted(cluster, "zoo");
         cluster.kubectl(&["label", "namespace", "zoo", "pod-security.kubernetes.io/enforce=restricted"], "");
@@ -36,7 +36,7 @@ impl<'a> Namespace<'a> {
         self.cluster.run(&["-n", self.name, "apply", "-f", "-"], &object.to_string())
     }
 
-    /// An object; null when there is none.
+    /// An object; null if it does not exist.
     pub fn get(&self, kind: &str, name: &str) -> Value {
         let text = self.run(&["get", kind, name, "-o", "json", "--ignore-not-found"]);
         if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap() }

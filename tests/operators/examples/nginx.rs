@@ -1,4 +1,4 @@
-//! `examples/nginx`: a release of helm's starter chart for each Nginx, with the permissions of its role alone.
+//! `examples/nginx`: a release of helm's starter chart for each Nginx, with only the permissions of its role.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! The dashboards and alerts of `examples/memcached`, with a real Prometheus that scrapes the running operator as the
-//! ServiceMonitor does: over HTTPS, with a token of its own.
+//! The dashboards and alerts of `examples/memcached` with a real Prometheus, which scrapes the running operator like
+//! the ServiceMonitor: over HTTPS, with its own token.
 
 use std::fs;
 use std::net::TcpListener;
@@ -14,7 +14,7 @@ use crate::common;
 use crate::control_plane::ControlPlane;
 use crate::prometheus::program;
 
-/// What has no data in this test, and why. Each entry is in an expression that is indeed empty.
+/// Metrics without data in this test, with reasons. Each must be in an expression without results.
 const EMPTY: &[(&str, &str)] = &[
     ("controller_watch_restarts_total", "no watch fails"),
     ("controller_decode_failures_total", "every object fits its type"),
@@ -39,7 +39,7 @@ fn every_panel_and_alert_has_data() {
     let mut manager = MEMCACHED.run(&cluster, &["--metrics-secure"]);
     let server = Server::start(&prometheus, &cluster.folder, &manager.metrics.to_string(), token.trim());
 
-    // One object that is reconciled, and one whose Deployment belongs to somebody else.
+    // One object that is reconciled, and one whose Deployment belongs to someone else.
     cluster.kubectl(&["create", "deployment", "taken", "--image=memcached", "--replicas=0"], "");
     for name in ["sample", "taken"] {
         let object = json!({
@@ -78,7 +78,7 @@ fn every_panel_and_alert_has_data() {
         check("the dashboard", &expression);
     }
     for alert in rules()["groups"][0]["rules"].as_array().unwrap() {
-        // Whatever the threshold is.
+        // The expression without its threshold.
         let expression = alert["expr"].as_str().unwrap();
         let expression = if expression.starts_with("absent") {
             expression.into()
@@ -100,13 +100,13 @@ fn every_panel_and_alert_has_data() {
     assert_eq!(manager.terminate().code(), Some(0));
 }
 
-/// The groups of alerts of the example.
+/// The groups of the example's alerts.
 fn rules() -> Value {
     let text = fs::read_to_string(MEMCACHED.path().join("config/prometheus/alerts.yaml")).unwrap();
     opctl_model::yaml::read::<Value>(&text).unwrap()["spec"].take()
 }
 
-/// A Prometheus with the alerts of the example; stopped when dropped.
+/// A Prometheus with the alerts of the example, stopped when dropped.
 struct Server {
     process: Child,
     url: String,
@@ -147,7 +147,7 @@ impl Server {
         Self { process, url: format!("http://{address}") }
     }
 
-    /// The series of a query; none until it answers.
+    /// The series of a query; empty until Prometheus responds.
     fn query(&self, expression: &str) -> Vec<Value> {
         let answer = self.get("/api/v1/query", expression);
         answer["result"].as_array().cloned().unwrap_or_default()

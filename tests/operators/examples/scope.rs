@@ -1,4 +1,4 @@
-//! Several namespaces: an operator that watches two has rights in these and nowhere else.
+//! Several namespaces: an operator that watches two has no permissions in others.
 
 use opctl_model::names::Namespace;
 use opctl_model::project::Tree;
@@ -43,7 +43,7 @@ fn reconciles_where_it_watches_and_has_rights() {
     assert!(!log.contains("WARN") && !log.contains("ERROR"), "{log}");
     assert!(manager.terminate().success());
 
-    // As before, but for the rights in one of them.
+    // Again, without the permissions in one of the namespaces.
     cluster.kubectl(&["delete", "rolebinding", "--all", "-n", "team-b"], "");
     let mut manager = Manager::start(&MEMCACHED.manager(), &account, "scope", &[watched]);
     assert_eq!(manager.exit().code(), Some(1));
@@ -52,7 +52,7 @@ fn reconciles_where_it_watches_and_has_rights() {
     assert!(log.contains("missing permissions: ") && log.contains(reason), "{log}");
 }
 
-/// The roles and bindings that follow from its markers in an operator for these namespaces.
+/// Applies the roles and bindings that are generated from its markers for these namespaces.
 fn grant(cluster: &ControlPlane, namespaces: &[&str]) {
     let markers = source::read_markers(&Tree::at(MEMCACHED.path()), "").operator.rbac;
     let namespaces = namespaces.iter().map(|name| Namespace::parse(name).unwrap()).collect();

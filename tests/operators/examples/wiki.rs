@@ -1,5 +1,5 @@
-//! `examples/wiki`: a chart with a dependency, hooks, a CRD, a role and an autoscaler, and a controller in Rust that owns a
-//! release, with the permissions of their role alone.
+//! `examples/wiki`: a chart with a dependency, hooks, a CRD, a role and an autoscaler, and a controller in Rust that
+//! owns a release, with only the permissions of their role.
 
 use std::fs;
 
@@ -38,7 +38,7 @@ fn installs_a_chart_with_all_that_charts_have() {
     let container = |name: &str| deployment(name)["spec"]["template"]["spec"]["containers"][0].clone();
     let password = || zoo.get("secret", "wiki-sample-database")["data"]["password"].clone();
     let revision = || wikis.becomes_ready(SAMPLE)["status"]["release"]["revision"].as_u64().unwrap();
-    // Jobs of hooks are gone when they have succeeded.
+    // Jobs of hooks are deleted after they have succeeded.
     let ran = |job: &str| {
         !zoo.run(&["get", "events", "--field-selector", &format!("involvedObject.name={job},reason=Completed")])
             .is_empty()
@@ -53,7 +53,7 @@ fn installs_a_chart_with_all_that_charts_have() {
     searches.becomes_ready(SEARCH);
     assert_eq!(container("search-sample-search")["args"], json!(["--wiki=http://wiki-sample:80"]));
 
-    // An upgrade, of which the search hears.
+    // An upgrade, which also reconciles the search.
     let first = password();
     wikis.patch(SAMPLE, &json!({ "title": "Zoo", "service": { "port": 8080 } }));
     assert_eq!(revision(), 2);
@@ -63,14 +63,14 @@ fn installs_a_chart_with_all_that_charts_have() {
         container("search-sample-search")["args"] == json!(["--wiki=http://wiki-sample:8080"])
     });
 
-    // A restart is no upgrade.
+    // A restart does not cause an upgrade.
     assert_eq!(manager.terminate().code(), Some(0));
     manager = run(WIKI, &cluster, &charts);
     zoo.run(&["delete", "service", SAMPLE]);
     eventually("its Service again", || !zoo.get("service", SAMPLE).is_null());
     assert_eq!((revision(), password()), (2, first.clone()));
 
-    // The password of the mail server, and another one.
+    // The password of the mail server, then another one.
     zoo.run(&["create", "secret", "generic", "wiki-sample-smtp-password", "--from-literal=password=one"]);
     wikis.patch(SAMPLE, &json!({ "smtp": { "host": "mail.example.com" } }));
     let smtp = || zoo.get("secret", "wiki-sample-smtp")["data"]["SMTP_PASSWORD"].clone();
@@ -84,7 +84,7 @@ fn installs_a_chart_with_all_that_charts_have() {
     });
     assert!(!zoo.try_apply(&in_a_spec).status.success());
 
-    // What the autoscaler of Kubernetes makes of it, without metrics, is its minimum.
+    // Without metrics, Kubernetes' autoscaler scales to its minimum.
     wikis.patch(SAMPLE, &json!({ "autoscaling": { "enabled": true } }));
     let replicas = || deployment(SAMPLE)["status"]["availableReplicas"].clone();
     eventually("two replicas", || replicas() == 2);
@@ -108,7 +108,7 @@ fn installs_a_chart_with_all_that_charts_have() {
     assert_eq!(container(SAMPLE)["image"], "wiki:2.5");
     assert_eq!(searches.becomes_ready(SEARCH)["status"]["release"], of_search);
 
-    // No node has so much memory: it is rolled back.
+    // No node has this much memory, so the upgrade is rolled back.
     let memory = || container("search-sample-search")["resources"]["requests"]["memory"].clone();
     searches.patch(SEARCH, &json!({ "memory": "200Ti" }));
     eventually("200Ti are tried", || memory() == "200Ti");

@@ -1,4 +1,4 @@
-//! Objects and releases of operator-sdk's Helm operator, which the imported operator goes on with.
+//! Objects and releases of operator-sdk's Helm operator, which the imported operator takes over.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -15,13 +15,13 @@ const TEXT: &str = "by operator-sdk";
 
 pub fn proves(operator: &Operator, cluster: &ControlPlane, manager: &Path) {
     let crds = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/import/web-operator/config/crd/bases");
-    // As its Makefile does.
+    // Like its Makefile.
     cluster.kubectl(&["apply", "-f", crds], "");
     for crd in ["pages", "indices"] {
         cluster
             .kubectl(&["wait", "--for=condition=Established", "crd", &format!("{crd}.pages.charts.example.com")], "");
     }
-    // No value of the chart, and one of another type.
+    // A value that the chart does not have, and one of another type.
     let page = json!({ "image": { "tag": "1" }, "replicas": "2", "text": null });
     releases(cluster, "Page", "page", &page, &page);
     let index = json!({ "replicas": 3, "labels": { "a": "b" } });
@@ -30,7 +30,7 @@ pub fn proves(operator: &Operator, cluster: &ControlPlane, manager: &Path) {
     releases(cluster, "Index", "index", &index, &values);
 
     operator.installs(cluster);
-    // The type of before would refuse neither.
+    // The new schema neither prunes nor rejects values that the previous one accepted.
     for (kind, name, spec) in [("pages", "page", &page), ("indices", "index", &index)] {
         assert_eq!(get(cluster, kind, name)["spec"], *spec);
         cluster.kubectl(&["annotate", kind, name, "example.com/edited=yes"], "");
@@ -68,7 +68,7 @@ pub fn proves(operator: &Operator, cluster: &ControlPlane, manager: &Path) {
     assert_eq!(records, "secret/sh.helm.release.v1.index.v1\nsecret/sh.helm.release.v1.page.v1\n");
     assert_eq!(fs::read_to_string(&starts).unwrap(), "");
 
-    // An upgrade, and what an object without a value of its own gets.
+    // An upgrade, and the values of an object without its own.
     let patch = json!({ "spec": { "replicas": 4, "labels": null } }).to_string();
     cluster.kubectl(&["patch", "indices", "index", "--type=merge", "-p", &patch], "");
     cluster.kubectl(&["wait", "--for=jsonpath={.status.release.revision}=2", "indices", "index", "--timeout=60s"], "");
@@ -85,7 +85,7 @@ pub fn proves(operator: &Operator, cluster: &ControlPlane, manager: &Path) {
 
 const FINALIZER: &str = "helm.sdk.operatorframework.io/uninstall-release";
 
-/// An object, its release, and its status, as operator-sdk leaves them.
+/// Creates an object, its release, and its status, like operator-sdk.
 fn releases(cluster: &ControlPlane, kind: &str, name: &str, spec: &Value, values: &Value) {
     let object = json!({
         "apiVersion": "pages.charts.example.com/v1alpha1",
@@ -104,7 +104,7 @@ fn releases(cluster: &ControlPlane, kind: &str, name: &str, spec: &Value, values
     fs::write(&file, values.to_string()).unwrap();
     let mut helm = Command::new(cluster.kubectl.with_file_name("helm"));
     helm.args(["install", name, concat!(env!("CARGO_MANIFEST_DIR"), "/tests/import/web-operator/helm-charts/web")]);
-    // Helm 3 knew no server-side apply.
+    // Helm 3 has no server-side apply.
     helm.args(["--server-side=false", "--values"]).arg(&file).env("KUBECONFIG", &cluster.kubeconfig);
     crate::common::output(helm);
     let owner = json!({ "metadata": {

@@ -1,5 +1,5 @@
-//! The certificates of webhooks and metrics, issued and injected by cert-manager's own controller and cainjector, and rotated while
-//! requests are made.
+//! Certificates of webhooks and metrics, issued and injected by cert-manager's controller and cainjector, and rotated
+//! during requests.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -47,12 +47,12 @@ fn no_request_fails_while_cert_manager_rotates_certificates() {
     let entry = balance(ports);
     for mut object in render(&project.folder()) {
         if object["kind"] == "Certificate" && object["metadata"]["name"] == WEBHOOK.0 {
-            // This machine is not the Service.
+            // Requests go to this machine instead of the Service.
             object["spec"]["ipAddresses"] = json!(["127.0.0.1"]);
         }
         cluster.kubectl(&["apply", "--server-side", "-f", "-"], &at(&mut object, entry).to_string());
     }
-    // As the role of Prometheus would.
+    // Grants the permissions of Prometheus.
     cluster.kubectl(
         &[
             "create",
@@ -94,7 +94,7 @@ fn no_request_fails_while_cert_manager_rotates_certificates() {
         let load = Load::start(&proxy, &["v1", "v1alpha1"]);
         let authorities = bundles(cluster);
         let mut rotations = 0;
-        // Prometheus reads the authority from time to time.
+        // Prometheus reads the authority's certificate periodically.
         let mut known = cluster.folder.join("known.crt");
         fs::copy(folders[1].join("ca.crt"), &known).unwrap();
         let mut rotate = |certificate: (&str, &str), how: fn(&ControlPlane, (&str, &str))| {
@@ -117,7 +117,7 @@ fn no_request_fails_while_cert_manager_rotates_certificates() {
         rotate(WEBHOOK, delete);
         rotate(METRICS, delete);
         assert_eq!(bundles(cluster), authorities, "the same authority has signed all of them");
-        // Certificates that it signed before stay valid.
+        // Certificates that the authority has signed before stay valid.
         rotate(AUTHORITY, renew);
         rotate(WEBHOOK, renew);
         eventually("the new certificate of the authority is injected", || bundles(cluster) != authorities);
@@ -131,7 +131,7 @@ fn no_request_fails_while_cert_manager_rotates_certificates() {
     });
 }
 
-/// cert-manager from its Go module. `None`, reported on stderr, without Go.
+/// cert-manager, built from its Go module. `None` without Go, which is reported on stderr.
 fn program() -> Option<PathBuf> {
     if !Command::new("go").arg("version").output().is_ok_and(|output| output.status.success()) {
         skipped("cert-manager", "no `go` on the PATH");
@@ -150,7 +150,7 @@ fn go(arguments: &[&str]) -> Command {
     command
 }
 
-/// Stopped when dropped.
+/// Processes of cert-manager, stopped when dropped.
 struct CertManager(Vec<(Child, PathBuf)>);
 
 impl CertManager {
@@ -187,7 +187,8 @@ impl Drop for CertManager {
     }
 }
 
-/// Keeps the Secrets in folders, each some seconds late, as the kubelet does: files are links into a folder, which is one itself.
+/// Mounts Secrets to folders with a delay of seconds, like the kubelet: files are links into a folder, which is also a
+/// link.
 struct Kubelet<'a> {
     cluster: &'a ControlPlane,
     ends: AtomicBool,
@@ -203,7 +204,7 @@ impl<'a> Kubelet<'a> {
         let mut version = 0;
         while !self.ends.load(Ordering::Relaxed) {
             for ((_, name), mounted) in [WEBHOOK, METRICS].iter().zip(&mut mounted) {
-                // What is gone stays mounted.
+                // A deleted Secret stays mounted.
                 let Some(now) = secret(self.cluster, name).filter(|now| mounted.as_ref() != Some(now)) else {
                     continue;
                 };
@@ -230,7 +231,7 @@ impl<'a> Kubelet<'a> {
     }
 }
 
-/// Ends the kubelet, also if the test fails.
+/// Stops the kubelet when dropped, also if the test fails.
 struct Ends<'a>(&'a AtomicBool);
 
 impl Drop for Ends<'_> {
@@ -239,14 +240,14 @@ impl Drop for Ends<'_> {
     }
 }
 
-/// What a Secret has, once it has a certificate.
+/// The data of a Secret, if it has a certificate.
 fn secret(cluster: &ControlPlane, name: &str) -> Option<Value> {
     let output = cluster.run(&["get", "secret", name, "-n", NAMESPACE, "-o", "json"], "");
     let secret: Value = serde_json::from_slice(&output.stdout).ok()?;
     secret["data"]["tls.crt"].is_string().then(|| secret["data"].clone())
 }
 
-/// As `cmctl renew` does.
+/// Renews a certificate like `cmctl renew`.
 fn renew(cluster: &ControlPlane, (certificate, _): (&str, &str)) {
     let mut object = object(cluster, &["certificate", certificate, "-n", NAMESPACE]);
     let conditions = object["status"]["conditions"].as_array_mut().unwrap();
@@ -257,12 +258,12 @@ fn renew(cluster: &ControlPlane, (certificate, _): (&str, &str)) {
     cluster.kubectl(&["replace", "--subresource=status", "-f", "-"], &object.to_string());
 }
 
-/// cert-manager issues another one.
+/// Deletes a Secret, so that cert-manager issues another certificate.
 fn delete(cluster: &ControlPlane, (_, secret): (&str, &str)) {
     cluster.kubectl(&["delete", "secret", secret, "-n", NAMESPACE], "");
 }
 
-/// Reads the metrics as the ServiceMonitor has Prometheus do it: by the address of the Pod, and the name of the Service.
+/// Reads the metrics like Prometheus with the ServiceMonitor: at the address of the Pod, with the name of the Service.
 struct Scraper<'a> {
     address: String,
     token: &'a str,

@@ -1,4 +1,5 @@
-//! As in a cluster: what is deployed, with the rights of its service account, several replicas, and a load that never ends.
+//! Webhooks like in a cluster: deployed manifests, the permissions of the service account, several replicas, and a
+//! continuous load.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -29,7 +30,7 @@ fn in_a_cluster() {
     let cluster = &cluster;
     let ports = [free_port(), free_port()];
     let entry = balance(ports);
-    // Nobody is behind a Service here, so the API server is sent to who stands for it.
+    // A Service has no Pods here, so the API server is configured with the address of a balancer.
     let objects: Vec<Value> = render(&operator.folder()).into_iter().map(|mut it| at(&mut it, entry).clone()).collect();
     let deploy = || {
         for object in &objects {
@@ -46,7 +47,7 @@ fn in_a_cluster() {
         ];
         Manager::start(&operator.manager, &account, name, &arguments.each_ref().map(String::as_str))
     };
-    // Both find no Secret.
+    // No Secret exists at the start of both.
     let (mut one, mut other) = (start(0, "one"), start(1, "other"));
     one.becomes_ready();
     other.becomes_ready();
@@ -69,18 +70,18 @@ fn in_a_cluster() {
     LEAVING.store(0, Ordering::Relaxed);
     let mut one = start(0, "one-again");
     one.becomes_ready();
-    // Until the balancer has sent some to it.
+    // Until the balancer has sent some requests to it.
     sleep(Duration::from_secs(2));
     load.went_well();
 
-    // Somebody overwrites what the operator has written.
+    // Someone overwrites a field that the operator manages.
     let before = bundles();
     let wrong = r#"[{"op":"replace","path":"/webhooks/0/clientConfig/caBundle","value":null}]"#;
     let configuration = "validatingwebhookconfiguration/shop-validating-webhook-configuration";
     cluster.kubectl(&["patch", configuration, "--type=json", "-p", wrong], "");
     eventually("it is written again", || bundles() == before);
 
-    // One replica, which is restarted. Objects of the version that is stored are not converted.
+    // A single replica is restarted. Objects in the storage version are not converted.
     assert!(other.terminate().success());
     for policy in ["Ignore", "Fail"] {
         for kind in ["mutating", "validating"] {
@@ -88,7 +89,7 @@ fn in_a_cluster() {
             let patch = format!(r#"[{{"op":"replace","path":"/webhooks/0/failurePolicy","value":"{policy}"}}]"#);
             cluster.kubectl(&["patch", &name, "--type=json", "-p", &patch], "");
         }
-        // Until the API server has read its own configuration.
+        // Until the API server has reloaded the configuration.
         sleep(Duration::from_secs(2));
         let load = Load::start(&proxy, &["v1"]);
         sleep(Duration::from_secs(1));
@@ -108,7 +109,7 @@ fn in_a_cluster() {
         }
     }
 
-    // And it is an operator still.
+    // Controllers run, too.
     let metadata = json!({ "name": "whole", "namespace": "default" });
     let (version, spec) = ("cache.example.com/v1alpha1", json!({ "timeout": "1s" }));
     let whole = json!({ "apiVersion": version, "kind": "Backup", "metadata": metadata, "spec": spec });
@@ -123,7 +124,7 @@ fn in_a_cluster() {
     assert!(one.terminate().success());
 }
 
-/// What `make deploy` applies.
+/// The objects that `make deploy` applies.
 pub fn render(folder: &Path) -> Vec<Value> {
     let mut command = Command::new(kubectl().unwrap());
     command.current_dir(folder).args(["kustomize", "config/default"]);
@@ -131,7 +132,7 @@ pub fn render(folder: &Path) -> Vec<Value> {
     text.split("\n---\n").map(|object| opctl_model::yaml::read(object).unwrap()).collect()
 }
 
-/// The object with a port of this machine in place of the Service.
+/// The object with a local port instead of the Service.
 pub fn at(object: &mut Value, port: u16) -> &Value {
     let here = |config: &mut Value| {
         let path = config["service"]["path"].as_str().unwrap();
@@ -143,7 +144,7 @@ pub fn at(object: &mut Value, port: u16) -> &Value {
     object
 }
 
-/// Those that the API server is told to trust.
+/// The CA bundles that the API server trusts.
 pub fn bundles(cluster: &ControlPlane) -> BTreeSet<String> {
     let mut found: Vec<Value> = Vec::new();
     for kind in ["mutating", "validating"] {
@@ -157,7 +158,7 @@ pub fn bundles(cluster: &ControlPlane) -> BTreeSet<String> {
     found.iter().map(|it| it.as_str().unwrap_or("none").to_owned()).collect()
 }
 
-/// With the token of the operator's account, in its namespace.
+/// A kubeconfig with the token of the operator's service account, in its namespace.
 pub fn service_account(cluster: &ControlPlane) -> PathBuf {
     let (namespace, name) = ("shop-system", "shop-controller-manager");
     let token = cluster.kubectl(&["create", "token", name, "-n", namespace], "");
@@ -169,10 +170,11 @@ pub fn service_account(cluster: &ControlPlane) -> PathBuf {
     path
 }
 
-/// Which one is about to end, and is not connected to any more: `preStop` of its container sees to that.
+/// The port of the replica that is about to stop, and gets no new connections: in a cluster, `preStop` of its container
+/// waits for that.
 static LEAVING: AtomicU16 = AtomicU16::new(0);
 
-/// Stands for a Service: connections go to each of those in turn that accept any.
+/// Balances connections like a Service: they go to the ports in turn, if these accept any.
 pub fn balance(ports: [u16; 2]) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let entry = listener.local_addr().unwrap().port();
@@ -181,7 +183,7 @@ pub fn balance(ports: [u16; 2]) -> u16 {
             let leaving = LEAVING.load(Ordering::Relaxed);
             let mut in_turn = [ports[turn % 2], ports[(turn + 1) % 2]].into_iter().filter(|port| *port != leaving);
             let server = in_turn.find_map(|port| TcpStream::connect(("127.0.0.1", port)).ok());
-            // Without one, the client is let go.
+            // Without a server, the client's connection is closed.
             let (Ok(client), Some(server)) = (client, server) else { continue };
             copy(client.try_clone().unwrap(), server.try_clone().unwrap());
             copy(server, client);
@@ -197,7 +199,7 @@ fn copy(mut from: TcpStream, mut to: TcpStream) {
     });
 }
 
-/// Plain HTTP to the API server, as an administrator; ends when it is dropped.
+/// Plain HTTP to the API server as an administrator, stopped when dropped.
 pub struct Proxy {
     process: Child,
     address: String,
@@ -222,7 +224,7 @@ impl Drop for Proxy {
     }
 }
 
-/// Objects are created, and not stored, for as long as it is there.
+/// Creates objects with dry runs until it is dropped.
 pub struct Load {
     since: Instant,
     ends: Arc<AtomicBool>,
@@ -256,14 +258,14 @@ impl Load {
         assert_eq!(self.end(), Vec::<String>::new());
     }
 
-    /// What failed, and why.
+    /// Stops the load. Returns the failures with reasons.
     fn end(self) -> Vec<String> {
         self.ends.store(true, Ordering::Relaxed);
         for thread in self.threads {
             thread.join().unwrap();
         }
         let (asked, seconds) = (self.asked.load(Ordering::Relaxed), self.since.elapsed().as_secs_f64());
-        // Twice as many and more on a machine that does nothing else.
+        // An idle machine reaches at least twice this rate.
         assert!(asked as f64 / seconds >= 10.0, "{asked} in {seconds} s");
         println!("{asked} objects created in {seconds:.1} s");
         std::mem::take(&mut self.failures.lock().unwrap())
@@ -277,7 +279,7 @@ fn create(address: &str, version: &str) -> Result<(), String> {
     let body = object.to_string();
     let path = format!("/apis/cache.example.com/{version}/namespaces/default/backups?dryRun=All");
     let mut stream = TcpStream::connect(address).map_err(|why| why.to_string())?;
-    // The proxy answers to this name only.
+    // The proxy only accepts this host name.
     let head = format!("POST {path} HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\n");
     let head = format!("{head}Content-Length: {}\r\n\r\n", body.len());
     let mut answer = String::new();

@@ -1,6 +1,6 @@
-//! `opctl create webhook`: every combination is compiled, linted, tested and rendered, and an API server asks what is made.
+//! `opctl create webhook`: every combination is compiled, linted, tested and rendered, and called by an API server.
 //!
-//! They compile operators, so they run only when asked for: `cargo test --test operators webhooks`.
+//! They compile operators, so they only run if selected: `cargo test --test operators webhooks`.
 #![cfg(unix)]
 
 mod cert_manager;
@@ -14,10 +14,10 @@ mod words;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// On a machine that is busy with other tests.
+/// The timeout on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Tries until it is so.
+/// Polls until the condition holds.
 fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {

@@ -1,4 +1,4 @@
-//! An operator with every kind of webhook, and two versions that differ.
+//! An operator with every kind of webhook, and two versions with different fields.
 
 use std::fs;
 use std::net::TcpListener;
@@ -19,7 +19,7 @@ pub struct Operator {
     pub manager: PathBuf,
 }
 
-/// Files of the example `backups` of the runtime, which ones of the scaffold each of them replaces, and what it imports there.
+/// Files of the runtime's example `backups`, the scaffolded files that they replace, and a replaced import.
 const FILES: [(&str, &str, [&str; 2]); 5] = [
     ("v1", "src/api/cache/v1/backup.rs", [""; 2]),
     ("v1alpha1", "src/api/cache/v1alpha1/backup.rs", [""; 2]),
@@ -34,7 +34,7 @@ const FILES: [(&str, &str, [&str; 2]); 5] = [
 const BACKUP: [&str; 2] = ["super::v1::Backup", "crate::api::cache::v1::backup::Backup"];
 
 impl Operator {
-    /// Once for all tests.
+    /// Compiled once for all tests.
     pub fn compiled() -> &'static Self {
         static OPERATOR: OnceLock<Operator> = OnceLock::new();
         OPERATOR.get_or_init(Self::compile)
@@ -52,7 +52,7 @@ impl Operator {
             assert!(project.folder().join(path).exists() && text.contains(here), "{path}");
             fs::write(project.folder().join(path), text.replacen(here, there, 1)).unwrap();
         }
-        // Lines are shorter there.
+        // rustfmt breaks lines at a smaller width there.
         project.shell("cargo fmt");
         project.shell("opctl manifests");
         project.is_sound();
@@ -73,7 +73,7 @@ impl Operator {
     }
 }
 
-/// One that was free a moment ago.
+/// A free port, which is released again.
 pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

@@ -1,4 +1,4 @@
-//! A project in a sandbox, made by lines for the shell.
+//! A project in a sandbox, created by shell commands.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,7 +21,7 @@ impl Project {
         Self::of(&Files::new(), lines)
     }
 
-    /// Begins with what another one has.
+    /// Starts with the files of another project.
     pub fn of(files: &Files, lines: &[&str]) -> Self {
         let project = Self { sandbox: Sandbox::new() };
         sync(&project.folder(), files);
@@ -43,14 +43,14 @@ impl Project {
         fs::read_to_string(self.folder().join(path)).unwrap()
     }
 
-    /// A file of the user's now.
+    /// Edits a file of the user.
     pub fn replace(&self, path: &str, old: &str, new: &str) {
         let text = self.read(path);
         assert!(text.contains(old), "{path}: no `{old}` in\n{text}");
         fs::write(self.folder().join(path), text.replace(old, new)).unwrap();
     }
 
-    /// It must go well; gives what is said.
+    /// Runs a command that must succeed. Returns its output.
     pub fn shell(&self, line: &str) -> String {
         let output = self.try_shell(line);
         let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
@@ -62,17 +62,17 @@ impl Project {
         self.sandbox.command("sh").args(["-c", line]).output().unwrap()
     }
 
-    /// What opctl says of its own work: nothing.
+    /// Asserts that opctl reports nothing.
     pub fn is_sound(&self) {
         self.shell("opctl manifests --check");
         self.shell("opctl check --deny-warnings");
     }
 }
 
-/// The folder in which projects are compiled one after another, so that their dependencies are compiled once.
+/// A folder in which projects are compiled one after another, so that their dependencies are compiled once.
 pub struct BuildFolder {
     folder: PathBuf,
-    /// Below it, that of a workspace's member.
+    /// The folder of a workspace's member below it.
     member: &'static str,
 }
 
@@ -86,7 +86,7 @@ impl BuildFolder {
         let path = format!("{}Cargo.toml", self.member);
         let manifest = String::from_utf8(files[&path].clone()).unwrap();
         let name = manifest.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"')).unwrap();
-        // cargo tells packages below its target folder apart by their names and versions, not by where they are.
+        // cargo identifies packages below its target folder by name and version, not by path.
         let folder = self.folder.file_name().unwrap().display();
         let with_version = |text: &str| {
             let version = format!("name = \"{name}\"\nversion = \"0.1.0");
@@ -96,7 +96,7 @@ impl BuildFolder {
         files.insert("Cargo.lock".into(), with_version(&cargo_lock(name, !self.member.is_empty())));
         files.insert(path, with_version(&manifest));
         sync(&self.folder, &files);
-        // rustfmt would take the settings of a folder further up.
+        // Otherwise rustfmt would use the settings of a parent folder.
         fs::write(self.folder.with_file_name("rustfmt.toml"), "").unwrap();
     }
 
@@ -104,14 +104,14 @@ impl BuildFolder {
         self.folder.join(self.member)
     }
 
-    /// Without a warning, and as its own tests expect; gives what these say.
+    /// Compiles without warnings, and passes its tests. Returns their output.
     pub fn compiles(&self, files: &Files) -> String {
         self.lints(files);
         let _cargo = workdir::lock_cargo();
         self.cargo(&["test", "--locked"], &[])
     }
 
-    /// Without a warning.
+    /// Lints without warnings.
     pub fn lints(&self, files: &Files) {
         let _cargo = workdir::lock_cargo();
         self.take(files);
@@ -119,16 +119,16 @@ impl BuildFolder {
         self.cargo(&["clippy", "--locked", "--all-targets", "--", "-D", "warnings"], &[]);
     }
 
-    /// Without a warning; gives standard output.
+    /// Runs cargo without warnings. Returns stdout.
     pub fn cargo(&self, arguments: &[&str], variables: &[(&str, &str)]) -> String {
         let mut command = common::cargo(&self.folder(), arguments);
-        // What two trees have in common is most of each.
+        // Incremental, since most of two trees is equal.
         command.env("CARGO_INCREMENTAL", "1").envs(variables.iter().copied());
         succeeds(command)
     }
 }
 
-/// Without a warning; gives standard output.
+/// Runs a command that must succeed without warnings. Returns stdout.
 fn succeeds(mut command: Command) -> String {
     let output = command.output().unwrap();
     let (said, error) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());

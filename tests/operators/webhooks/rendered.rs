@@ -1,4 +1,4 @@
-//! What kustomize makes of a project, and whether its parts find each other.
+//! The rendered objects of a project, and the references between them.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -32,7 +32,7 @@ impl Rendered {
         all[0]
     }
 
-    /// The Service in front of the webhooks.
+    /// The Service of the webhooks.
     fn service(&self) -> &Value {
         let mut services = self.all("Service").filter(|it| name(it).ends_with("-webhook-service"));
         let service = services.next().expect("a Service of webhooks");
@@ -48,7 +48,7 @@ impl Rendered {
         &self.pod()["spec"]["containers"][0]
     }
 
-    /// Its number, if the container has a port of this name.
+    /// The port of the Service, if the container has a port with the name of its target.
     fn port(&self) -> u64 {
         let port = &self.service()["spec"]["ports"][0];
         assert_eq!(port["port"], 443, "where a clientConfig without a port leads");
@@ -57,7 +57,7 @@ impl Rendered {
         found.unwrap_or_else(|| panic!("{port} is none of {ports:#?}"))["containerPort"].as_u64().unwrap()
     }
 
-    /// The objects that send the API server somewhere, each with where.
+    /// The objects with client configurations for the API server.
     fn callers(&self) -> Vec<(&Value, Vec<&Value>)> {
         let configurations = self.0.iter().filter(|it| kind(it).ends_with("WebhookConfiguration"));
         let configurations = configurations.map(|it| {
@@ -89,7 +89,7 @@ impl Rendered {
         let rust = project.files().into_iter().filter(|(path, _)| path.starts_with("src/webhook/"));
         let rust: Vec<String> = rust.map(|(_, text)| String::from_utf8(text).unwrap()).collect();
         for (caller, configs) in &callers {
-            // The runtime patches the configurations of these names, and the CRD of the hub's type.
+            // The runtime patches the configurations with these names, and the CRD of the hub's type.
             let (expected, served) = match kind(caller) {
                 "MutatingWebhookConfiguration" => ("shop-mutating-webhook-configuration", "Defaulting::new(PATH, "),
                 "ValidatingWebhookConfiguration" => ("shop-validating-webhook-configuration", "Validating::new(PATH)"),
@@ -128,26 +128,26 @@ impl Rendered {
         }
     }
 
-    /// The operator may write to these objects and to no others of the kind.
+    /// Asserts that the operator may write to these objects and to no others of the kind.
     fn grants(&self, resource: &str, kind_of_it: &str, callers: &[(&Value, Vec<&Value>)]) {
         let of_kind = callers.iter().filter(|(caller, _)| kind(caller) == kind_of_it);
         let names = of_kind.map(|(caller, _)| name(caller).to_owned()).collect();
         assert_eq!(self.granted("ClusterRole", resource), names, "{resource}");
     }
 
-    /// The names of objects that the operator's role has rights for.
+    /// The names of objects in the rules of the operator's role.
     fn granted(&self, role: &str, resource: &str) -> BTreeSet<String> {
         let mut roles = self.all(role).filter(|it| name(it) == "shop-manager-role");
         let rules = roles.next().map(|role| role["rules"].as_array().unwrap());
         let of_it = |rule: &&Value| rule["resources"].as_array().unwrap().contains(&resource.into());
         let rules: Vec<&Value> = rules.into_iter().flatten().filter(of_it).collect();
-        // No name limits who may create.
+        // `create` cannot be restricted by name.
         let rules = rules.into_iter().filter(|rule| rule["verbs"] != json!(["create"]));
         let names = rules.map(|rule| rule["resourceNames"].as_array().expect("all of a kind"));
         names.flatten().map(|name| name.as_str().unwrap().to_owned()).collect()
     }
 
-    /// cert-manager finds what to sign, the Pod what was signed, and the API server whom to trust.
+    /// Asserts that cert-manager issues the certificate, the Pod mounts it, and the API server trusts it.
     fn is_certified(&self, namespace: &str, folder: &str, callers: &[(&Value, Vec<&Value>)]) {
         let objects: Vec<&Value> = self.all("Certificate").chain(self.all("Issuer")).collect();
         assert!(objects.len() == 5 && objects.iter().all(|object| object["metadata"]["namespace"] == namespace));
@@ -178,7 +178,7 @@ impl Rendered {
         self.all("Issuer").find(|issuer| issuer["metadata"]["name"] == reference["name"]).expect("an issuer")
     }
 
-    /// The network's policies, which shut out the rest.
+    /// Asserts that network policies allow the API server, and reject others.
     pub fn lets_in(&self) {
         let port = self.port();
         let lets_in = |policy: &&Value| {
@@ -205,7 +205,7 @@ fn kind(object: &Value) -> &str {
     object["kind"].as_str().unwrap()
 }
 
-/// Not one that matches everything.
+/// Asserts that a non-empty selector matches the Pod.
 fn matches(selector: &Value, pod: &Value) {
     let selector = selector.as_object().unwrap();
     assert!(!selector.is_empty());

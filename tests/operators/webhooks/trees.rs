@@ -1,4 +1,4 @@
-//! Every combination of webhooks and of who signs their certificate, for a kind of the project and for one of Kubernetes.
+//! Every combination of webhooks and sources of the certificate, for a kind of the project and one of Kubernetes.
 
 use std::sync::OnceLock;
 
@@ -8,7 +8,7 @@ use crate::control_plane;
 use crate::extent::takes_all;
 use crate::workdir::kubectl;
 
-/// What a project is asked for, in one command.
+/// The options of a project, created with one command.
 #[derive(Clone, Copy)]
 pub struct Tree {
     pub is_own: bool,
@@ -55,7 +55,7 @@ pub fn bare() -> &'static Files {
     FILES.get_or_init(|| Project::new(&["opctl init --domain example.com --project-name shop"]).files())
 }
 
-/// One with a kind in two versions.
+/// A project with a kind in two versions.
 pub fn two_versions() -> &'static Files {
     static FILES: OnceLock<Files> = OnceLock::new();
     let create = "opctl create api --group cache --kind Backup --version";
@@ -73,7 +73,7 @@ fn certificates_of_cert_manager() {
     Tree::all(true).into_iter().for_each(prove);
 }
 
-/// opctl has nothing to say, and what kustomize makes of it fits together.
+/// Asserts that opctl reports nothing, and that the rendered objects are consistent.
 fn prove(tree: Tree) {
     let project = tree.make();
     project.is_sound();
@@ -116,9 +116,9 @@ fn cert_manager_is_a_marker_in_the_rust() {
     }
 }
 
-/// Who signs the certificate is told apart by a marker, so ten of twenty trees differ. What a webhook adds is the same whatever stands
-/// beside it, so the trees with all webhooks and the ones with a single kind of handler suffice; with OPCTL_WEBHOOKS=all every tree is
-/// compiled, and its tests run.
+/// The source of the certificate is a marker, so only ten of twenty trees have different Rust code. The code for a
+/// webhook is the same whatever other webhooks exist, so the trees with all webhooks and those with a single kind of
+/// handler suffice; with OPCTL_WEBHOOKS=all, every tree is compiled and tested.
 #[test]
 fn the_rust_of_every_tree_compiles_and_passes_its_tests() {
     let folder = BuildFolder::new("tree", "");

@@ -1,4 +1,4 @@
-//! The same words again, in another order, about edited files, and about kinds whose names are taken.
+//! Repeated commands, commands in another order, edited files, and kinds whose names conflict.
 
 use super::project::{BuildFolder, Files, Project};
 use super::trees::{OWN, POD, two_versions};
@@ -24,7 +24,7 @@ fn the_order_does_not_matter() {
     for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
         same(&at_once.files(), &in_order(order, false).files());
     }
-    // PROJECT lists what came first.
+    // PROJECT lists resources in the order of their creation.
     let (mut one, mut other) = (at_once.files(), in_order([2, 1, 0], true).files());
     assert!(one.remove("PROJECT").is_some() && other.remove("PROJECT").is_some());
     same(&one, &other);
@@ -78,7 +78,8 @@ fn a_handler_that_was_edited_stays() {
     assert!(!project.read(handler).contains("// Ours."));
 }
 
-/// For one namespace: kinds that are called as what the server has, a group as its folder, and a kind of others.
+/// For one namespace: kinds with names of the server's items, a group with the name of its folder, and an external
+/// kind.
 #[test]
 fn names_that_are_taken() {
     let project = Project::new(&[
@@ -101,13 +102,13 @@ fn names_that_are_taken() {
     BuildFolder::new("taken", "").compiles(&project.files());
 }
 
-/// A type of the user's for a kind of another project.
+/// A type of the user for a kind of another project.
 const EXTERNAL: &str = r"printf '//! What we read of it.\n\nuse k8s_openapi::api::apps::v1::Deployment;\nuse kube::Resource;
 use kube::api::ObjectMeta;\nuse serde::{Deserialize, Serialize};\n
 #[derive(Clone, Debug, Deserialize, Resource, Serialize)]\n#[resource(inherit = Deployment)]\npub struct Workload {
     pub metadata: ObjectMeta,\n}\n' > src/workload.rs && printf 'pub mod workload;\n' >> src/lib.rs";
 
-/// For some namespaces, below the root of a workspace.
+/// For several namespaces, below the root of a workspace.
 #[test]
 fn a_member_of_a_workspace() {
     let project = Project::new(&[
