@@ -201,43 +201,44 @@ impl<K> AnsibleController<K> {
         Self { finalizer: Some(finalizer), ..self }
     }
 
-    /// The time after a run until the next one, even without changes. By default, only a change causes a run.
+    /// Sets the time after a run until the next one, even without changes. By default, only a change causes a run.
     #[must_use]
     pub fn period(mut self, period: Duration) -> Self {
         self.settings.period = Some(period);
         self
     }
 
-    /// The timeout of a run, after which it is terminated and counts as failed. The default is 1 hour.
+    /// Sets the timeout of a run, after which it is terminated and counts as failed. The default is 1 hour.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.settings.timeout = timeout;
         self
     }
 
-    /// `false`: the operator does not write the status. The role has to write it, and each object gets a run after each
-    /// start of the operator. The default is `true`.
+    /// Sets whether the operator writes the status. The default is `true`. Otherwise, the role has to write it, and
+    /// each object gets a run after each start of the operator.
     #[must_use]
     pub fn manage_status(mut self, is_managed: bool) -> Self {
         self.settings.manages_status = is_managed;
         self
     }
 
-    /// `true`, the default: a change of an object that a run created causes another run.
+    /// Sets whether a change of an object that a run created causes another run. The default is `true`.
     #[must_use]
     pub fn watch_dependents(mut self, is_watched: bool) -> Self {
         self.settings.watches_dependents = is_watched;
         self
     }
 
-    /// `true`: [`watch_dependents`](Self::watch_dependents) includes cluster-scoped objects. The default is `false`.
+    /// Sets whether [`watch_dependents`](Self::watch_dependents) includes cluster-scoped objects. The default is
+    /// `false`.
     #[must_use]
     pub fn watch_cluster_scoped(mut self, is_watched: bool) -> Self {
         self.settings.watches_cluster_scoped = is_watched;
         self
     }
 
-    /// `true`: a change of the annotations or labels of the object causes a run. The default is `false`.
+    /// Sets whether a change of the annotations or labels of the object causes a run. The default is `false`.
     #[must_use]
     pub fn watch_annotations(mut self, is_watched: bool) -> Self {
         self.settings.watches_annotations = is_watched;
@@ -251,31 +252,31 @@ impl<K> AnsibleController<K> {
         self
     }
 
-    /// `true`, the default: Ansible does not evaluate strings of the object. With `false`, it evaluates Jinja templates
-    /// in them, and keys of the spec can be variables of Ansible itself, such as `ansible_connection`: everyone who may
-    /// create an object can run programs in the operator.
+    /// Sets whether strings of the object are marked as unsafe, so that Ansible does not evaluate them. The default is
+    /// `true`. Otherwise, Ansible evaluates Jinja templates in them, and keys of the spec can be variables of Ansible
+    /// itself, such as `ansible_connection`: everyone who may create an object can run programs in the operator.
     #[must_use]
     pub fn mark_unsafe(mut self, is_marked: bool) -> Self {
         self.settings.marks_unsafe = is_marked;
         self
     }
 
-    /// `true`, the default: the keys of the spec are converted to snake case for variables.
+    /// Sets whether the keys of the spec are converted to snake case for variables. The default is `true`.
     #[must_use]
     pub fn snake_case(mut self, is_converted: bool) -> Self {
         self.settings.is_snake_case = is_converted;
         self
     }
 
-    /// The number of runs per object whose files are kept in `--ansible-runs`. The default is 20.
+    /// Sets the number of runs per object whose files are kept in `--ansible-runs`. The default is 20.
     #[must_use]
     pub fn keep_runs(mut self, number: u16) -> Self {
         self.settings.kept_runs = number;
         self
     }
 
-    /// The number of `v` in `ansible-playbook -vv`, up to 7. The output is among the files of the run. The default is
-    /// 0.
+    /// Sets the number of `v` in `ansible-playbook -vv`, up to 7. The output is among the files of the run. The default
+    /// is 0.
     #[must_use]
     pub fn verbosity(mut self, level: u8) -> Self {
         self.settings.verbosity = level.min(7);

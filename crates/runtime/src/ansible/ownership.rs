@@ -284,7 +284,7 @@ impl Ownership {
         metadata: &ObjectMeta,
     ) -> Result<Option<ObjectMeta>, kube::Error> {
         let name = metadata.name.as_deref().unwrap_or_default();
-        // The uid prevents that a deleted object is created again.
+        // The uid prevents a deleted object from being created again.
         let mut body = json!({
             "apiVersion": api_version, "kind": kind, "metadata": { "name": name, "uid": metadata.uid },
         });

@@ -152,14 +152,14 @@ impl<K: Kind> ChartController<K> {
         self
     }
 
-    /// The interval between checks for drift without watch events. The default is `--requeue-interval`.
+    /// Sets the interval between checks for drift without watch events. The default is `--requeue-interval`.
     #[must_use]
     pub fn period(mut self, period: Duration) -> Self {
         self.period = Some(period);
         self
     }
 
-    /// The action on drift: objects that others have changed.
+    /// Sets the action on drift: objects that others have changed. The default is [`Drift::Correct`].
     #[must_use]
     pub fn drift(self, drift: Drift) -> Self {
         self.release(|release| release.drift(drift))

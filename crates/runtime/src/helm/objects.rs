@@ -182,7 +182,7 @@ async fn own(object: &Object, live: &Value, owner: &Owner, location: &Location, 
     let body = json!({
         "apiVersion": location.resource.api_version,
         "kind": location.resource.kind,
-        // The uid prevents that a deleted object is created again.
+        // The uid prevents a deleted object from being created again.
         "metadata": { "name": object.name, "uid": live["metadata"]["uid"], "ownerReferences": [owner.reference] },
     });
     let params = PatchParams::apply(&names::field_manager(&ctx.field_manager, "owner")).force();

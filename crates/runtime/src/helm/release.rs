@@ -191,8 +191,8 @@ impl Release {
         Self { values: serde_json::to_value(values).expect("values are JSON"), ..self }
     }
 
-    /// The timeout of hooks, and with [`OnFailure::RollBack`] the time for objects to become ready. The default is 5
-    /// minutes.
+    /// Sets the timeout of hooks, and with [`OnFailure::RollBack`] the time for objects to become ready. The default is
+    /// 5 minutes.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.settings.timeout = timeout;
@@ -213,7 +213,7 @@ impl Release {
         self
     }
 
-    /// The number of attempts with the same chart and values until the release is `Stalled`. The default is 5.
+    /// Sets the number of attempts with the same chart and values until the release is `Stalled`. The default is 5.
     #[must_use]
     pub fn attempts(mut self, attempts: u32) -> Self {
         self.settings.attempts = attempts.max(1);
