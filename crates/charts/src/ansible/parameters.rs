@@ -261,8 +261,9 @@ fn fields(parameters: Vec<Parameter<'_>>, found: &mut Vec<Diagnostic>) -> Vec<Fi
     fields
 }
 
-/// The camel-case key that Ansible converts to this variable; `None` if there is none, such as for a word of one letter
-/// that is not the last.
+/// The key of a spec that Ansible converts to this variable: in camel case if each word begins with a letter and has
+/// more than one character, otherwise the variable itself. `None` if no key is converted to it, such as for `fooBar` or
+/// `a1b2`.
 fn field_of(variable: &str) -> Option<String> {
     let is_snake =
         variable.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_');

@@ -34,7 +34,7 @@ pub fn merge(variants: &[(Set, &Value)]) -> Tree {
         return Tree::Same(first.clone());
     }
     let everywhere = union(variants);
-    // All renderings that contain this tree contain a part of all its variants.
+    // A part of all variants is in all renderings that contain this tree.
     let widened = |set: Set| if set == everywhere { Set::ALL } else { set };
     let is_filled = |value: &Value| match value {
         Value::Array(items) => !items.is_empty(),

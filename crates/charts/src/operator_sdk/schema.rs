@@ -123,8 +123,8 @@ fn object(keywords: &mut Map<String, Value>) -> Kind {
     Kind::Object(Object { fields: fields.collect(), is_open, ..Object::default() })
 }
 
-/// The schema of items or values. Only an object has a type with its own attributes. For other schemas, keywords that
-/// the Rust type does not express stay in `keywords`.
+/// The schema of items or values. Only an object has a type with its own attributes. Other schemas stay in `keywords`
+/// unless a Rust type expresses them completely.
 fn below(keyword: &str, keywords: &mut Map<String, Value>) -> Schema {
     let Some(json) = keywords.get(keyword).cloned() else { return Schema::default() };
     let mut schema = schema(&json);
