@@ -61,8 +61,8 @@ impl Request {
     }
 }
 
-/// Kubernetes' rule, applied to markers (component-helpers/auth/rbac/validation). A rule with a scope but without a
-/// namespace applies to the operator's namespace.
+/// Kubernetes' rule, applied to markers (component-helpers/auth/rbac/validation). `default_namespace` is the scope of
+/// rules without a namespace; `None` for the whole cluster.
 pub fn allows(rule: &RbacRule, default_namespace: Option<&str>, request: &Request) -> bool {
     let one_of = |list: &[String], text: &str| list.iter().any(|item| item == "*" || item == text);
     match request {
