@@ -62,6 +62,7 @@ mod catalog;
 mod check;
 mod cli;
 mod cli_reference;
+mod comments;
 mod dashboards;
 mod descriptions;
 mod diagnostics_reference;

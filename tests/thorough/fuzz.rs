@@ -2,7 +2,7 @@
 //! files.
 //!
 //! The engine's cases and the worked example are read with random changes.
-//! `OPCTL_FUZZ_SECONDS=3600 cargo test --test quick fuzz -- --nocapture` sets the duration; `OPCTL_RANDOM_SEED=…` sets
+//! `OPCTL_FUZZ_SECONDS=3600 cargo test --test thorough fuzz -- --nocapture` sets the duration; `OPCTL_RANDOM_SEED=…` sets
 //! the first seed.
 
 use std::fs;
