@@ -103,6 +103,10 @@ fn a_leader_that_was_stopped_begins_no_write_after_it_continues() {
     let mut begun = Vec::new();
     for round in 1..=3 {
         let follower = replica(&cluster, &round.to_string());
+        // Its first write is complete when it begins the second one.
+        within(RETRIES, "it writes twice", || {
+            leader.log().lines().filter(|line| line.starts_with("sends ")).count() > 1
+        });
         leader.signal("STOP");
         let successor = writer(&cluster, &follower);
         let log = leader.log();

@@ -330,12 +330,16 @@ fn failures_of_releases() {
         conditions.find(|condition| condition["type"] == type_).cloned().unwrap_or_default()
     };
     within(MINUTE, "a failed upgrade", || condition("Ready")["reason"] == "UpgradeError");
+    let failed = Instant::now();
     assert_eq!(setup.get("configmap", "twice-site")["data"]["index.html"], "plums");
     assert_eq!(condition("Deployed")["status"], "True");
     sleep(Duration::from_secs(5));
-    assert_eq!(tries("twice-site"), 2);
+    // The next try is 10 seconds after the failure, which a slow machine may have reached.
+    assert!(tries("twice-site") == 2 || failed.elapsed() > Duration::from_secs(8));
     setup.patch("shop twice", &json!({ "spec": { "goods": ["pears"] } }));
     within(MINUTE, "the next goods", || setup.get("configmap", "twice-site")["data"]["index.html"] == "pears");
+    // helm may still apply the other objects.
+    within(MINUTE, "an upgrade", || setup.events("twice").iter().any(|event| event.starts_with("Upgraded")));
     // A controller with other children has the same guarantees.
     setup.kubectl("scale deployment twice-site --replicas=3");
     within(MINUTE, "one replica", || setup.get("deployment", "twice-site")["spec"]["replicas"] == 1);
