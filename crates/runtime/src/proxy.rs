@@ -92,6 +92,7 @@ impl<R: Requests> Proxy<R> {
     }
 
     /// Rejects further requests, and waits until the last response.
+    #[cfg_attr(not(feature = "ansible"), expect(dead_code, reason = "only runs of Ansible use it"))]
     pub async fn end(&self) -> &R {
         *self.shared.is_open.write().await = false;
         &self.shared.requests
@@ -160,6 +161,7 @@ impl Asked {
     }
 
     /// The URL of the collection: the kind in its namespace.
+    #[cfg_attr(not(feature = "ansible"), expect(dead_code, reason = "only runs of Ansible use it"))]
     pub fn collection(&self) -> &str {
         let path = self.head.uri.path();
         match self.target.name {
