@@ -1,7 +1,7 @@
 //! Generates Grafana dashboards (Grafana 10 or newer) for `/metrics`: one for the metrics of all operators, and one for
 //! the project's own metrics.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use opctl_model::{Metric, MetricForm};
 
@@ -458,9 +458,7 @@ fn panel(panel: &Panel, id: usize, position: Value) -> Value {
     let targets = panel.queries.iter().zip('A'..).map(|((expr, legend), letter)| {
         json!({ "refId": letter.to_string(), "datasource": datasource(), "expr": selected(expr), "legendFormat": legend })
     });
-    let (kind, defaults, options) = panel.view.settings();
-    let mut field = json!({ "unit": panel.unit });
-    field.as_object_mut().expect("it is an object").extend(defaults);
+    let (kind, defaults, options) = panel.view.settings(panel.unit);
     json!({
         "id": id,
         "type": kind,
@@ -469,14 +467,14 @@ fn panel(panel: &Panel, id: usize, position: Value) -> Value {
         "datasource": datasource(),
         "gridPos": position,
         "targets": targets.collect::<Vec<_>>(),
-        "fieldConfig": { "defaults": field, "overrides": [] },
+        "fieldConfig": { "defaults": defaults, "overrides": [] },
         "options": options,
     })
 }
 
 impl View {
     /// Grafana's type of panel, the defaults of its fields, and its options.
-    fn settings(self) -> (&'static str, Map<String, Value>, Value) {
+    fn settings(self, unit: &str) -> (&'static str, Value, Value) {
         let legend = json!({ "displayMode": "list", "placement": "bottom" });
         let lines = json!({ "legend": &legend, "tooltip": { "mode": "multi", "sort": "desc" } });
         let stat = |text: &str| {
@@ -484,15 +482,17 @@ impl View {
             json!({ "reduceOptions": last, "textMode": text, "colorMode": "value", "graphMode": "none" })
         };
         let green = json!({ "color": "green", "value": null });
-        let steps = |steps: Value| json!({ "thresholds": { "mode": "absolute", "steps": steps } });
-        let (kind, defaults, options) = match self {
-            Self::Lines => {
-                ("timeseries", json!({ "min": 0, "custom": { "fillOpacity": 10, "showPoints": "never" } }), lines)
-            }
+        let steps = |steps: Value| json!({ "unit": unit, "thresholds": { "mode": "absolute", "steps": steps } });
+        match self {
+            Self::Lines => (
+                "timeseries",
+                json!({ "unit": unit, "min": 0, "custom": { "fillOpacity": 10, "showPoints": "never" } }),
+                lines,
+            ),
             Self::Areas => {
                 let stacking = json!({ "mode": "normal", "group": "A" });
                 let custom = json!({ "fillOpacity": 60, "showPoints": "never", "stacking": stacking });
-                ("timeseries", json!({ "min": 0, "custom": custom }), lines)
+                ("timeseries", json!({ "unit": unit, "min": 0, "custom": custom }), lines)
             }
             Self::Last => ("stat", steps(json!([green])), stat("auto")),
             Self::Problems => ("stat", steps(json!([green, { "color": "red", "value": 1 }])), stat("auto")),
@@ -503,13 +503,11 @@ impl View {
                 let mappings = json!([{ "type": "value", "options": names }]);
                 (
                     "state-timeline",
-                    json!({ "mappings": mappings }),
+                    json!({ "unit": unit, "mappings": mappings }),
                     json!({ "legend": legend, "mergeValues": true, "showValue": "auto" }),
                 )
             }
-        };
-        let Value::Object(defaults) = defaults else { unreachable!("defaults are objects") };
-        (kind, defaults, options)
+        }
     }
 }
 

@@ -28,11 +28,10 @@ use opctl_charts::chart::{self, Cause, Chart, ChartError, Render, Switch};
 use opctl_charts::operator_sdk::Existing;
 use opctl_charts::spec::{self, Known, Object, Words};
 use opctl_edit::plan::{ApplyError, checksum, checksum_of_bytes};
-use opctl_model::counted;
 use opctl_model::diagnostic::{Code, Diagnostic, SourceFile, Span};
 use opctl_model::names::{Group, Kind, Plural};
 use opctl_model::project::{Options, ProjectFile, Resource, Tree};
-use opctl_model::yaml;
+use opctl_model::{counted, threads, yaml};
 use opctl_source::emit;
 
 /// Everything that a chart adds to a project.
@@ -422,7 +421,7 @@ fn renders(folder: &Path, chart: &Chart, base: &Value, report: Report) -> Result
     report(Message::Progress(&format!("rendering `{}`", chart.name)));
     let mut renders = vec![render(Cause::None, base)?];
     let mut failed = Vec::new();
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = threads::cores();
     while !open.is_empty() {
         let next = open.split_off(open.len().saturating_sub(cores));
         let (done, left) = (renders.len() + failed.len(), counted(open.len() + next.len(), "variant of its values"));

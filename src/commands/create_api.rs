@@ -310,7 +310,7 @@ pub fn run(args: &CreateApiArgs, console: &Console) -> anyhow::Result<Outcome> {
     let fetched = chart::fetch(&mut args, &console.reporter())?;
     if asks {
         // Questions come before the project is locked, so that no other command waits for the answers.
-        ask(&mut args, &ProjectFile::read(&tree)?, console)?;
+        ask(&mut args, &file, console)?;
         tree = super::tree(&root);
     }
     let _lock = lock(&root, console)?;

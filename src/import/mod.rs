@@ -86,7 +86,7 @@ fn add_environment(source: &Project, requests: &mut [Request], found: &mut Vec<D
         "metadata": { "name": "controller-manager", "namespace": "system" },
         "spec": { "template": { "spec": { "containers": [{ "name": "manager", "env": variables }] } } },
     });
-    first.environment = Some(yaml::documents("", &[patch]).trim_start().trim_start_matches("---\n").to_owned());
+    first.environment = Some(yaml::document(&patch));
 }
 
 /// The request for a kind. If it is invalid, adds the errors to `found`.

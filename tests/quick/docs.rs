@@ -32,13 +32,13 @@ fn pages() -> BTreeMap<String, String> {
 }
 
 /// The files below a folder, from the repository's root.
-fn files(folder: &str) -> Vec<String> {
+pub fn files(folder: &str) -> Vec<String> {
     let entries = WalkDir::new(Path::new(ROOT).join(folder)).sort_by_file_name().into_iter().map(Result::unwrap);
     let files = entries.filter(|entry| entry.file_type().is_file());
     files.map(|entry| entry.path().strip_prefix(ROOT).unwrap().to_str().unwrap().replace('\\', "/")).collect()
 }
 
-fn read(path: &str) -> String {
+pub fn read(path: &str) -> String {
     std::fs::read_to_string(Path::new(ROOT).join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 

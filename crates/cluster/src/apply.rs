@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::json::text_at;
+use crate::manifest::resource_name;
 use crate::{Kubectl, KubectlError, Object, items, name, text};
 
 /// The field manager of objects that opctl applies. `kubectl apply -f dist/install.yaml` has another one.
@@ -28,7 +29,7 @@ pub fn apply(kubectl: &Kubectl, objects: &[&Object]) -> Result<Applied, KubectlE
         None if is_complete => Change::Created,
         None => Change::Applied,
     };
-    let objects = items(&output.stdout).iter().map(|after| (change(after), resource_name(after))).collect();
+    let objects = items(&output.stdout).iter().map(|after| (change(after), shown(after))).collect();
     Ok(Applied { objects, warnings: output.warnings })
 }
 
@@ -66,7 +67,7 @@ fn is_same(a: &Value, b: &Value) -> bool {
         && group(a) == group(b)
 }
 
-/// The object without what others write meanwhile.
+/// The object without the fields that controllers and the API server write.
 fn without_bookkeeping(object: &Value) -> Value {
     let mut object = object.clone();
     object.as_object_mut().map(|object| object.remove("status"));
@@ -80,13 +81,8 @@ fn group(object: &Value) -> &str {
     text_at(object, "/apiVersion").split_once('/').map_or("", |(group, _)| group)
 }
 
-/// As `kubectl -o name` prints it: `deployment.apps/shop`.
-fn resource_name(object: &Value) -> String {
-    let kind = text_at(object, "/kind").to_lowercase();
-    match group(object) {
-        "" => format!("{kind}/{}", name(object)),
-        group => format!("{kind}.{group}/{}", name(object)),
-    }
+fn shown(object: &Value) -> String {
+    resource_name(text_at(object, "/kind"), group(object), name(object))
 }
 
 /// Deletes the objects and returns the names of those that existed, one per line. Skips kinds that the cluster does not
@@ -134,9 +130,9 @@ mod tests {
         assert!(is_same(&object("1", 1), &object("2", 2)));
         assert_eq!(without_bookkeeping(&object("1", 1)), without_bookkeeping(&object("2", 1)));
         assert_ne!(without_bookkeeping(&object("1", 1)), without_bookkeeping(&object("1", 2)));
-        assert_eq!(resource_name(&object("1", 1)), "deployment.apps/shop");
+        assert_eq!(shown(&object("1", 1)), "deployment.apps/shop");
         let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}});
-        assert_eq!(resource_name(&namespace), "namespace/a");
+        assert_eq!(shown(&namespace), "namespace/a");
         assert!(!is_same(&namespace, &object("1", 1)));
     }
 

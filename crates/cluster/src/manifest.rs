@@ -40,9 +40,14 @@ impl Object {
 /// kubectl's format: `deployment.apps/name`.
 impl fmt::Display for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (kind, dot) = (self.kind.to_lowercase(), if self.group.is_empty() { "" } else { "." });
-        write!(f, "{kind}{dot}{}/{}", self.group, self.name)
+        f.write_str(&resource_name(&self.kind, &self.group, &self.name))
     }
+}
+
+/// The name of an object in kubectl's format. The core group is empty.
+pub(crate) fn resource_name(kind: &str, group: &str, name: &str) -> String {
+    let (kind, dot) = (kind.to_lowercase(), if group.is_empty() { "" } else { "." });
+    format!("{kind}{dot}{group}/{name}")
 }
 
 #[derive(Deserialize)]

@@ -23,18 +23,15 @@ pub struct Switch {
 /// The switches of a chart and of its subcharts.
 pub fn switches(chart: &Chart) -> Vec<Switch> {
     let mut analysis = Analysis::default();
-    for chart in chart.all() {
-        for (_, text) in chart.templates() {
-            analysis.defines.extend(flow(text).defines);
-        }
-    }
-    analysis.add(chart, &[], "", &BTreeSet::new());
+    analysis.add(chart, &[], "", Some(&BTreeSet::new()));
+    let templates: Vec<(&String, BTreeSet<Vec<String>>)> =
+        analysis.templates.iter().map(|template| (&template.path, analysis.values(template))).collect();
     let found = values(chart).switches().into_iter().map(|(path, default)| {
         // A template that reads a whole object reads its switches. One that reads all values depends on few of them, so
         // that does not count.
         let reads = |read: &Vec<String>| !read.is_empty() && path.starts_with(read);
-        let templates = analysis.templates.iter().filter(|(_, paths)| paths.iter().any(reads));
-        let templates = templates.map(|(template, _)| template.clone()).collect();
+        let templates = templates.iter().filter(|(_, paths)| paths.iter().any(reads));
+        let templates = templates.map(|(template, _)| (*template).clone()).collect();
         Switch { path, default, templates }
     });
     found.collect()
@@ -66,35 +63,59 @@ enum Read {
 #[derive(Default)]
 struct Analysis {
     defines: BTreeMap<String, BTreeSet<Read>>,
-    /// The values that affect each template.
-    templates: BTreeMap<String, BTreeSet<Vec<String>>>,
+    templates: Vec<Template>,
+}
+
+struct Template {
+    /// The path in the chart.
+    path: String,
+    /// The path of its chart's values.
+    key: Vec<String>,
+    /// The values that enable its chart.
+    conditions: BTreeSet<Vec<String>>,
+    reads: BTreeSet<Read>,
+}
+
+/// A path of values, seen from the chart at the root. Charts share `global`.
+fn below(key: &[String], path: &[String]) -> Vec<String> {
+    match path.first() {
+        Some(first) if first == "global" => path.to_vec(),
+        _ => [key, path].concat(),
+    }
 }
 
 impl Analysis {
-    /// `key` is the path of the chart's values, and `conditions` are the values that enable the chart.
-    fn add(&mut self, chart: &Chart, key: &[String], folder: &str, conditions: &BTreeSet<Vec<String>>) {
-        let below = |path: &[String]| match path.first() {
-            Some(first) if first == "global" => path.to_vec(),
-            _ => [key, path].concat(),
-        };
+    /// `key` is the path of the chart's values, and `conditions` are the values that enable the chart; `None` for a
+    /// library, which has only `define`s.
+    fn add(&mut self, chart: &Chart, key: &[String], folder: &str, conditions: Option<&BTreeSet<Vec<String>>>) {
         for (path, text) in chart.templates() {
-            let mut read = conditions.clone();
-            for it in flow(text).decisive() {
-                self.resolve(&it, &mut BTreeSet::new(), &mut |path| _ = read.insert(below(path)));
-            }
-            self.templates.insert(format!("{folder}{path}"), read);
+            let mut flow = flow(text);
+            self.defines.append(&mut flow.defines);
+            let Some(conditions) = conditions else { continue };
+            self.templates.push(Template {
+                path: format!("{folder}{path}"),
+                key: key.to_vec(),
+                conditions: conditions.clone(),
+                reads: flow.decisive(),
+            });
         }
-        for (name, subchart) in chart.subcharts.iter().filter(|(_, subchart)| !subchart.is_library) {
+        for (name, subchart) in &chart.subcharts {
             let own = chart.dependencies.iter().filter(|dependency| dependency.key() == name);
-            let mut conditions = conditions.clone();
-            conditions.extend(own.flat_map(super::Dependency::conditions).map(|path| below(&path)));
-            self.add(
-                subchart,
-                &[key, std::slice::from_ref(name)].concat(),
-                &format!("{folder}charts/{name}/"),
-                &conditions,
-            );
+            let own = own.flat_map(super::Dependency::conditions).map(|path| below(key, &path));
+            let conditions = conditions.filter(|_| !subchart.is_library);
+            let conditions = conditions.map(|conditions| conditions.iter().cloned().chain(own).collect());
+            let key = [key, std::slice::from_ref(name)].concat();
+            self.add(subchart, &key, &format!("{folder}charts/{name}/"), conditions.as_ref());
         }
+    }
+
+    /// The values that affect a template.
+    fn values(&self, Template { key, conditions, reads, .. }: &Template) -> BTreeSet<Vec<String>> {
+        let mut values = conditions.clone();
+        for read in reads {
+            self.resolve(read, &mut BTreeSet::new(), &mut |path| _ = values.insert(below(key, path)));
+        }
+        values
     }
 
     fn resolve<'a>(&'a self, read: &'a Read, seen: &mut BTreeSet<&'a str>, found: &mut dyn FnMut(&[String])) {
