@@ -1,5 +1,5 @@
-//! Rust text → tokens, precise enough to tell strings from comments and braces. Text that is not Rust causes no error:
-//! the lexer continues with the next character.
+//! Rust text → tokens, precise enough to distinguish strings, comments and braces. Text that is not Rust causes no
+//! error: the lexer continues with the next character.
 
 mod nesting;
 

@@ -47,7 +47,7 @@ pub(crate) async fn apply_text(
         Err(kube::Error::Api(invalid)) if invalid.is_invalid() && !is_about_metadata(&invalid) => {
             let mut merge = serde_json::to_value(object).map_err(kube::Error::SerdeError)?;
             if let Some(merge) = merge.as_object_mut() {
-                // A merge patch would drop the finalizers and owner references of others.
+                // A merge patch would drop finalizers and owner references that other managers have set.
                 merge.remove("metadata");
             }
             let params = PatchParams { field_manager: Some(field_manager.to_owned()), ..PatchParams::default() };
@@ -84,7 +84,7 @@ fn is_about_metadata(invalid: &Status) -> bool {
 }
 
 /// Applies the status of an object by server-side apply: it replaces the fields that this field manager applied before,
-/// and keeps those of others. Succeeds for an object that no longer exists.
+/// and keeps those of other managers. Succeeds for an object that no longer exists.
 ///
 /// A [`Controller`](crate::Controller) writes the status that its `reconcile` returns; it needs no call of this
 /// function.

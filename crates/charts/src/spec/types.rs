@@ -73,7 +73,7 @@ pub fn types(kind: &str, spec: &Object, words: Words) -> Types {
 /// Accepts any value, including null: in Helm, null removes a default, and without `nullable` the API server would drop
 /// it.
 const ANY: &str = "
-// Any value: the [source] does not tell its type.
+// Any value: the [source] does not specify its type.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[schemars(extend(\"nullable\" = true, \"x-kubernetes-preserve-unknown-fields\" = true))]
 pub struct AnyValue(pub Value);
@@ -81,7 +81,7 @@ pub struct AnyValue(pub Value);
 
 /// A [`Value`] in Rust, since the `IntOrString` of Kubernetes is limited to 32 bits and rejects null.
 const INT_OR_STRING: &str = "
-// A whole number or a string; the [source] does not tell which.
+// An integer or a string: the [source] accepts both.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[schemars(extend(\"nullable\" = true, \"x-kubernetes-int-or-string\" = true))]
 pub struct IntOrString(pub Value);

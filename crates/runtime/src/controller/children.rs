@@ -116,7 +116,7 @@ impl<'a> Children<'a> {
     ///
     /// # Errors
     ///
-    /// The errors of [`apply`](Self::apply), and `NameTaken` for an object of others.
+    /// The errors of [`apply`](Self::apply), and `NameTaken` for an object that does not belong to the owner.
     pub fn apply_unless_taken<C: Kind>(&mut self, child: C) -> impl Future<Output = Result<C>> + Send {
         let adopted = self.adopt(child);
         async {

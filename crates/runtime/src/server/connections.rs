@@ -193,7 +193,7 @@ impl Slot {
         }
     }
 
-    /// Reserves memory for `size` more bytes, and closes slow transfers of others for it.
+    /// Reserves memory for `size` more bytes, and closes slow transfers of other clients if needed.
     fn try_hold(self: &Arc<Self>, size: usize) -> Option<Held> {
         let limits = &self.connections.limits;
         let reserve = limits.memory.saturating_sub(limits.body_size);

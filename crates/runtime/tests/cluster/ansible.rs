@@ -344,7 +344,7 @@ fn what_tasks_hide_belongs_to_the_object_and_stays_secret() {
     let cleanup = PLAYBOOKS.folder().join("ansible/playbooks/cleanup.yml");
     fs::copy(cleanup, project.join("playbooks/cleanup.yml")).unwrap();
     fs::write(project.join("playbooks/note.yml"), HIDDEN).unwrap();
-    // What existed before stays, though the same tasks write to it.
+    // Existing objects are kept, though the same tasks write to them.
     setup.kubectl("create configmap mine");
     setup.kubectl("create configmap mine-too");
 

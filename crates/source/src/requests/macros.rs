@@ -1,4 +1,4 @@
-//! Analyses macro calls in bodies. Macros of the project are expanded; the arguments of others are mostly
+//! Analyses macro calls in bodies. Macros of the project are expanded; the arguments of other macros are mostly
 //! expressions.
 
 use std::rc::Rc;

@@ -250,12 +250,12 @@ pub struct NginxAutoscaling {
     pub target_memory_utilization_percentage: Option<AnyValue>,
 }
 
-// A whole number or a string; the chart does not tell which.
+// An integer or a string: the chart accepts both.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[schemars(extend("nullable" = true, "x-kubernetes-int-or-string" = true))]
 pub struct IntOrString(pub Value);
 
-// Any value: the chart does not tell its type.
+// Any value: the chart does not specify its type.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[schemars(extend("nullable" = true, "x-kubernetes-preserve-unknown-fields" = true))]
 pub struct AnyValue(pub Value);

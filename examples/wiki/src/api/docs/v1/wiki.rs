@@ -170,7 +170,7 @@ pub struct WikiDatabaseImage {
     pub tag: Option<String>,
 }
 
-// Any value: the chart does not tell its type.
+// Any value: the chart does not specify its type.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[schemars(extend("nullable" = true, "x-kubernetes-preserve-unknown-fields" = true))]
 pub struct AnyValue(pub Value);
