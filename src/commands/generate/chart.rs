@@ -227,7 +227,8 @@ impl Variants<'_> {
                 let args = EditArgs { namespaced, cert_manager, ..EditArgs::default() };
                 let steps = resolve(&edit::plan(&args, self.tree, self.quiet)?, self.tree, "", self.quiet)?;
                 super::super::conflicts(&steps).settle()?;
-                for step in steps {
+                // The renderer parses a file once more if a text is laid over it, even the same.
+                for step in steps.into_iter().filter(|step| !step.is_unchanged()) {
                     if let Some(text) = step.after.and_then(Content::into_text) {
                         tree.lay_over(step.path, text);
                     }
