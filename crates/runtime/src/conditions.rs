@@ -31,8 +31,8 @@ pub fn not_ready(reason: &str, message: impl Into<String>) -> Condition {
 
 /// A condition with the current time as its transition time.
 ///
-/// `reason` is one CamelCase word for programs, `message` a sentence for people. Neither may contain a value that
-/// differs between retries, such as a time: each change of the status triggers another reconcile.
+/// `reason` is one CamelCase word for programs, `message` a sentence for people. Neither should contain a value that
+/// differs between retries, such as a time: each retry would then write the status.
 ///
 /// Values that the API server would reject are adapted: `reason` is reduced to letters, digits, `_`, `,` and `:`, and
 /// `message` is truncated to 32,768 bytes.

@@ -4,16 +4,18 @@ mod backoff;
 mod children;
 mod drive;
 mod finalizer;
+#[cfg(any(feature = "ansible", feature = "helm"))]
+mod metadata;
 mod misfits;
 mod outcome;
 mod owned;
 mod readiness;
 mod received;
-#[cfg(any(feature = "ansible", feature = "helm"))]
 mod trigger;
 mod watch;
 
 use std::fmt::Debug;
+use std::future::ready;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,6 +40,7 @@ use finalizer::Step;
 use misfits::Misfits;
 use outcome::Writer;
 use received::{Child, Received};
+use trigger::reference;
 
 pub(crate) use backoff::jittered;
 pub use children::Children;
@@ -47,15 +50,17 @@ pub use drive::drive;
 pub use outcome::{IntoOutcome, Outcome};
 pub(crate) use owned::Owned;
 pub use readiness::{Readiness, readiness};
+pub(crate) use trigger::Trigger;
 #[cfg(any(feature = "ansible", feature = "helm"))]
-pub(crate) use trigger::{Name, Trigger, watch};
+pub(crate) use {metadata::watch, trigger::Name};
 
 /// A controller for the objects of kind `K`.
 ///
 /// It calls `reconcile` after each change of an object or of one that it [owns](Self::owns) or
 /// [watches](Self::watches), after a failure, and once every `--requeue-interval`. The value that `reconcile` returns
 /// becomes the status of the object: an [`Outcome`], a `Condition`, or an [`Error`], which becomes the condition
-/// `Ready`. kube's [`Action`] and `()` leave the status alone.
+/// `Ready`. kube's [`Action`] and `()` leave the status alone. The write of this status is not a change that calls
+/// `reconcile`; a change by someone else at the same time is.
 ///
 /// An object that cannot be decoded into its Rust type does not stop the others. It is skipped until it can be decoded,
 /// and reported in the log, the metrics, an event, and, if `reconcile` returns an [`Outcome`], a condition. A panic of
@@ -274,13 +279,7 @@ impl<K: Kind> Controller<K> {
     #[cfg(any(feature = "ansible", feature = "helm"))]
     #[must_use]
     pub(crate) fn triggered(mut self) -> Self {
-        self.relations.push(Box::new(|controller, _, ctx| {
-            let changed = ctx.trigger.names().map(|(namespace, name)| {
-                let object = ObjectRef::new(&name);
-                namespace.iter().fold(object, |object, namespace| object.within(namespace))
-            });
-            (controller.reconcile_on(changed), None)
-        }));
+        self.relations.push(Box::new(|controller, _, ctx| (controller.reconcile_on(ctx.trigger.objects()), None)));
         self
     }
 
@@ -338,14 +337,13 @@ impl<K: Kind> Controller<K> {
         let last = {
             let store = store.clone();
             move |object: &ObjectMeta| {
-                let id = ObjectRef::new(object.name.as_deref().unwrap_or_default());
-                let id = object.namespace.iter().fold(id, |id, namespace| id.within(namespace));
+                let id = reference(object.namespace.as_deref(), object.name.as_deref().unwrap_or_default());
                 store.get(&id).map(Arc::unwrap_or_clone)
             }
         };
         let api: Api<Received<K>> = watched::<K, _>(&ctx);
         let events = watch::watch(name, &ctx, api, self.config.clone());
-        let owned = ctx.owned.clone();
+        let (owned, status) = (ctx.owned.clone(), self.writer.clone());
         let objects = watch::fitting(events, misfits.clone(), last)
             // Reconciles start when all children are listed: `prune` misses an unlisted child, and `apply` cannot tell
             // if it changes it.
@@ -359,8 +357,9 @@ impl<K: Kind> Controller<K> {
                 }
             })
             .reflect(writer)
+            .filter(move |event| ready(!matches!(event, Ok(Event::Apply(object)) if status.is_own_write(object))))
             .touched_objects();
-        let mut controller = KubeController::for_stream(objects, store);
+        let mut controller = KubeController::for_stream(objects, store).reconcile_on(ctx.postponed.objects());
         let mut reports = vec![misfits.report().boxed()];
         for relation in &self.relations {
             let (related, report) = relation(controller, name, &ctx);

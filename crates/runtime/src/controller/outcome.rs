@@ -202,10 +202,13 @@ struct Written {
     status: Option<u64>,
     /// Status of the condition that summarizes the controller.
     ready: &'static str,
-    /// Time of the last write of a failure.
-    failure: Option<Instant>,
     /// The status after the last write, until a watch event contains it.
     unseen: Option<Unseen>,
+    /// The `resourceVersion`s after writes, until the watch delivers them.
+    undelivered: Vec<u64>,
+    /// The `resourceVersion`s that the watch delivers while the status is being written: one of them may be that of
+    /// the write. `None` at other times.
+    meanwhile: Option<Vec<u64>>,
 }
 
 /// A written status that the watch has not delivered yet. Until then, reconciles get an older object, though possibly a
@@ -222,7 +225,7 @@ struct Unseen {
 impl Unseen {
     /// `object` is the response to the write.
     fn new(object: &Value) -> Option<Self> {
-        let version = text(&object["metadata"], "resourceVersion").parse().ok()?;
+        let version = object["metadata"]["resourceVersion"].as_str()?.parse().ok()?;
         Some(Self { version, status: object["status"].to_string().into(), at: Instant::now() })
     }
 
@@ -237,7 +240,7 @@ impl Unseen {
 
 impl Default for Written {
     fn default() -> Self {
-        Self { status: None, ready: UNKNOWN, failure: None, unseen: None }
+        Self { status: None, ready: UNKNOWN, unseen: None, undelivered: Vec::new(), meanwhile: None }
     }
 }
 
@@ -349,7 +352,7 @@ impl Writer {
         };
         let hash = hash(&Value::from(status.clone()).to_string());
         let is_written = match write.is_failure {
-            true => self.is_failure_written(uid, &before, &status),
+            true => contains(&before, &status),
             false => contains(&before, &status) && self.is_all(uid, hash, || is_main && has_other(&before, &whole)),
         };
         if is_written {
@@ -357,14 +360,24 @@ impl Writer {
         }
         let (resource, status) = (ApiResource::erase::<K>(&()), Value::Object(status));
         let (namespace, name) = (object.namespace(), object.name_any());
-        let after = write_status(&manager, &ctx.client, &resource, namespace.as_deref(), &name, &status).await?;
-        self.remember(uid, |written| {
-            match write.is_failure {
-                true => written.failure = Some(Instant::now()),
-                false => written.status = Some(hash),
+        self.remember(uid, |written| written.meanwhile = Some(Vec::new()));
+        let after = write_status(&manager, &ctx.client, &resource, namespace.as_deref(), &name, &status).await;
+        let unseen = after.as_ref().ok().and_then(Unseen::new);
+        let version = unseen.as_ref().map(|unseen| unseen.version);
+        let is_changed_meanwhile = self.remember(uid, |written| {
+            if after.is_ok() {
+                written.unseen = unseen;
+                written.status = if write.is_failure { written.status } else { Some(hash) };
             }
-            written.unseen = Unseen::new(&after);
+            let meanwhile = written.meanwhile.take().unwrap_or_default();
+            written.undelivered.extend(version.filter(|version| !meanwhile.contains(version)));
+            meanwhile.into_iter().any(|other| Some(other) != version)
         });
+        if is_changed_meanwhile {
+            // Fails only while the controller ends.
+            let _ = ctx.postponed.sender().unbounded_send((namespace, name));
+        }
+        after?;
 
         let now = list(&status["conditions"]);
         let shown =
@@ -391,18 +404,22 @@ impl Writer {
         written == Some(hash)
     }
 
-    /// `true` if the object has the condition of this failure. Each change of the status triggers another reconcile,
-    /// which bypasses the backoff: if only the message differs, it is therefore not written within the pause.
-    fn is_failure_written(&self, uid: u64, before: &Value, status: &Map<String, Value>) -> bool {
-        const PAUSE: Duration = Duration::from_secs(30);
-        let mut reworded = status.clone();
-        if let Some(Value::Array(conditions)) = reworded.get_mut("conditions") {
-            for condition in conditions {
-                condition["message"] = of_type(list(&before["conditions"]), text(condition, "type"))["message"].clone();
-            }
+    /// `true` if a watch delivers this version of an object because of a write of its status by this controller. If
+    /// a write is not answered yet, the version is kept until it is, and the object is reconciled then if the version
+    /// has another cause.
+    pub fn is_own_write<K: Resource>(&self, object: &K) -> bool {
+        let Some(version) = object.meta().resource_version.as_ref().and_then(|version| version.parse().ok()) else {
+            return false;
+        };
+        let mut all = self.written();
+        let Some(written) = all.get_mut(&hash(&object.meta().uid)) else { return false };
+        if written.undelivered.contains(&version) {
+            written.undelivered.retain(|other| *other > version);
+            return true;
         }
-        let last = self.written().get(&uid).and_then(|written| written.failure);
-        contains(before, status) || contains(before, &reworded) && last.is_some_and(|last| last.elapsed() < PAUSE)
+        let Some(meanwhile) = &mut written.meanwhile else { return false };
+        meanwhile.push(version);
+        true
     }
 
     fn unseen(&self, uid: u64, resource_version: Option<&str>) -> Option<Value> {
@@ -412,14 +429,14 @@ impl Writer {
         serde_json::from_str(&unseen.as_ref()?.status).ok()
     }
 
-    fn remember(&self, uid: u64, what: impl FnOnce(&mut Written)) {
+    fn remember<T>(&self, uid: u64, what: impl FnOnce(&mut Written) -> T) -> T {
         /// Limit of the map, which is cleared then: deleted objects are not removed one by one.
         const MANY: usize = 100_000;
         let mut all = self.written();
         if all.len() >= MANY {
-            all.clear();
+            all.retain(|_, written| written.meanwhile.is_some());
         }
-        what(all.entry(uid).or_default());
+        what(all.entry(uid).or_default())
     }
 
     fn written(&self) -> MutexGuard<'_, HashMap<u64, Written>> {

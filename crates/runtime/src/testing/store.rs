@@ -214,8 +214,7 @@ fn has_finalizers(object: &Value) -> bool {
 fn of_subresource(body: &Value, subresource: Option<&str>) -> Value {
     match subresource {
         Some("status") => {
-            let metadata = json!({ "name": body["metadata"]["name"], "namespace": body["metadata"]["namespace"] });
-            json!({ "apiVersion": body["apiVersion"], "kind": body["kind"], "metadata": metadata, "status": body["status"] })
+            json!({ "apiVersion": body["apiVersion"], "kind": body["kind"], "status": body["status"] })
         }
         _ => {
             let mut body = body.clone();

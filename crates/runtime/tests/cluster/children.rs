@@ -322,9 +322,9 @@ async fn objects_cost_few_requests() {
     assert_eq!(operator.requests(&["verb=\"patch\"", "resource=\"webs\""]), number, "a finalizer each: {shown}");
     assert_eq!(operator.requests(&["resource=\"webs/status\""]), number, "a status each: {shown}");
     assert_eq!(operator.requests(&["resource=\"events\""]), number, "an event each: {shown}");
-    // The first apply, one after the change of the status, and at most one after that of the child itself.
+    // The first apply, and at most one after the change of the child itself: that of the status causes none.
     let applies = operator.requests(&["verb=\"patch\"", "resource=\"configmaps\""]);
-    assert!(applies <= 3 * number, "{shown}");
+    assert!(applies <= 2 * number, "{shown}");
     assert_eq!(operator.requests(&["verb=\"get\""]), 1, "only the version: {shown}");
     assert_eq!(operator.requests(&["verb=\"delete\""]), 0, "{shown}");
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
+use futures::future::join_all;
 use kube::api::DeleteParams;
 use kube::runtime::controller::Action;
 use kube::runtime::{Controller as KubeController, watcher};
@@ -126,6 +127,46 @@ async fn a_failure_changes_the_condition_and_is_tried_again_in_time() {
     ];
     assert_eq!(events, expected.map(|(type_, reason)| (type_.to_owned(), reason.to_owned())));
     operator.ready().await;
+}
+
+/// The operator does not reconcile after its own write of a status, but a change that someone else makes while it is
+/// being sent must not be taken for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_during_writes_of_the_status_are_not_lost() {
+    let Some(cluster) = Cluster::shared().await else { return };
+    let namespace = cluster.namespace("meanwhile").await;
+    let namespace = namespace.as_str();
+    let reconciles = Arc::new(AtomicU32::new(0));
+    let counter = reconciles.clone();
+    let reconcile = move |object: Arc<Web>, _: Arc<Context>| {
+        counter.fetch_add(1, Ordering::SeqCst);
+        async move { ok(Outcome::ready("Done", "").status(json!({ "replicas": object.spec.size }))) }
+    };
+    let operator = cluster.run(&["--watch-namespace", namespace], vec![Controller::<Web>::new(reconcile).into()]);
+    let names: Vec<String> = (0..10).map(|number| format!("web-{number}")).collect();
+    for name in &names {
+        cluster.create::<Web>(namespace, name, json!({})).await;
+    }
+    let change = async |name: &str| {
+        for size in 1..=30 {
+            cluster.patch::<Web>(namespace, name, json!({ "spec": { "size": size } })).await;
+        }
+    };
+    join_all(names.iter().map(|name| change(name))).await;
+    for name in &names {
+        eventually(&format!("the last size of {name}"), async || {
+            let web = cluster.get::<Web>(namespace, name).await;
+            let status = &web["status"];
+            let is_last = status["replicas"] == 30 && status["observedGeneration"] == web["metadata"]["generation"];
+            is_last.then_some(()).ok_or(web)
+        })
+        .await;
+    }
+    operator.ready().await;
+    sleep(Duration::from_secs(1)).await;
+    // Each object was created, and changed 30 times.
+    let reconciles = reconciles.load(Ordering::SeqCst);
+    assert!(reconciles <= 31 * 10, "{reconciles} reconciles");
 }
 
 #[tokio::test(flavor = "multi_thread")]
