@@ -48,8 +48,8 @@ pub struct Context {
     /// Kinds without a Rust type, discovered so far.
     #[cfg(any(feature = "ansible", feature = "helm"))]
     pub(crate) kinds: Arc<crate::kinds::Kinds>,
-    /// The objects that others may have changed while the controller wrote their status.
-    pub(crate) postponed: Arc<crate::controller::Trigger>,
+    /// The objects that the controller reconciles although no event of a watch is about them at that time.
+    pub(crate) queue: Arc<crate::controller::Trigger>,
     /// The objects to reconcile, by request of a part of this controller that is not a kube watch.
     #[cfg(any(feature = "ansible", feature = "helm"))]
     pub(crate) trigger: Arc<crate::controller::Trigger>,
@@ -86,7 +86,7 @@ impl Context {
             ansible: Arc::new(crate::ansible::Ansible::new(options.ansible.clone())),
             #[cfg(any(feature = "ansible", feature = "helm"))]
             kinds: Arc::default(),
-            postponed: Arc::default(),
+            queue: Arc::default(),
             #[cfg(any(feature = "ansible", feature = "helm"))]
             trigger: Arc::default(),
             objects: None,
@@ -115,7 +115,7 @@ impl Context {
         Self {
             field_manager,
             owned: Arc::default(),
-            postponed: Arc::default(),
+            queue: Arc::default(),
             #[cfg(any(feature = "ansible", feature = "helm"))]
             trigger: Arc::default(),
             ..self.clone()

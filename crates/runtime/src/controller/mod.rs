@@ -1,5 +1,6 @@
 //! Controllers: watch objects and their relations, and reconcile them.
 
+mod backlog;
 mod backoff;
 mod children;
 mod drive;
@@ -36,6 +37,7 @@ use crate::apply::{api_for, is_namespaced};
 use crate::conditions::READY;
 use crate::manager::{self, Runnable, Runs};
 use crate::{Context, Error};
+use backlog::Backlog;
 use finalizer::Step;
 use misfits::Misfits;
 use outcome::Writer;
@@ -344,6 +346,8 @@ impl<K: Kind> Controller<K> {
         let api: Api<Received<K>> = watched::<K, _>(&ctx);
         let events = watch::watch(name, &ctx, api, self.config.clone());
         let (owned, status) = (ctx.owned.clone(), self.writer.clone());
+        let backlog = Backlog::new(store.clone(), ctx.queue.sender(), ctx.options.concurrency);
+        let changes = backlog.clone();
         let objects = watch::fitting(events, misfits.clone(), last)
             // Reconciles start when all children are listed: `prune` misses an unlisted child, and `apply` cannot tell
             // if it changes it.
@@ -357,9 +361,15 @@ impl<K: Kind> Controller<K> {
                 }
             })
             .reflect(writer)
-            .filter(move |event| ready(!matches!(event, Ok(Event::Apply(object)) if status.is_own_write(object))))
+            .filter(move |event| {
+                ready(match event {
+                    Ok(Event::Apply(object)) if status.is_own_write(object) => false,
+                    Ok(event) => changes.note(event),
+                    Err(_) => true,
+                })
+            })
             .touched_objects();
-        let mut controller = KubeController::for_stream(objects, store).reconcile_on(ctx.postponed.objects());
+        let mut controller = KubeController::for_stream(objects, store).reconcile_on(ctx.queue.objects());
         let mut reports = vec![misfits.report().boxed()];
         for relation in &self.relations {
             let (related, report) = relation(controller, name, &ctx);
@@ -368,7 +378,10 @@ impl<K: Kind> Controller<K> {
         }
         let reconcile = {
             let this = self.clone();
-            move |object, ctx| this.clone().reconcile(object, ctx)
+            move |object: Arc<K>, ctx| {
+                let entry = backlog.entry(&object);
+                this.clone().reconcile(object, ctx).inspect(move |_| drop(entry))
+            }
         };
         tokio::select! {
             ended = drive(name, controller, reconcile, ctx) => ended,

@@ -375,7 +375,7 @@ impl Writer {
         });
         if is_changed_meanwhile {
             // Fails only while the controller ends.
-            let _ = ctx.postponed.sender().unbounded_send((namespace, name));
+            let _ = ctx.queue.sender().unbounded_send((namespace, name));
         }
         after?;
 

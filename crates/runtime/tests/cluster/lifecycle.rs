@@ -1,16 +1,18 @@
 //! Finalizers, failures, several controllers of one kind, and controllers in plain kube-rs.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::future::join_all;
+use kube::ResourceExt;
 use kube::api::DeleteParams;
 use kube::runtime::controller::Action;
 use kube::runtime::{Controller as KubeController, watcher};
 use opctl_runtime::controller::drive;
 use opctl_runtime::{Context, Controller, Error, Outcome, Runnable, Runs};
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 use tokio::time::sleep;
 
 use crate::cluster::{Cluster, Seen, eventually, logged, ok};
@@ -167,6 +169,43 @@ async fn changes_during_writes_of_the_status_are_not_lost() {
     // Each object was created, and changed 30 times.
     let reconciles = reconciles.load(Ordering::SeqCst);
     assert!(reconciles <= 31 * 10, "{reconciles} reconciles");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_object_that_changes_does_not_wait_for_all_objects_of_a_start() {
+    let Some(cluster) = Cluster::shared().await else { return };
+    let namespace = cluster.namespace("order").await;
+    let namespace = namespace.as_str();
+    let names: Vec<String> = (10..50).map(|number| format!("web-{number}")).collect();
+    for name in &names {
+        cluster.create::<Web>(namespace, name, json!({})).await;
+    }
+    let (order, gate) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Semaphore::new(0)));
+    let reconcile = {
+        let (order, gate) = (order.clone(), gate.clone());
+        move |object: Arc<Web>, _: Arc<Context>| {
+            order.lock().unwrap().push(object.name_any());
+            let gate = gate.clone();
+            async move {
+                let _permit = gate.acquire().await;
+                ok(Action::await_change())
+            }
+        }
+    };
+    let arguments = ["--watch-namespace", namespace, "--concurrency", "2"];
+    let operator = cluster.run(&arguments, vec![Controller::<Web>::new(reconcile).into()]);
+    let order = || order.lock().unwrap().clone();
+    eventually("two reconciles", async || (order() == ["web-10", "web-11"]).then_some(()).ok_or_else(order)).await;
+    cluster.patch::<Web>(namespace, "web-49", json!({ "spec": { "size": 1 } })).await;
+    operator.ready().await;
+    // The watch delivers the change.
+    sleep(Duration::from_secs(2)).await;
+    gate.add_permits(1);
+    eventually("all reconciles", async || (order().len() == names.len()).then_some(()).ok_or_else(order)).await;
+    let at = order().iter().position(|name| name == "web-49").unwrap();
+    assert!(at < 6, "{:?}", order());
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(order().len(), names.len(), "each once: {:?}", order());
 }
 
 #[tokio::test(flavor = "multi_thread")]
