@@ -185,6 +185,14 @@ pub fn permissions(chart: &Chart, renders: &[Render], known: &Known) -> Result<P
                         false => "granted by",
                     };
                     marker(rule).into_iter().for_each(|rule| grant(what, rule));
+                    if has(&rule["apiGroups"], "core") {
+                        notes.push(format!(
+                            "`{}` grants permissions in a group called `core`, which does not exist (`{}`): markers use this name for \
+                             the group of Pods, so the operator gets them in all groups",
+                            object.name(),
+                            object.template
+                        ));
+                    }
                 }
                 if object.object.get("aggregationRule").is_some() {
                     notes.push(format!(
@@ -408,6 +416,11 @@ pub fn served(chart: &Chart) -> Vec<String> {
     served.into_iter().collect()
 }
 
+/// `true` if a list of a role's rule contains this text.
+fn has(list: &Value, text: &str) -> bool {
+    list.as_array().is_some_and(|items| items.iter().any(|item| item == text))
+}
+
 /// The arguments of a marker for a role's rule.
 fn marker(rule: &Value) -> Option<String> {
     let list = |key: &str| {
@@ -418,8 +431,10 @@ fn marker(rule: &Value) -> Option<String> {
     if verbs.is_empty() {
         return None;
     }
+    // In markers, `core` is the group without a name, so only `*` includes a group called `core`.
+    let groups = if has(&rule["apiGroups"], "core") { "*".into() } else { list("apiGroups") };
     let mut arguments = match urls.is_empty() {
-        true => vec![format!("groups={}", list("apiGroups")), format!("resources={}", list("resources"))],
+        true => vec![format!("groups={groups}"), format!("resources={}", list("resources"))],
         false => vec![format!("urls={urls}")],
     };
     let names = list("resourceNames");
@@ -438,4 +453,22 @@ fn value(text: &str) -> String {
         .chars()
         .all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.' | '/' | '_' | '*' | ':'));
     if is_plain { text.to_owned() } else { format!("{text:?}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_called_core_is_not_the_group_of_pods() {
+        let chart = Chart::parse(&[("Chart.yaml".into(), "name: a\nversion: 1.0.0\n".into())].into()).unwrap();
+        let text = "# Source: a/templates/role.yaml\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\n\
+                    metadata: { name: web }\nrules:\n- { apiGroups: [core], resources: [services], verbs: [list] }\n\
+                    - { apiGroups: [\"\"], resources: [pods], verbs: [get] }\n";
+        let render = Render { cause: Cause::None, text: text.into() };
+        let Permissions { text, notes } = permissions(&chart, &[render], &Known::with([].into_iter())).unwrap();
+        assert!(text.contains("rbac:groups=*,resources=services,verbs=list\n"), "{text}");
+        assert!(text.contains("rbac:groups=core,resources=pods,verbs=get\n"), "{text}");
+        assert!(matches!(&notes[..], [note] if note.contains("`core`")), "{notes:?}");
+    }
 }
