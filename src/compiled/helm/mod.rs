@@ -67,18 +67,6 @@ pub fn fetch(source: &Source, workspace: &Workspace) -> Result<Files, HelmError>
     Ok(files)
 }
 
-/// Renders a chart for a namespace, without tests.
-///
-/// # Errors
-///
-/// If helm is missing, or does not render the chart with these values.
-pub fn template_in(release: &str, namespace: &str, chart: &Path, values: &Value) -> Result<String, HelmError> {
-    let folder = chart.display().to_string();
-    let arguments = ["template", release, &folder, "--namespace", namespace, "--skip-tests", "--values", "-"];
-    run(&arguments, &values.to_string())
-        .map_err(|failure| failure.into_error("helm does not render the chart", "`helm template --debug` shows more"))
-}
-
 /// Renders a chart with its default values and those of files, with CRDs and without tests.
 ///
 /// # Errors
