@@ -228,7 +228,9 @@ fn name_of(path: &str, files: &Contents) -> Result<String, HelmError> {
     let text = files.get(CHART).map(|text| String::from_utf8_lossy(text).into_owned()).unwrap_or_default();
     match Metadata::parse(&text, None) {
         Ok(metadata) => Ok(metadata.name),
-        Err((file, error)) => refuse(format!("`{path}` is no chart: {file}: {error}"), "run `helm dependency build` again"),
+        Err((file, error)) => {
+            refuse(format!("`{path}` is no chart: {file}: {error}"), "run `helm dependency build` again")
+        }
     }
 }
 
