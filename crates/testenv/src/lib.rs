@@ -274,10 +274,17 @@ impl Environment {
     fn add_node(&self, number: u16) -> Result<(), TestenvError> {
         let name = format!("fake-{number}");
         let resources = json!({ "cpu": "32", "memory": "256Gi", "pods": "1000" });
+        // A kubelet sets the labels of Kubernetes, and many charts select nodes by them.
+        let labels = json!({
+            "kubernetes.io/arch": "amd64",
+            "kubernetes.io/hostname": name,
+            "kubernetes.io/os": "linux",
+            "type": "kwok",
+        });
         let node = json!({
             "apiVersion": "v1",
             "kind": "Node",
-            "metadata": { "name": name, "labels": { "type": "kwok" } },
+            "metadata": { "name": name, "labels": labels },
             "status": { "allocatable": resources, "capacity": resources },
         });
         let path = format!("/api/v1/nodes/{name}");

@@ -388,7 +388,7 @@ fn compare(operator: &Operator, header: &str, tree: &Tree, args: &ChartArgs, con
             }
             parts.push(format!("{} {}", switch.name(), if is_on { "on" } else { "off" }));
         }
-        let text = helm::template_in(operator.release(), &operator.namespace, &workspace.chart(), &values);
+        let text = helm::template([operator.release(), &operator.namespace], &workspace.chart(), &values, &[]);
         let found = operator_chart::objects(&text.map_err(refused)?).map_err(UserError::new)?;
         let wanted = match *combination == base {
             // kubectl renders this variant, so opctl's own implementation of kustomize is checked as well.

@@ -4,12 +4,10 @@ use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
-use serde::Deserialize;
-
 use super::process::{Failure, run};
 use super::{Files, HelmError, Workspace, ignore, refuse};
+use opctl_charts::chart::{CHART, Dependency, Metadata, REQUIREMENTS};
 use opctl_model::project::{Contents, Intake, Tree, read_regular};
-use opctl_model::yaml;
 
 /// The source of a chart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +72,7 @@ fn pull(
         failure.into_error(&format!("cannot fetch the chart `{reference}`"), help)
     })?;
     let mut charts = std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    match charts.find(|path| path.join("Chart.yaml").is_file()) {
+    match charts.find(|path| path.join(CHART).is_file()) {
         Some(chart) => filled(&chart, workspace),
         None => refuse(format!("what helm fetched as `{reference}` is no chart"), "check the name of the chart"),
     }
@@ -146,9 +144,6 @@ fn filled(folder: &Path, workspace: &Workspace) -> Result<PathBuf, HelmError> {
     Ok(folder.to_owned())
 }
 
-/// The file with the dependencies of a chart of version 1, which cannot list them in Chart.yaml.
-const REQUIREMENTS: &str = "requirements.yaml";
-
 fn build(folder: &Path, more: &[&str]) -> Result<String, Failure> {
     let folder = folder.display().to_string();
     run(&[&["dependency", "build", &folder], more].concat(), "")
@@ -218,8 +213,8 @@ fn names_in(contents: &Contents) -> Result<BTreeSet<String>, HelmError> {
             [_, archive] if archive.ends_with(".tgz") => {
                 _ = names.insert(name_of(path, &extract(path, content, &mut intake)?)?);
             }
-            [_, folder, "Chart.yaml"] => {
-                let metadata = yaml::read::<Metadata>(&String::from_utf8_lossy(content));
+            [_, folder, CHART] => {
+                let metadata = Metadata::parse(&String::from_utf8_lossy(content), None);
                 names.insert(metadata.map_or_else(|_| folder.to_owned(), |metadata| metadata.name));
             }
             _ => {}
@@ -230,10 +225,12 @@ fn names_in(contents: &Contents) -> Result<BTreeSet<String>, HelmError> {
 
 /// The name of the chart in an archive.
 fn name_of(path: &str, files: &Contents) -> Result<String, HelmError> {
-    let text = files.get("Chart.yaml").map(|text| String::from_utf8_lossy(text).into_owned()).unwrap_or_default();
-    match yaml::read::<Metadata>(&text) {
+    let text = files.get(CHART).map(|text| String::from_utf8_lossy(text).into_owned()).unwrap_or_default();
+    match Metadata::parse(&text, None) {
         Ok(metadata) => Ok(metadata.name),
-        Err(error) => refuse(format!("`{path}` is no chart: Chart.yaml: {error}"), "run `helm dependency build` again"),
+        Err((file, error)) => {
+            refuse(format!("`{path}` is no chart: {file}: {error}"), "run `helm dependency build` again")
+        }
     }
 }
 
@@ -252,50 +249,23 @@ fn extract(path: &str, archive: &[u8], intake: &mut Intake) -> Result<Contents, 
     })?;
     let below = |(path, content): (String, Vec<u8>)| Some((path.split_once('/')?.1.to_owned(), content));
     let contents: Contents = contents.into_iter().filter_map(below).collect();
-    match contents.contains_key("Chart.yaml") {
+    match contents.contains_key(CHART) {
         true => Ok(contents),
         false => Err(broken(&"it has no Chart.yaml")),
     }
 }
 
-#[derive(Deserialize)]
-struct Metadata {
-    name: String,
-    #[serde(default)]
-    dependencies: Vec<Dependency>,
-}
-
-#[derive(Deserialize)]
-struct Requirements {
-    #[serde(default)]
-    dependencies: Vec<Dependency>,
-}
-
-#[derive(Deserialize)]
-struct Dependency {
-    name: String,
-    #[serde(default)]
-    repository: String,
-}
-
 fn metadata(folder: &Path) -> Result<Metadata, HelmError> {
-    let path = folder.join("Chart.yaml");
-    let Ok(Some(text)) = Tree::of_others(folder).read("Chart.yaml") else {
+    let Ok(Some(text)) = Tree::of_others(folder).read(CHART) else {
         return refuse(
             format!("`{}` is no chart: it has no Chart.yaml", folder.display()),
             "name the folder of a chart, or its archive",
         );
     };
-    let failed = |path: PathBuf, error: &dyn std::fmt::Display| HelmError {
-        message: format!("`{}`: {error}", path.display()),
+    let failed = |file: &str, error: &dyn std::fmt::Display| HelmError {
+        message: format!("`{}`: {error}", folder.join(file).display()),
         help: "`helm lint` in the folder of the chart shows more".into(),
     };
-    let mut metadata: Metadata = yaml::read(&text).map_err(|error| failed(path, &error))?;
-    let path = folder.join(REQUIREMENTS);
-    let text = Tree::of_others(folder).read(REQUIREMENTS).map_err(|error| failed(path.clone(), &error))?;
-    if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
-        let Requirements { dependencies } = yaml::read(&text).map_err(|error| failed(path, &error))?;
-        metadata.dependencies = dependencies;
-    }
-    Ok(metadata)
+    let requirements = Tree::of_others(folder).read(REQUIREMENTS).map_err(|error| failed(REQUIREMENTS, &error))?;
+    Metadata::parse(&text, requirements.as_deref()).map_err(|(file, error)| failed(file, &error))
 }

@@ -67,18 +67,6 @@ pub fn fetch(source: &Source, workspace: &Workspace) -> Result<Files, HelmError>
     Ok(files)
 }
 
-/// Renders a chart for a namespace, without tests.
-///
-/// # Errors
-///
-/// If helm is missing, or does not render the chart with these values.
-pub fn template_in(release: &str, namespace: &str, chart: &Path, values: &Value) -> Result<String, HelmError> {
-    let folder = chart.display().to_string();
-    let arguments = ["template", release, &folder, "--namespace", namespace, "--skip-tests", "--values", "-"];
-    run(&arguments, &values.to_string())
-        .map_err(|failure| failure.into_error("helm does not render the chart", "`helm template --debug` shows more"))
-}
-
 /// Renders a chart with its default values and those of files, with CRDs and without tests.
 ///
 /// # Errors
@@ -97,8 +85,9 @@ pub fn template_with_files(chart: &Path, namespace: &str, values: &[PathBuf]) ->
     run(&arguments, "").map_err(|failure| failure.into_error("helm does not render the chart", &help))
 }
 
-/// Renders the chart in a folder as a release with a name and a namespace, with its hooks and CRDs and without its
-/// tests. helm assumes that the cluster serves the versions and kinds in `served`.
+/// Renders the chart in a folder as a release with a name and a namespace, with its hooks, and without its tests and
+/// the CRDs of folders `crds`, which do not depend on values. helm assumes that the cluster serves the versions and
+/// kinds in `served`.
 ///
 /// # Errors
 ///
@@ -111,7 +100,7 @@ pub fn template(
 ) -> Result<String, HelmError> {
     let mut arguments = vec!["template", release];
     let folder = chart.display().to_string();
-    arguments.extend([folder.as_str(), "--namespace", namespace, "--include-crds", "--skip-tests", "--values", "-"]);
+    arguments.extend([folder.as_str(), "--namespace", namespace, "--skip-tests", "--values", "-"]);
     arguments.extend(served.iter().flat_map(|served| ["--api-versions", served]));
     run(&arguments, &values.to_string()).map_err(|failure| {
         failure.into_error(

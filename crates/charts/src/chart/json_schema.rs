@@ -91,13 +91,13 @@ impl<'a> Reader<'a> {
         for keyword in UNCHECKED.iter().filter(|keyword| keywords.contains_key(**keyword)) {
             self.gap(pointer, format!("`{keyword}`"));
         }
-        if let Some(kind) = self.kind(&schema.kind, keywords, pointer) {
+        if let Some(kind) = self.kind(schema, keywords, pointer) {
             schema.kind = kind;
         }
     }
 
-    /// The type that the keywords declare; `None` if they declare none, so `known` applies.
-    fn kind(&mut self, known: &Kind, keywords: &'a Map<String, Value>, pointer: &str) -> Option<Kind> {
+    /// The type that the keywords declare; `None` if they declare none, so that of `known` applies.
+    fn kind(&mut self, known: &Schema, keywords: &'a Map<String, Value>, pointer: &str) -> Option<Kind> {
         let number = |name: &str| keywords.get(name).and_then(Value::as_f64);
         let integer = |name: &str| keywords.get(name).and_then(whole);
         let count = |name: &str| integer(name).and_then(|number| u64::try_from(number).ok());
@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
             },
             ["integer", "string"] | ["string", "integer"] => Kind::IntegerOrText,
             ["array"] => {
-                let mut item = match known {
+                let mut item = match &known.kind {
                     Kind::List(item, _) => (**item).clone(),
                     _ => Schema::default(),
                 };
@@ -157,15 +157,18 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn object(&mut self, known: &Kind, keywords: &'a Map<String, Value>, pointer: &str) -> Kind {
-        let mut object = match known {
+    fn object(&mut self, known: &Schema, keywords: &'a Map<String, Value>, pointer: &str) -> Kind {
+        let mut object = match &known.kind {
             Kind::Object(object) => object.clone(),
             _ => Object { is_open: true, ..Object::default() },
         };
         let properties = keywords.get("properties").and_then(Value::as_object);
         for (name, json) in properties.into_iter().flatten() {
             let at = object.fields.iter().position(|field| field.name == *name).unwrap_or_else(|| {
-                object.fields.push(Field { name: name.clone(), schema: Schema::default(), is_required: false });
+                // The fields of an object that no template reads by its keys are not known yet.
+                let default = known.default.as_ref().and_then(|default| default.get(name)).cloned();
+                let schema = Schema { default, ..Schema::default() };
+                object.fields.push(Field { name: name.clone(), schema, is_required: false });
                 object.fields.len() - 1
             });
             let escaped = name.replace('~', "~0").replace('/', "~1");
@@ -204,4 +207,26 @@ impl<'a> Reader<'a> {
 fn whole(value: &Value) -> Option<i64> {
     let float = value.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < 9e15);
     value.as_i64().or(float.and_then(|float| format!("{float:.0}").parse().ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_field_with_a_default_is_not_required_although_no_template_reads_it() {
+        let default = Some(json!({ "create": true }));
+        let mut schema = Schema { kind: Kind::Map(Box::default()), default, ..Schema::default() };
+        let json = json!({
+            "type": "object",
+            "required": ["create", "name"],
+            "properties": { "create": { "type": "boolean" }, "name": { "type": "string" } },
+        });
+        overlay(&mut schema, &json, "values.schema.json", &mut Vec::new());
+        let Kind::Object(object) = schema.kind else { panic!("{schema:?}") };
+        let required = object.fields.iter().map(|field| (field.name.as_str(), field.is_required));
+        assert_eq!(Vec::from_iter(required), [("create", false), ("name", true)]);
+    }
 }

@@ -5,6 +5,7 @@
 //! needs to install it.
 
 mod json_schema;
+mod metadata;
 mod permissions;
 mod release;
 mod schema;
@@ -15,13 +16,13 @@ mod values;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::spec::{MOST_FIELDS, Words};
 use opctl_model::yaml;
 
 pub use json_schema::Gap;
+pub use metadata::{CHART, Dependency, Metadata, REQUIREMENTS};
 pub use permissions::{Cause, Permissions, Render, permissions, served};
 pub use release::{LIMIT, NAMESPACE, RELEASE, concerns, record_size};
 pub use schema::schema;
@@ -57,46 +58,6 @@ pub struct ChartError {
     pub help: String,
 }
 
-#[derive(Deserialize)]
-struct Metadata {
-    name: String,
-    version: String,
-    #[serde(rename = "type")]
-    kind: Option<String>,
-    #[serde(default)]
-    dependencies: Vec<Dependency>,
-}
-
-/// The requirements.yaml of a chart with `apiVersion: v1`, which has no dependencies in Chart.yaml.
-#[derive(Deserialize)]
-struct Requirements {
-    #[serde(default)]
-    dependencies: Vec<Dependency>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-struct Dependency {
-    name: String,
-    alias: Option<String>,
-    condition: Option<String>,
-    #[serde(default)]
-    tags: Vec<String>,
-}
-
-impl Dependency {
-    /// The values that enable the dependency.
-    fn conditions(&self) -> Vec<Vec<String>> {
-        let conditions = self.condition.iter().flat_map(|text| text.split(',')).map(|path| path.trim().to_owned());
-        let tags = self.tags.iter().map(|tag| format!("tags.{tag}"));
-        conditions.chain(tags).map(|path| path.split('.').map(str::to_owned).collect()).collect()
-    }
-
-    /// The key of the dependency's values.
-    fn key(&self) -> &str {
-        self.alias.as_deref().unwrap_or(&self.name)
-    }
-}
-
 impl Chart {
     /// Reads the files of a chart and of its subcharts, by their paths from its folder.
     ///
@@ -121,13 +82,9 @@ impl Chart {
         };
         let own: BTreeMap<&str, &str> =
             files.iter().filter_map(|(path, text)| Some((path.strip_prefix(folder)?, text.as_str()))).collect();
-        let Some(metadata) = own.get("Chart.yaml") else { return Err(wrong("Chart.yaml", &"it is missing")) };
-        let Metadata { name, version, kind, mut dependencies } =
-            yaml::read(metadata).map_err(|error| wrong("Chart.yaml", &error))?;
-        if let Some(text) = own.get("requirements.yaml").filter(|text| !text.trim().is_empty()) {
-            let requirements: Requirements = yaml::read(text).map_err(|error| wrong("requirements.yaml", &error))?;
-            dependencies = requirements.dependencies;
-        }
+        let Some(metadata) = own.get(CHART) else { return Err(wrong(CHART, &"it is missing")) };
+        let metadata = Metadata::parse(metadata, own.get(REQUIREMENTS).copied());
+        let Metadata { name, version, kind, dependencies } = metadata.map_err(|(file, error)| wrong(file, &error))?;
         let values = match own.get("values.yaml").filter(|text| !text.trim().is_empty()) {
             Some(text) => yaml::read(text).map_err(|error| wrong("values.yaml", &error))?,
             None => Value::Null,
@@ -179,6 +136,6 @@ fn count(value: &Value) -> usize {
 /// The folders of direct subcharts.
 fn subfolders<'a>(files: &BTreeMap<&'a str, &str>) -> BTreeSet<&'a str> {
     let below = files.keys().filter_map(|path| path.strip_prefix("charts/")?.split_once('/'));
-    let charts = below.filter(|(folder, rest)| *rest == "Chart.yaml" && !folder.starts_with(['.', '_']));
+    let charts = below.filter(|(folder, rest)| *rest == CHART && !folder.starts_with(['.', '_']));
     charts.map(|(folder, _)| folder).collect()
 }

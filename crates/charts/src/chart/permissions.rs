@@ -4,8 +4,9 @@
 //! Kubernetes only lets the operator grant permissions that it has. No cluster is queried, so the result is the same on
 //! every machine.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -72,7 +73,7 @@ pub struct Rendered<'a> {
     pub template: &'a str,
     pub group: String,
     pub kind: String,
-    pub object: Value,
+    pub object: Arc<Value>,
 }
 
 impl Rendered<'_> {
@@ -97,10 +98,10 @@ const VERBS_FOR_CRDS: &str = "create;get;list;patch;watch";
 /// If the plural of a kind is unknown.
 pub fn permissions(chart: &Chart, renders: &[Render], known: &Known) -> Result<Permissions, Vec<ChartError>> {
     let mut known = known.clone();
-    let rendered: Vec<(&Cause, Vec<Rendered>)> = renders.iter().map(|it| (&it.cause, objects(&it.text))).collect();
+    let rendered: Vec<(&Cause, Vec<Rendered>)> = renders.iter().map(|it| &it.cause).zip(objects(renders)).collect();
     let all = || rendered.iter().flat_map(|(cause, objects)| objects.iter().map(move |object| (*cause, object)));
-    let packaged: Vec<(String, Value)> = chart.all().iter().flat_map(|chart| packaged(chart)).collect();
-    let crds = all().map(|(_, it)| &it.object).chain(packaged.iter().map(|(_, crd)| crd));
+    let packaged: Vec<(String, Value)> = packaged(chart, "");
+    let crds = all().map(|(_, it)| &*it.object).chain(packaged.iter().map(|(_, crd)| crd));
     for names in crds.filter(|object| object["kind"] == "CustomResourceDefinition").map(|crd| &crd["spec"]) {
         if let [Some(group), Some(kind), Some(plural)] =
             [&names["group"], &names["names"]["kind"], &names["names"]["plural"]].map(Value::as_str)
@@ -185,6 +186,14 @@ pub fn permissions(chart: &Chart, renders: &[Render], known: &Known) -> Result<P
                         false => "granted by",
                     };
                     marker(rule).into_iter().for_each(|rule| grant(what, rule));
+                    if has(&rule["apiGroups"], "core") {
+                        notes.push(format!(
+                            "`{}` grants permissions in a group called `core`, which does not exist (`{}`): markers use this name for \
+                             the group of Pods, so the operator gets them in all groups",
+                            object.name(),
+                            object.template
+                        ));
+                    }
                 }
                 if object.object.get("aggregationRule").is_some() {
                     notes.push(format!(
@@ -282,15 +291,6 @@ fn is_crd_file(path: &str) -> bool {
     rest.starts_with("crds/")
 }
 
-/// A rendering without the files of folders `crds`.
-pub fn without_crds(text: &str) -> String {
-    let source = |document: &&str| {
-        let source = document.lines().find_map(|line| line.strip_prefix("# Source: "));
-        !source.and_then(|source| source.split_once('/')).is_some_and(|(_, path)| is_crd_file(path))
-    };
-    documents(text).into_iter().filter(source).collect::<Vec<_>>().join("---\n")
-}
-
 /// The templates that need a permission, each with the value that enables it; `None` if it is enabled by default.
 #[derive(Clone, Debug, Default)]
 struct Reasons(BTreeMap<String, Option<String>>);
@@ -337,29 +337,30 @@ fn unknown(group: &str, kind: &str, reasons: &Reasons) -> ChartError {
     }
 }
 
-/// The objects of a rendering, including the items of lists.
-pub fn objects(text: &str) -> Vec<Rendered<'_>> {
-    let mut template = "";
-    let mut found = Vec::new();
-    for document in documents(text) {
-        if let Some(source) = document.lines().find_map(|line| line.strip_prefix("# Source: ")) {
-            template = source.split_once('/').map_or(source, |(_, path)| path);
-        }
-        // Helm has parsed the document already.
-        let Ok(object) = yaml::read::<Value>(document) else { continue };
-        let items = match object["kind"].as_str().filter(|kind| kind.ends_with("List")).and(object["items"].as_array())
-        {
-            Some(items) => items.clone(),
-            None => vec![object],
-        };
-        for object in items {
-            let (group, kind) = group_and_kind(&object);
-            if !kind.is_empty() {
-                found.push(Rendered { template, group, kind, object });
-            }
-        }
-    }
-    found
+/// The objects of each rendering, including the items of lists. Most renderings of a chart have the same documents,
+/// which are parsed once.
+pub fn objects(renders: &[Render]) -> Vec<Vec<Rendered<'_>>> {
+    let mut known: HashMap<&str, Vec<Rendered>> = HashMap::new();
+    let mut objects = |document| known.entry(document).or_insert_with(|| parsed(document)).clone();
+    renders.iter().map(|render| documents(&render.text).into_iter().flat_map(&mut objects).collect()).collect()
+}
+
+/// The objects of a document, which begins with a comment that names its template.
+fn parsed(document: &str) -> Vec<Rendered<'_>> {
+    let source = document.lines().find_map(|line| line.strip_prefix("# Source: ")).unwrap_or_default();
+    let template = source.split_once('/').map_or(source, |(_, path)| path);
+    // Helm has parsed the document already.
+    let Ok(mut object) = yaml::read::<Value>(document) else { return Vec::new() };
+    let is_list = object["kind"].as_str().is_some_and(|kind| kind.ends_with("List"));
+    let items = match object.get_mut("items").filter(|_| is_list) {
+        Some(Value::Array(items)) => std::mem::take(items),
+        _ => vec![object],
+    };
+    let objects = items.into_iter().map(|object| {
+        let (group, kind) = group_and_kind(&object);
+        Rendered { template, group, kind, object: object.into() }
+    });
+    objects.filter(|object| !object.kind.is_empty()).collect()
 }
 
 /// The documents between `---` lines.
@@ -382,16 +383,19 @@ fn group_and_kind(object: &Value) -> (String, String) {
     (group(text("apiVersion")), text("kind").to_owned())
 }
 
-/// The CRDs of folders `crds`, which helm installs first and with any values.
-fn packaged(chart: &Chart) -> Vec<(String, Value)> {
-    let files = chart
-        .files
-        .iter()
-        .filter(|(path, _)| is_crd_file(path) && [".json", ".yaml", ".yml"].iter().any(|end| path.ends_with(end)));
+/// The CRDs of folders `crds` of a chart and its subcharts, with their paths. Helm installs them first and with any
+/// values, so they are not in renderings. `folder` is that of the chart.
+fn packaged(chart: &Chart, folder: &str) -> Vec<(String, Value)> {
+    let is_yaml = |path: &str| [".json", ".yaml", ".yml"].iter().any(|end| path.ends_with(end));
+    let files = chart.files.iter().filter(|(path, _)| path.starts_with("crds/") && is_yaml(path));
     let crds = files.flat_map(|(path, text)| documents(text).into_iter().map(move |document| (path, document)));
-    crds.filter_map(|(path, document)| Some((path.clone(), yaml::read::<Value>(document).ok()?)))
-        .filter(|(_, object)| object["kind"].is_string())
-        .collect()
+    let crds =
+        crds.filter_map(|(path, document)| Some((format!("{folder}{path}"), yaml::read::<Value>(document).ok()?)));
+    let mut crds: Vec<_> = crds.filter(|(_, object)| object["kind"].is_string()).collect();
+    // A subchart with several aliases has its CRDs once.
+    let subcharts: BTreeMap<&str, &Chart> = chart.subcharts.iter().map(|(_, it)| (it.name.as_str(), &**it)).collect();
+    crds.extend(subcharts.into_iter().flat_map(|(name, it)| packaged(it, &format!("{folder}charts/{name}/"))));
+    crds
 }
 
 /// The APIs that templates check for, as values of `--api-versions`: they render the optional parts for them.
@@ -408,6 +412,11 @@ pub fn served(chart: &Chart) -> Vec<String> {
     served.into_iter().collect()
 }
 
+/// `true` if a list of a role's rule contains this text.
+fn has(list: &Value, text: &str) -> bool {
+    list.as_array().is_some_and(|items| items.iter().any(|item| item == text))
+}
+
 /// The arguments of a marker for a role's rule.
 fn marker(rule: &Value) -> Option<String> {
     let list = |key: &str| {
@@ -418,8 +427,10 @@ fn marker(rule: &Value) -> Option<String> {
     if verbs.is_empty() {
         return None;
     }
+    // In markers, `core` is the group without a name, so only `*` includes a group called `core`.
+    let groups = if has(&rule["apiGroups"], "core") { "*".into() } else { list("apiGroups") };
     let mut arguments = match urls.is_empty() {
-        true => vec![format!("groups={}", list("apiGroups")), format!("resources={}", list("resources"))],
+        true => vec![format!("groups={groups}"), format!("resources={}", list("resources"))],
         false => vec![format!("urls={urls}")],
     };
     let names = list("resourceNames");
@@ -438,4 +449,46 @@ fn value(text: &str) -> String {
         .chars()
         .all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.' | '/' | '_' | '*' | ':'));
     if is_plain { text.to_owned() } else { format!("{text:?}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_called_core_is_not_the_group_of_pods() {
+        let chart = Chart::parse(&[("Chart.yaml".into(), "name: a\nversion: 1.0.0\n".into())].into()).unwrap();
+        let text = "# Source: a/templates/role.yaml\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\n\
+                    metadata: { name: web }\nrules:\n- { apiGroups: [core], resources: [services], verbs: [list] }\n\
+                    - { apiGroups: [\"\"], resources: [pods], verbs: [get] }\n";
+        let render = Render { cause: Cause::None, text: text.into() };
+        let Permissions { text, notes } = permissions(&chart, &[render], &Known::with([])).unwrap();
+        assert!(text.contains("rbac:groups=*,resources=services,verbs=list\n"), "{text}");
+        assert!(text.contains("rbac:groups=core,resources=pods,verbs=get\n"), "{text}");
+        assert!(matches!(&notes[..], [note] if note.contains("`core`")), "{notes:?}");
+    }
+
+    #[test]
+    fn crds_of_subcharts_are_known_without_a_rendering() {
+        let crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec:\n  group: example.com\n\
+                   \x20 names: { kind: Ox, plural: oxen }\n";
+        let files = [
+            ("Chart.yaml", "name: a\nversion: 1.0.0\n"),
+            ("charts/b/Chart.yaml", "name: b\nversion: 1.0.0\n"),
+            ("charts/b/crds/all.yaml", &format!("{crd}---\n{crd}")),
+        ];
+        let chart = Chart::parse(&files.map(|(path, text)| (path.to_owned(), text.to_owned())).into()).unwrap();
+        let text = "---\n# Source: a/templates/a.yaml\napiVersion: example.com/v1\nkind: Ox\n";
+        let renders = [Cause::None, Cause::EverySwitchOn].map(|cause| Render { cause, text: text.into() });
+        let Permissions { text, notes } = permissions(&chart, &renders, &Known::with([])).unwrap();
+        let crds = "groups=apiextensions.k8s.io,resources=customresourcedefinitions";
+        assert_eq!(
+            text,
+            format!(
+                "\n// charts/b/crds/all.yaml\n// +kubebuilder:rbac:{crds},verbs={VERBS_FOR_CRDS}\n\n// templates/a.yaml\n\
+                 // +kubebuilder:rbac:groups=example.com,resources=oxen,verbs={VERBS}\n"
+            )
+        );
+        assert_eq!(notes, [""; 0]);
+    }
 }

@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
-use super::permissions::{Rendered, objects, without_crds};
+use super::permissions::{Rendered, objects};
 use super::{Chart, Render};
 use opctl_model::project::builtin::is_in_no_namespace;
 
@@ -25,7 +25,7 @@ const WARN_FROM: usize = 700 << 10;
 /// Sentences about possible problems with releases of a chart.
 pub fn concerns(chart: &Chart, renders: &[Render], known: &crate::spec::Known) -> Vec<String> {
     let mut concerns = BTreeSet::new();
-    let rendered: Vec<Vec<Rendered>> = renders.iter().map(|render| objects(&render.text)).collect();
+    let rendered = objects(renders);
     for objects in &rendered {
         concerns.extend(scaled(objects));
     }
@@ -51,7 +51,7 @@ pub fn concerns(chart: &Chart, renders: &[Render], known: &crate::spec::Known) -
         }
     }
     let manifest = renders.iter().map(|render| render.text.as_str()).max_by_key(|text| text.len()).unwrap_or_default();
-    let size = record_size(&chart.files, &without_crds(manifest));
+    let size = record_size(&chart.files, manifest);
     if size >= WARN_FROM {
         concerns.insert(format!(
             "the record of a release has {} KiB, and a Secret at most 1024: move large files or CRDs out of the chart",

@@ -53,7 +53,7 @@ fn apply(chart: &Chart, schema: &mut Schema, name: &str, gaps: &mut Vec<Gap>) ->
 fn of_tree(tree: &Tree, is_free: bool) -> Schema {
     let kind = match &tree.default {
         _ if is_free && !tree.is_read => Kind::Any,
-        Some(Value::Object(_)) | None if !tree.keys.is_empty() => object(tree),
+        Some(Value::Object(_)) | None if !tree.keys.is_empty() => object(tree, is_free),
         // Templates read keys of the value, so it may be an object.
         _ if tree.types == Types::Several || !tree.keys.is_empty() => Kind::Any,
         default @ (None | Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_))) => {
@@ -68,9 +68,9 @@ fn of_tree(tree: &Tree, is_free: bool) -> Schema {
     Schema { comment: tree.comment.clone(), default: tree.default.clone(), kind, ..Schema::default() }
 }
 
-fn object(tree: &Tree) -> Kind {
+fn object(tree: &Tree, is_free: bool) -> Kind {
     let has_keys = tree.default.as_ref().and_then(Value::as_object).is_none_or(|fields| !fields.is_empty());
-    let is_open = tree.is_whole || !tree.is_read || !has_keys;
+    let is_open = is_free || tree.is_whole || !tree.is_read || !has_keys;
     let fields = tree.keys.iter().map(|(name, below)| Field {
         name: name.clone(),
         schema: of_tree(below, is_open),
@@ -126,4 +126,33 @@ fn item(items: &[Value]) -> Schema {
     let is_short = |item: &Value| matches!(scalar(item, Types::Unknown), Kind::IntegerOrText);
     let kind = if !items.is_empty() && items.iter().all(is_short) { Kind::IntegerOrText } else { Kind::Any };
     Schema { kind, ..Schema::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_below_one_that_is_passed_on_takes_more_keys_than_templates_read() {
+        let files = [
+            ("Chart.yaml", "name: a\nversion: 1.0.0\n"),
+            ("values.yaml", "providers: {}\nimage: { pull: { policy: Always } }\n"),
+            (
+                "templates/a.yaml",
+                "{{ range $name, $it := .Values.providers }}{{ toYaml $it }}{{ end }}\n\
+                 {{ (index .Values.providers \"main\").paths }}{{ .Values.image.pull.policy }}",
+            ),
+        ];
+        let files = files.map(|(path, text)| (path.to_owned(), text.to_owned()));
+        let (object, _) = schema(&Chart::parse(&files.into()).unwrap()).unwrap();
+        let inner = |outer: &str, name: &str| {
+            let outer = object.fields.iter().find(|field| field.name == outer).unwrap();
+            let Kind::Object(outer) = &outer.schema.kind else { panic!("{outer:?}") };
+            let inner = outer.fields.iter().find(|field| field.name == name).unwrap();
+            let Kind::Object(inner) = &inner.schema.kind else { panic!("{inner:?}") };
+            (inner.is_open, inner.fields[0].name.clone())
+        };
+        assert_eq!(inner("providers", "main"), (true, "paths".into()));
+        assert_eq!(inner("image", "pull"), (false, "policy".into()));
+    }
 }

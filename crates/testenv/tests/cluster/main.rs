@@ -40,6 +40,8 @@ fn with_nodes_it_is_a_whole_cluster_and_its_end_leaves_nothing() {
         |arguments: &[&str]| kubectl(&kubeconfig, arguments).unwrap_or_else(|said| panic!("{arguments:?}: {said}"));
 
     assert_eq!(run(&["version"]).lines().last().unwrap(), format!("Server Version: v{}", environment.version));
+    let labels = "kubernetes.io/os=linux,kubernetes.io/arch=amd64,kubernetes.io/hostname=fake-1";
+    assert_eq!(run(&["get", "nodes", "-l", labels, "-o", "name"]).trim(), "node/fake-1", "labels of a kubelet");
     run(&["create", "deployment", "web", "--image=none", "--replicas=2"]);
     run(&["rollout", "status", "deployment/web", "--timeout=60s"]);
     run(&["delete", "deployment", "web", "--cascade=foreground"]);
