@@ -76,7 +76,7 @@ fn pull(
     let mut charts = std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
     match charts.find(|path| path.join("Chart.yaml").is_file()) {
         Some(chart) => filled(&chart, workspace),
-        None => refuse(format!("what helm fetched as `{reference}` is no chart"), "check the name of the chart"),
+        None => refuse(format!("`{reference}`, as fetched by helm, is not a chart"), "check the name of the chart"),
     }
 }
 
@@ -233,7 +233,7 @@ fn name_of(path: &str, files: &Contents) -> Result<String, HelmError> {
     let text = files.get("Chart.yaml").map(|text| String::from_utf8_lossy(text).into_owned()).unwrap_or_default();
     match yaml::read::<Metadata>(&text) {
         Ok(metadata) => Ok(metadata.name),
-        Err(error) => refuse(format!("`{path}` is no chart: Chart.yaml: {error}"), "run `helm dependency build` again"),
+        Err(error) => refuse(format!("`{path}` is not a chart: Chart.yaml: {error}"), "run `helm dependency build` again"),
     }
 }
 
@@ -282,7 +282,7 @@ fn metadata(folder: &Path) -> Result<Metadata, HelmError> {
     let path = folder.join("Chart.yaml");
     let Ok(Some(text)) = Tree::of_others(folder).read("Chart.yaml") else {
         return refuse(
-            format!("`{}` is no chart: it has no Chart.yaml", folder.display()),
+            format!("`{}` is not a chart: it has no Chart.yaml", folder.display()),
             "name the folder of a chart, or its archive",
         );
     };

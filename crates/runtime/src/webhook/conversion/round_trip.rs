@@ -27,7 +27,7 @@ use crate::webhook::{Serves, Webhook};
 /// the webhook is not a conversion, its CustomResourceDefinition is not in `crds`, or one of its versions is missing
 /// among the spokes.
 pub fn round_trip(webhook: &Webhook, crds: &[CustomResourceDefinition], kept: &[(&str, &str)]) {
-    let Serves::Conversion(conversion) = &webhook.serves else { panic!("{webhook:?} is no conversion") };
+    let Serves::Conversion(conversion) = &webhook.serves else { panic!("{webhook:?} is not a conversion") };
     let crd = crds.iter().find(|it| it.metadata.name.as_ref() == Some(&conversion.crd));
     let Some(crd) = crd else { panic!("`{}` is not among the CRDs", conversion.crd) };
     let (hub, others): (Vec<_>, Vec<_>) = crd.spec.versions.iter().partition(|it| it.storage);
