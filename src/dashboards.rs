@@ -246,7 +246,7 @@ const OPERATOR: &[Row] = &[
             "sum by (verb, group, resource, code) (rate(rest_client_requests_total{pod,code!~\"[123]..\"}[]))",
             "{{code}} {{verb}} {{resource}} {{group}}",
         )],
-        "403 is a missing permission, 409 a conflict, 429 an overloaded API server; <error> is no answer.",
+        "403 is a missing permission, 409 a conflict, 429 an overloaded API server; <error> means no response.",
     ),
     (
         "API server",

@@ -1,5 +1,6 @@
 //! The layout of help: commands in groups, and global options only in `opctl --help`.
 
+use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, CommandFactory};
 
 use super::{Cli, wrap};
@@ -17,25 +18,35 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("opctl itself", &["version", "completion", "help"]),
 ];
 
-/// The commands that never write files.
-const READ_ONLY: &[&str] = &[
-    "bundle render",
-    "bundle validate",
-    "catalog dockerfile",
-    "catalog graph",
-    "catalog render",
-    "catalog validate",
-    "completion",
-    "doctor",
-    "explain",
-    "olm status",
-    "scorecard",
-    "testenv down",
-    "testenv run",
-    "testenv status",
-    "testenv up",
-    "version",
+/// The commands that write no files: never, without a flag, or with one of these flags.
+const READ_ONLY: &[(&str, ReadOnly)] = &[
+    ("bundle render", ReadOnly::Always),
+    ("bundle validate", ReadOnly::Always),
+    ("catalog dockerfile", ReadOnly::Always),
+    ("catalog graph", ReadOnly::Always),
+    ("catalog render", ReadOnly::Always),
+    ("catalog validate", ReadOnly::Always),
+    ("check", ReadOnly::Without("fix")),
+    ("completion", ReadOnly::Without("install")),
+    ("doctor", ReadOnly::Always),
+    ("explain", ReadOnly::Always),
+    ("manifests", ReadOnly::With(&["against", "compare", "verify"])),
+    ("olm status", ReadOnly::Always),
+    ("scorecard", ReadOnly::Always),
+    ("testenv down", ReadOnly::Always),
+    ("testenv run", ReadOnly::Always),
+    ("testenv status", ReadOnly::Always),
+    ("testenv up", ReadOnly::Always),
+    ("version", ReadOnly::Always),
 ];
+
+/// When a command writes no files. Arguments are named by their ids.
+#[derive(Clone, Copy)]
+enum ReadOnly {
+    Always,
+    Without(&'static str),
+    With(&'static [&'static str]),
+}
 
 /// The flags for writing files.
 const WRITING: &[&str] = &["dry_run", "diff", "check", "overwrite"];
@@ -101,15 +112,22 @@ pub fn refuse_ignored_flags(matches: &ArgMatches) -> Result<(), UserError> {
         inner = below;
     }
     let path = path.join(" ");
-    let is_given = |flag: &&&str| inner.value_source(flag) == Some(clap::parser::ValueSource::CommandLine);
-    match WRITING.iter().find(is_given).filter(|_| READ_ONLY.contains(&path.as_str())) {
-        Some(flag) => {
-            let flag = flag.replace('_', "-");
-            Err(UserError::new(format!("`--{flag}` is for commands that write files, and `opctl {path}` writes none"))
-                .help(format!("leave out `--{flag}`")))
+    let is_given = |flag: &str| inner.value_source(flag) == Some(ValueSource::CommandLine);
+    let Some(flag) = WRITING.iter().find(|flag| is_given(flag)) else { return Ok(()) };
+    let Some((_, read_only)) = READ_ONLY.iter().find(|(command, _)| *command == path) else { return Ok(()) };
+    let flag = flag.replace('_', "-");
+    let (what, help) = match read_only {
+        ReadOnly::Always => (format!("`opctl {path}`"), format!("leave out `--{flag}`")),
+        ReadOnly::Without(writes) if !is_given(writes) => {
+            (format!("`opctl {path}` without `--{writes}`"), format!("add `--{writes}`, or leave out `--{flag}`"))
         }
-        None => Ok(()),
-    }
+        ReadOnly::With(flags) => match flags.iter().find(|flag| is_given(flag)) {
+            Some(with) => (format!("`opctl {path} --{with}`"), format!("leave out `--{flag}`")),
+            None => return Ok(()),
+        },
+        ReadOnly::Without(_) => return Ok(()),
+    };
+    Err(UserError::new(format!("`--{flag}` is for commands that write files, and {what} writes none")).help(help))
 }
 
 /// The suggestions for a word that is not a command, most similar first. Suggestions of clap that are not valid at this
@@ -158,13 +176,21 @@ mod tests {
     }
 
     #[test]
-    fn read_only_commands_exist() {
-        for path in READ_ONLY {
+    fn read_only_commands_and_their_flags_exist() {
+        for (path, read_only) in READ_ONLY {
             let mut command = Cli::command();
             for name in path.split(' ') {
                 command = command.find_subcommand(name).unwrap_or_else(|| panic!("{path}")).clone();
             }
             assert!(!command.has_subcommands(), "{path}");
+            let flags = match read_only {
+                ReadOnly::Always => &[][..],
+                ReadOnly::Without(flag) => &[*flag],
+                ReadOnly::With(flags) => flags,
+            };
+            for flag in flags {
+                assert!(command.get_arguments().any(|argument| argument.get_id() == flag), "{path} --{flag}");
+            }
         }
     }
 }

@@ -24,7 +24,7 @@ pub fn read(text: &str, program: &str) -> Result<Vec<CustomResourceDefinition>, 
     }
     values
         .into_iter()
-        .map(|value| definition(value).map_err(|what| refuse(format!("`{program}` prints {what}, which is no CRD"))))
+        .map(|value| definition(value).map_err(|what| refuse(format!("`{program}` prints {what}, which is not a CRD"))))
         .collect()
 }
 
@@ -161,9 +161,9 @@ mod tests {
     #[test]
     fn refuses_what_is_no_crd() {
         assert_eq!(refusal(" \n"), "`crdgen` prints nothing");
-        assert_eq!(refusal("Hello!\n"), "`crdgen` prints `Hello!`, which is no CRD");
+        assert_eq!(refusal("Hello!\n"), "`crdgen` prints `Hello!`, which is not a CRD");
         let role = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n";
-        assert_eq!(refusal(&format!("{CRD}---\n{role}")), "`crdgen` prints a Secret of `v1`, which is no CRD");
+        assert_eq!(refusal(&format!("{CRD}---\n{role}")), "`crdgen` prints a Secret of `v1`, which is not a CRD");
         assert!(refusal(&CRD.replace("scope:", "scopes:")).contains("the unknown field `spec.scopes`"));
         let unknown = CRD.replace("served: true", "served: true, sold: true");
         assert!(refusal(&unknown).contains("the unknown field `spec.versions[0].sold`"));

@@ -145,7 +145,7 @@ struct Manifest {
 
 /// The files in the archive of an image, with all layers applied.
 fn unpack(archive: &[u8]) -> Result<Files, String> {
-    let bad = |reason: String| format!("what it saves is no archive of an image: {reason}");
+    let bad = |reason: String| format!("its output is not an image archive: {reason}");
     let unreadable = |error: io::Error| match error.kind() {
         io::ErrorKind::FileTooLarge => format!("the image is too large for a bundle: {error}"),
         _ => bad(error.to_string()),

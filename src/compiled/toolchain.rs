@@ -34,7 +34,7 @@ pub fn version(folder: &Path, program: &str, arguments: &[&str]) -> ToolVersion 
         _ => {
             let stderr = text(&output.stderr);
             let error = stderr.lines().find_map(|line| line.trim().strip_prefix("error:"));
-            Err(ToolError::Broken(error.or_else(|| stderr.lines().last()).unwrap_or("it says nothing").trim().into()))
+            Err(ToolError::Broken(error.or_else(|| stderr.lines().last()).unwrap_or("it printed no error").trim().into()))
         }
     }
 }
@@ -55,7 +55,7 @@ mod tests {
             asked("echo 'error: no default' >&2; echo 'help: choose one' >&2; exit 1"),
             Err(ToolError::Broken("no default".into()))
         );
-        assert_eq!(asked(""), Err(ToolError::Broken("it says nothing".into())));
+        assert_eq!(asked(""), Err(ToolError::Broken("it printed no error".into())));
         assert_eq!(version(Path::new("/"), "no-such-program", &[]), Err(ToolError::Missing));
     }
 }

@@ -291,7 +291,7 @@ impl Files {
             }
         }
         copy.write(&below, &text).map_err(failed)?;
-        Err(format!("the rules of the {title} are no literal text in `{}`", file.display()))
+        Err(format!("the rules of the {title} are not literal text in `{}`", file.display()))
     }
 }
 

@@ -41,6 +41,10 @@ TYPE=src/api/cache/v1alpha1/memcached.rs
 CONTROLLER=src/controller/cache/memcached.rs
 memcached() { opctl -q init memcached-operator --domain example.com --api cache/v1alpha1/Memcached && cd memcached-operator; }
 shop() { opctl -q init shop --domain example.com --api depot/v1/Shelf && cd shop; }
+website() { opctl -q init website-operator --domain example.com --api web/v1alpha1/Website && cd website-operator; }
+# The files of the tutorial as they are after a page; `released` is the end of the fourth one.
+tutorial() { cp -r "$TUTORIAL/$1/." . && opctl -q manifests; }
+released() { website && tutorial first && commit && git tag v0.1.0; }
 commit() { git init -qb main && git add -A && git commit -qm all; }
 # A field of the spec, as in Getting started, and its value in the sample.
 size() { sed -i '/^pub struct MemcachedSpec/a\    #[schemars(range(min = 1, max = 5))]\n    pub size: i32,' $TYPE && sed -i 's/^spec:/&\n  size: 3/' config/samples/*; }
@@ -217,6 +221,7 @@ impl<'a> Guide<'a> {
             .env("KUBECONFIG", &cluster.kubeconfig)
             .env("KUBEBUILDER_ASSETS", assets)
             .env("IMPORT", Path::new(ROOT).join("tests/import"))
+            .env("TUTORIAL", Path::new(ROOT).join("tests/book/tutorial"))
             .env("DOCS", Path::new(ROOT).join("docs"))
             .env("EXAMPLES", Path::new(ROOT).join("examples"))
             .envs(["AUTHOR", "COMMITTER"].map(|who| (format!("GIT_{who}_NAME"), "somebody")))

@@ -202,7 +202,7 @@ fn objects(desk: &Desk) {
         "metadata": { "name": "one", "namespace": "default", "finalizers": ["cache.example.com/x"] }, "spec": {},
     });
     desk.apply(&object);
-    desk.shows(&format!("1 object of `{CRD}`: 0 ready, 1 without the condition `Ready`"));
+    desk.shows(&format!("{CRD}   1       0       0           1         0\n"));
     let condition = json!({
         "type": "Ready", "status": "False", "reason": "NoQuota", "message": "the quota is used up",
         "lastTransitionTime": "2020-01-01T00:00:00Z", "observedGeneration": 1,
@@ -218,7 +218,7 @@ fn objects(desk: &Desk) {
     desk.shows("NoQuota: the quota is used up; last warning: Failed: cannot create a Pod");
     desk.shows(&format!("the operator has not seen the latest change of 1 object of `{CRD}`"));
     desk.kubectl(&format!("delete {CRD} one --wait=false"));
-    desk.shows(&format!("1 object of `{CRD}`: 0 ready, 1 being deleted"));
+    desk.shows(&format!("{CRD}   1       0       0           0         1\n"));
     desk.patch(&format!("{CRD}/one"), &json!({ "metadata": { "finalizers": null } }), &[]);
     desk.is_fine();
 }
@@ -268,7 +268,7 @@ fn few_rights(desk: &Desk) {
     let said = loop {
         let output = desk.command(path.to_str().unwrap(), &["status", "--check"]).output().unwrap();
         let said = String::from_utf8(output.stdout).unwrap();
-        if said.contains("ok       `shop-system/shop-controller-manager`") {
+        if said.contains("shop-system/shop-controller-manager   1          1           registry.example.com/shop:v1") {
             assert_eq!(output.status.code(), Some(0), "what cannot be read is no difference: {said}");
             break said;
         }
@@ -294,6 +294,13 @@ fn for_programs(desk: &Desk) {
     assert!(status.success());
     let json: Value = serde_json::from_slice(&stdout).unwrap();
     assert_eq!((&json["differs"], &json["sections"][0]["title"]), (&json!(false), &json!("CRDs")));
+    let crd = json!({ "name": CRD, "schema": "up to date", "served": ["v1"], "stored": ["v1"] });
+    assert_eq!(json["sections"][0]["findings"][0]["fields"], crd);
+    let sections = json["sections"].as_array().unwrap().iter();
+    let [operator] = &sections.filter(|it| it["title"] == "operator").collect::<Vec<_>>()[..] else { panic!("{json}") };
+    let fields = &operator["findings"][0]["fields"];
+    let image = "registry.example.com/shop:v1";
+    assert_eq!((&fields["available"], &fields["image"]), (&json!(1), &json!(image)), "{operator}");
     // It runs until it is stopped.
     let mut watch = desk.command(&desk.cluster.kubeconfig, &["status", "--watch", "--interval", "1s", "-o", "json"]);
     let mut watch = watch.stdout(std::process::Stdio::piped()).spawn().unwrap();

@@ -30,6 +30,24 @@ fn the_tour_leads_to_an_operator_that_compiles() {
     cargo(&terminal, "demo", &["check", "--quiet", "--locked", "--all-targets"]);
 }
 
+/// `tests/cluster/guides.rs` runs the command lines of its pages, and `tests/quick/docs.rs` compares their code with
+/// the files that are copied here.
+#[test]
+fn the_tutorial_leads_to_an_operator_that_passes_its_tests() {
+    let stage = |name: &str| Path::new(ROOT).join("tests/book/tutorial").join(name);
+    let mut terminal = Sandbox::new();
+    shell(&terminal, "opctl init website-operator --domain example.com --api web/v1alpha1/Website");
+    terminal.folder.push("website-operator");
+    for (name, command) in
+        [("first", "true"), ("second", "opctl create api --group web --version v1 --kind Website --conversion")]
+    {
+        shell(&terminal, command);
+        shell(&terminal, &format!("cp -r '{}/.' .", stage(name).display()));
+        shell(&terminal, "opctl manifests && opctl check --deny-warnings");
+        cargo(&terminal, "website-operator", &["test", "--quiet", "--locked"]);
+    }
+}
+
 #[test]
 fn the_code_of_the_other_pages_compiles() {
     let mut files = tree(&Path::new(ROOT).join("tests/book"));

@@ -73,7 +73,7 @@ fn charts_become_kinds_as_recorded() {
 
 /// An edit of the chart `plain`, and the expected message.
 const BAD: [(&str, &str); 8] = [
-    ("rm Chart.yaml", "is no chart: it has no Chart.yaml"),
+    ("rm Chart.yaml", "is not a chart: it has no Chart.yaml"),
     ("echo '{{ .Values.a.b.c }}' > templates/b.yaml", "plain/templates/b.yaml:1:10"),
     (
         "echo 'a: {{ fail \"no password\" }}' > templates/b.yaml",

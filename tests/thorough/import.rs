@@ -70,7 +70,7 @@ const BAD: [(&str, &[&str]); 19] = [
     ("rm watches.yaml", &["cannot read `[FROM]/watches.yaml`"]),
     (": > watches.yaml", &["there is no watch"]),
     ("echo 'kind: Page' > watches.yaml", &["this is no list of watches"]),
-    ("echo '- [' > watches.yaml", &["[FROM]/watches.yaml", "this is no YAML"]),
+    ("echo '- [' > watches.yaml", &["[FROM]/watches.yaml", "this is not valid YAML"]),
     (
         "sed -i s/reconcilePeriod/reconcileperiod/ watches.yaml",
         &["a watch has no key `reconcileperiod`", "[FROM]/watches.yaml:20:3"],
@@ -218,7 +218,7 @@ fn the_file_with_the_watches_is_chosen_where_there_are_several() {
 /// An edit of the Ansible operator, and the expected messages.
 const BAD_ANSIBLE: [(&str, &[&str]); 15] = [
     ("rm watches.yaml", &["cannot read `[FROM]/watches.yaml`", "--plugins=ansible"]),
-    ("echo '- [' > watches.yaml", &["[FROM]/watches.yaml", "this is no YAML"]),
+    ("echo '- [' > watches.yaml", &["[FROM]/watches.yaml", "this is not valid YAML"]),
     ("sed -i s/reconcilePeriod/period/ watches.yaml", &["a watch has no key `period`", "watches.yaml:22:3"]),
     ("sed -i 's/1m30s/90/' watches.yaml", &["this is no duration"]),
     ("sed -i 's/manageStatus: no/manageStatus: 3/' watches.yaml", &["`manageStatus` is neither true nor false"]),

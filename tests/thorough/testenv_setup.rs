@@ -319,7 +319,7 @@ fn versions_that_are_not_there_are_told_with_those_that_are() {
     machine.setup(&["--kubernetes", "1.36.7"]).failed(&["there is no Kubernetes 1.36.7 in"]);
     let before = server.requests().len();
     machine.setup(&["--kubernetes", "1.30"]).failed(&["Kubernetes 1.30 is too old", "selectableFields", "since 1.31"]);
-    machine.setup(&["--kubernetes", "latest"]).failed(&["`latest` is no version of Kubernetes", "`1.36` or `1.36.2`"]);
+    machine.setup(&["--kubernetes", "latest"]).failed(&["`latest` is not a Kubernetes version", "`1.36` or `1.36.2`"]);
     assert_eq!(server.requests().len(), before);
     assert_eq!(machine.cached(), [""; 0]);
 }
@@ -329,7 +329,7 @@ fn an_index_without_this_platform_or_that_is_none_is_told() {
     let here = String::from_utf8(index(&[("1.36.0", b"")])).unwrap();
     for (text, expected) in [
         (here.replace(&platform(), "plan9-mips"), format!("there is no Kubernetes for `{}` in", platform())),
-        ("<html>log in first</html>".into(), "is no index of envtest releases".into()),
+        ("<html>log in first</html>".into(), "is not an index of envtest releases".into()),
     ] {
         let server = Server::start(move |_| reply("200 OK", "", text.as_bytes()));
         Machine::with(&server).setup(&[]).failed(&[&expected, "--archive"]);
@@ -544,7 +544,7 @@ fn a_proxy_that_refuses_is_named() {
     ]);
     assert!(!said.err.contains("secret"), "{}", said.err);
     assert_eq!(proxy.targets(), ["raw.githubusercontent.com:443"]);
-    Machine::new().set("HTTPS_PROXY", "gopher://x").setup(&[]).failed(&["`gopher://x` is no URL of a proxy"]);
+    Machine::new().set("HTTPS_PROXY", "gopher://x").setup(&[]).failed(&["`gopher://x` is not a valid proxy URL"]);
 }
 
 /// The certificate of an unknown certificate authority, and a server at localhost with a certificate signed by it.

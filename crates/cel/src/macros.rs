@@ -169,7 +169,7 @@ impl Macros<'_> {
         for Expr { range, kind, .. } in args {
             match kind {
                 Kind::Ident(name) if name == "__result__" => {
-                    return Err(Problem::at(range, "`__result__` is no name for a variable"));
+                    return Err(Problem::at(range, "`__result__` is not a valid name for a variable"));
                 }
                 Kind::Ident(name) if names.contains(&name) => {
                     return Err(Problem::at(range, format!("the variable `{name}` is there twice")));

@@ -12,6 +12,10 @@ pub struct Finding {
     pub what: String,
     /// Alternative commands that fix the problem; an instruction if no command does.
     pub help: Vec<String>,
+    /// The facts of the message for programs, such as `("image", "…")`, in the order of the columns of a table.
+    pub fields: Vec<(&'static str, Value)>,
+    /// The finding is a row of the section's table, which shows the fields instead of the message.
+    pub is_row: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,7 +40,7 @@ impl Severity {
 
 impl Finding {
     pub fn new(severity: Severity, what: impl Into<String>) -> Self {
-        Self { severity, location: None, what: what.into(), help: Vec::new() }
+        Self { severity, location: None, what: what.into(), help: Vec::new(), fields: Vec::new(), is_row: false }
     }
 
     pub fn ok(what: impl Into<String>) -> Self {
@@ -63,6 +67,21 @@ impl Finding {
         self.help.push(help.into());
         self
     }
+
+    pub fn with(mut self, field: &'static str, value: impl Into<Value>) -> Self {
+        self.fields.push((field, value.into()));
+        self
+    }
+
+    /// Sets the object that the finding is about, as the first field.
+    pub fn about(mut self, name: impl Into<Value>) -> Self {
+        self.fields.insert(0, ("name", name.into()));
+        self
+    }
+
+    pub fn row(self) -> Self {
+        Self { is_row: true, ..self }
+    }
 }
 
 impl From<&Diagnostic> for Finding {
@@ -70,7 +89,7 @@ impl From<&Diagnostic> for Finding {
         let severity = if diagnostic.is_error() { Severity::Error } else { Severity::Warning };
         let location = diagnostic.span.as_ref().map(|(span, _)| span.to_string());
         let what = format!("{}, {}", diagnostic.code, diagnostic.message);
-        Self { severity, location, what, help: diagnostic.help.clone() }
+        Self { location, help: diagnostic.help.clone(), ..Self::new(severity, what) }
     }
 }
 
@@ -81,8 +100,8 @@ pub struct Section {
     pub findings: Vec<Finding>,
 }
 
-/// Renders the findings of at least this severity: a line for each below the title of its section, followed by its
-/// help.
+/// Renders the findings of at least this severity below the titles of their sections: a table of the rows, and a line
+/// for each of the others, followed by its help.
 pub fn text(sections: &[Section], least: Severity) -> String {
     let mut text = String::new();
     for Section { title, findings } in sections {
@@ -91,7 +110,9 @@ pub fn text(sections: &[Section], least: Severity) -> String {
             continue;
         }
         text.push_str(&format!("{title}\n"));
-        for Finding { severity, location, what, help } in shown {
+        let (rows, others): (Vec<&Finding>, Vec<&Finding>) = shown.into_iter().partition(|finding| finding.is_row);
+        text.push_str(&table(&rows));
+        for Finding { severity, location, what, help, .. } in others {
             let location = location.as_ref().map(|location| format!("{location}: ")).unwrap_or_default();
             text.push_str(&format!("  {:8} {location}{what}\n", severity.word()));
             for help in help {
@@ -102,11 +123,55 @@ pub fn text(sections: &[Section], least: Severity) -> String {
     text
 }
 
+/// A table like those of kubectl, with the columns of the first row.
+fn table(rows: &[&Finding]) -> String {
+    let Some(first) = rows.first() else { return String::new() };
+    let columns = first.fields.iter().map(|(name, _)| *name);
+    let header = columns.clone().map(heading).collect();
+    let cells = |row: &&Finding| {
+        let value = |column| row.fields.iter().find(|(name, _)| *name == column).map(|(_, value)| cell(value));
+        columns.clone().map(|column| value(column).unwrap_or_default()).collect()
+    };
+    let lines: Vec<Vec<String>> = [header].into_iter().chain(rows.iter().map(cells)).collect();
+    let widths: Vec<usize> = (0..lines[0].len())
+        .map(|column| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or_default())
+        .collect();
+    let line = |cells: &Vec<String>| {
+        let padded = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        format!("  {}\n", padded.collect::<Vec<_>>().join("   ").trim_end())
+    };
+    lines.iter().map(line).collect()
+}
+
+/// `notReady` as `NOT READY`.
+fn heading(field: &str) -> String {
+    let mut heading = String::new();
+    for c in field.chars() {
+        if c.is_uppercase() {
+            heading.push(' ');
+        }
+        heading.extend(c.to_uppercase());
+    }
+    heading
+}
+
+/// A list as its items, separated by commas.
+fn cell(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(cell).collect::<Vec<_>>().join(","),
+        value => value.to_string(),
+    }
+}
+
 /// The sections and their findings, for programs.
 pub fn json(sections: &[Section]) -> Value {
     let finding = |finding: &Finding| {
-        let Finding { severity, location, what, help } = finding;
+        let Finding { severity, location, what, help, fields, is_row: _ } = finding;
         let mut value = json!({ "severity": severity.word(), "message": what, "help": help });
+        if !fields.is_empty() {
+            value["fields"] = fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        }
         if let Some(location) = location {
             value["location"] = json!(location);
         }
@@ -158,5 +223,25 @@ mod tests {
         assert_eq!(text(&sections, Severity::Error), "a\n  error    PROJECT: two\n    help: do\n          it\n");
         assert_eq!(summary(&sections), "4 checks: 1 error, 1 warning, 1 skipped");
         assert_eq!(summary(&[]), "0 checks: nothing is wrong");
+    }
+
+    #[test]
+    fn rows_are_a_table_before_the_other_findings() {
+        let row = |name: &str, total: u32, versions: &[&str]| {
+            Finding::ok("all is well").with("notReady", total).with("versions", versions).about(name).row()
+        };
+        let findings = vec![Finding::warning("two"), row("a.b.c", 12, &["v1", "v2"]), row("long.b.c", 0, &["v1"])];
+        let sections = [Section { title: "a", findings }];
+        let expected = "\
+a
+  NAME       NOT READY   VERSIONS
+  a.b.c      12          v1,v2
+  long.b.c   0           v1
+  warning  two
+";
+        assert_eq!(text(&sections, Severity::Ok), expected);
+        assert_eq!(text(&sections, Severity::Warning), "a\n  warning  two\n");
+        let fields = json!({ "name": "a.b.c", "notReady": 12, "versions": ["v1", "v2"] });
+        assert_eq!(json(&sections)[0]["findings"][1]["fields"], fields);
     }
 }

@@ -24,7 +24,7 @@ pub struct Object {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("what kustomize renders is no manifest: {0}")]
+#[error("the output of kustomize is not a manifest: {0}")]
 pub struct ManifestError(String);
 
 impl Object {
@@ -152,6 +152,6 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_object() {
-        assert!(objects("a: 1\n").unwrap_err().to_string().starts_with("what kustomize renders is no manifest: "));
+        assert!(objects("a: 1\n").unwrap_err().to_string().starts_with("the output of kustomize is not a manifest: "));
     }
 }

@@ -58,7 +58,7 @@ fn apply_one(object: &mut Node, operation: &Node, doubts: &mut Vec<Misfit>) -> R
         },
         _ => {
             let known = "`add`, `remove`, `replace`, `move`, `copy` or `test`";
-            Err((op_span.clone(), format!("`{op}` is no operation of a JSON patch; it has {known}")))
+            Err((op_span.clone(), format!("`{op}` is not a JSON patch operation; these are {known}")))
         }
     }
 }

@@ -111,7 +111,7 @@ pub(crate) fn check(node: &Node) -> (bool, Vec<Diagnostic>) {
         "Kustomization" => "kustomize.config.k8s.io/v1beta1",
         _ => {
             let place = node.get("kind").unwrap_or(node).span.clone();
-            let problem = OP432.error(format!("`{kind}` is no kind of kustomization")).at(place, "");
+            let problem = OP432.error(format!("`{kind}` is not a kind of kustomization")).at(place, "");
             problems.push(problem.help("it is `Kustomization`, or `Component` for an optional part"));
             return (false, problems);
         }

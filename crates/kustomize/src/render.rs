@@ -321,7 +321,7 @@ impl<'a> Renderer<'a> {
             // An invalid `kind` was already reported.
             let is_kustomization = matches!(component.text("kind"), "" | "Kustomization");
             if let Some(place) = place.filter(|_| is_kustomization) {
-                self.problem(OP432, format!("`{folder}` is no component"), place)
+                self.problem(OP432, format!("`{folder}` is not a component"), place)
                     .help("list it under `resources`, or give it `kind: Component`");
             }
             return;
@@ -462,7 +462,7 @@ impl<'a> Renderer<'a> {
         {
             if node.text_at(path).is_none_or(str::is_empty) {
                 let message = if node.at(path).is_none_or(|said| said.is_null() || said.as_text().is_some()) {
-                    format!("this is no object of Kubernetes: it has no {name}")
+                    format!("this is not a Kubernetes object: it has no {name}")
                 } else {
                     format!("{name} must be a text")
                 };

@@ -30,7 +30,7 @@ pub fn child_name(parent: &impl ResourceExt, suffix: &str) -> String {
     let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     assert!(
         suffix.len() <= 40 && suffix.chars().all(is_part) && !suffix.ends_with('-'),
-        "`{suffix}` is no suffix of a DNS label"
+        "`{suffix}` is not a valid suffix for a DNS label"
     );
     let suffix = if suffix.is_empty() { String::new() } else { format!("-{suffix}") };
     let name = parent.name_any();

@@ -251,7 +251,7 @@ fn certificates(tree: &Tree, path: &str) -> Result<String, String> {
         Ok(Some(text)) if text.contains("PRIVATE KEY") => Err("has a private key, which would be published".into()),
         Ok(Some(text)) if text.contains("-----BEGIN CERTIFICATE-----") => Ok(text),
         Ok(Some(_)) => Err("has no certificate in PEM".into()),
-        Ok(None) => Err("is no file".into()),
+        Ok(None) => Err("is not a file".into()),
         Err(error) => Err(format!("cannot be read: {}", error.source)),
     }
 }

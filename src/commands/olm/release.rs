@@ -34,7 +34,7 @@ impl ReleaseArgs {
         for source in sources {
             let text = text(&source, console)?;
             let read = cluster::objects(&text).map_err(|error| {
-                UserError::new(format!("`{source}` is no manifest: {error}")).help("name a YAML file with objects")
+                UserError::new(format!("`{source}` is not a manifest: {error}")).help("name a YAML file with objects")
             });
             objects.extend(read?);
         }

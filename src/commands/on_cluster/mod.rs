@@ -90,7 +90,7 @@ impl<'a> Cluster<'a> {
         match connection::describe(&self.kubectl, view).map_err(failure)? {
             Some(name) => self.console.info(&format!("cluster: {name}")),
             None => {
-                self.console.info("cluster: the kubeconfig names none, so it is the one that kubectl finds by itself");
+                self.console.info("cluster: the default of kubectl, because the kubeconfig has no current context");
             }
         }
         connection::check_answer(self.kubectl.output(&VERSION, ""), has_context).map_err(failure)

@@ -74,7 +74,7 @@ fn pull(
     let mut charts = std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
     match charts.find(|path| path.join(CHART).is_file()) {
         Some(chart) => filled(&chart, workspace),
-        None => refuse(format!("what helm fetched as `{reference}` is no chart"), "check the name of the chart"),
+        None => refuse(format!("`{reference}`, as fetched by helm, is not a chart"), "check the name of the chart"),
     }
 }
 
@@ -229,7 +229,7 @@ fn name_of(path: &str, files: &Contents) -> Result<String, HelmError> {
     match Metadata::parse(&text, None) {
         Ok(metadata) => Ok(metadata.name),
         Err((file, error)) => {
-            refuse(format!("`{path}` is no chart: {file}: {error}"), "run `helm dependency build` again")
+            refuse(format!("`{path}` is not a chart: {file}: {error}"), "run `helm dependency build` again")
         }
     }
 }
@@ -258,7 +258,7 @@ fn extract(path: &str, archive: &[u8], intake: &mut Intake) -> Result<Contents, 
 fn metadata(folder: &Path) -> Result<Metadata, HelmError> {
     let Ok(Some(text)) = Tree::of_others(folder).read(CHART) else {
         return refuse(
-            format!("`{}` is no chart: it has no Chart.yaml", folder.display()),
+            format!("`{}` is not a chart: it has no Chart.yaml", folder.display()),
             "name the folder of a chart, or its archive",
         );
     };

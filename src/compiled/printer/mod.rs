@@ -74,7 +74,7 @@ pub fn crds(
         let before = printed.len();
         for line in text.lines() {
             let Line { place, crd } = serde_json::from_str(line).map_err(|_| {
-                let message = format!("`{}` prints `{}`, which is no CRD", program.name, documents::beginning(line));
+                let message = format!("`{}` prints `{}`, which is not a CRD", program.name, documents::beginning(line));
                 Box::new(Failure::from(OP044.error(message).help(CRDGEN)))
             })?;
             missing.remove(&place);
@@ -91,7 +91,7 @@ pub fn crds(
     }
     let crds = printed.into_values().map(|crd| {
         documents::definition(crd).map_err(|what| {
-            let message = format!("a compiled type gives {what}, which is no CRD");
+            let message = format!("a compiled type gives {what}, which is not a CRD");
             Box::new(Failure::from(OP044.error(message)))
         })
     });
@@ -357,7 +357,7 @@ impl<'a> Plan<'a> {
             }
         }
         let mut manifest: DocumentMut = read(&package.manifest_path)?.parse().map_err(|error| {
-            Failure::from(OP040.error(format!("`{}` is no TOML: {error}", package.manifest_path.display())))
+            Failure::from(OP040.error(format!("`{}` is not valid TOML: {error}", package.manifest_path.display())))
         })?;
         edit_manifest(&mut manifest, package, &self.id, &bins);
         self.contents.insert(package.manifest_path.clone(), manifest.to_string());

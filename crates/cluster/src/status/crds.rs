@@ -15,12 +15,16 @@ pub fn examine(project: &Project, facts: &Facts) -> Vec<Finding> {
     let around: Vec<&Value> = facts.installed.of(kind).chain(facts.others.of(kind)).collect();
     for crd in project.of(kind) {
         match facts.installed(crd) {
-            Err(why) => found.push(Finding::skipped(format!("`{}` cannot be read: {why}", name(crd)))),
+            Err(why) => {
+                found.push(Finding::skipped(format!("`{}` cannot be read: {why}", name(crd))).about(name(crd)));
+            }
             Ok(None) => {
                 let what = format!("`{}` is not installed", name(crd));
-                found.push(Finding::error(what).help("opctl install"));
+                found.push(Finding::error(what).about(name(crd)).help("opctl install"));
             }
-            Ok(Some(installed)) => found.extend(check(crd, installed, &around)),
+            Ok(Some(installed)) => {
+                found.extend(check(crd, installed, &around).into_iter().map(|finding| finding.about(name(crd))));
+            }
         }
     }
     found
@@ -44,12 +48,14 @@ fn check(ours: &Value, installed: &Value, around: &[&Value]) -> Vec<Finding> {
     }
     found.extend(versions(ours, &storage));
     if found.is_empty() {
-        let what = if has_schema(ours) {
-            "is that of the project"
-        } else {
-            "is installed, with a schema that was not compared"
+        let (what, schema) = match has_schema(ours) {
+            true => ("is that of the project", "up to date"),
+            false => ("is installed, with a schema that was not compared", "not compared"),
         };
-        found.push(Finding::ok(format!("`{name}` {what}, stored as {}", storage.version)));
+        let finding = Finding::ok(format!("`{name}` {what}, stored as {}", storage.version));
+        found.push(
+            finding.with("schema", schema).with("served", served(installed)).with("stored", storage.stored).row(),
+        );
     }
     found
 }
@@ -109,6 +115,11 @@ fn identity(crd: &Value) -> Value {
         "scope": spec["scope"], "names": { "kind": spec["names"]["kind"], "plural": spec["names"]["plural"] },
         "versions": list(&spec["versions"]).iter().map(version).collect::<Vec<_>>(),
     } })
+}
+
+fn served(crd: &Value) -> Vec<&str> {
+    let served = list(&crd["spec"]["versions"]).iter().filter(|version| version["served"] == true);
+    served.filter_map(|version| version["name"].as_str()).collect()
 }
 
 /// The maximum number of fields in a message.

@@ -35,7 +35,7 @@ fn is_ours(object: &Value, namespace: &str, project: &Project) -> bool {
 fn leftover(object: &Value) -> Finding {
     let kind = object["kind"].as_str().unwrap_or_default();
     let what = format!("the {kind} `{}` is in the cluster, and the project does not have it", full_name(object));
-    let finding = Finding::warning(what);
+    let finding = Finding::warning(what).about(full_name(object)).with("kind", kind);
     if is_kind(object, "CustomResourceDefinition") {
         let name = name(object);
         return finding.help(format!("deleting it deletes its objects: kubectl get {name} --all-namespaces"));

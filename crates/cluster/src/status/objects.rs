@@ -1,6 +1,6 @@
 //! The custom resources: their number, those that are not ready, and those that cannot be deleted.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Project;
 use super::clock::{Now, age};
@@ -56,14 +56,16 @@ fn check(kind: &Kind, objects: &[&Value], events: &[Value], now: Now) -> Vec<Fin
     let (going, staying): (Vec<&Value>, Vec<&Value>) = objects.iter().partition(|object| is_going(object));
     let of_status = |status| staying.iter().copied().filter(move |it| ready(it) == status).collect::<Vec<&Value>>();
     let (ready_now, unknown) = (of_status(Some(true)), of_status(None));
-    let mut found = vec![Finding::ok(format!(
+    let mut not_ready = of_status(Some(false));
+    let count = Finding::ok(format!(
         "{} of `{crd}`: {} ready{}{}",
         counted(objects.len(), "object"),
         ready_now.len(),
         some(unknown.len(), "without the condition `Ready`"),
         some(going.len(), "being deleted"),
-    ))];
-    let mut not_ready = of_status(Some(false));
+    ));
+    let count = count.with("total", objects.len()).with("ready", ready_now.len()).with("notReady", not_ready.len());
+    let mut found = vec![count.with("unknown", unknown.len()).with("deleting", going.len()).row()];
     not_ready.sort_by_key(|object| changed(object).as_str().map(String::from));
     if !not_ready.is_empty() {
         let shown = not_ready.iter().take(SHOWN).map(|object| {
@@ -74,7 +76,8 @@ fn check(kind: &Kind, objects: &[&Value], events: &[Value], now: Now) -> Vec<Fin
             format!("\n    `{}`{since}: {why}{event}", full_name(object))
         });
         let what = format!("{} of `{crd}` not ready:", counted(not_ready.len(), "object"));
-        found.push(Finding::warning(what + &shown.collect::<String>() + &more(not_ready.len())));
+        let finding = Finding::warning(what + &shown.collect::<String>() + &more(not_ready.len()));
+        found.push(finding.with("objects", not_ready.iter().map(|object| state(object)).collect::<Vec<_>>()));
     }
     let behind = |object: &&Value| {
         let observed = object["status"]["observedGeneration"].as_i64();
@@ -85,7 +88,8 @@ fn check(kind: &Kind, objects: &[&Value], events: &[Value], now: Now) -> Vec<Fin
         let shown = behind.iter().take(SHOWN).map(|object| format!("\n    `{}`", full_name(object)));
         let what =
             format!("the operator has not seen the latest change of {} of `{crd}`:", counted(behind.len(), "object"));
-        found.push(Finding::warning(what + &shown.collect::<String>() + &more(behind.len())).help("see its logs"));
+        let finding = Finding::warning(what + &shown.collect::<String>() + &more(behind.len())).help("see its logs");
+        found.push(finding.with("objects", behind.iter().map(|object| state(object)).collect::<Vec<_>>()));
     }
     let since_creation = |object: &Value| now.since(&object["metadata"]["creationTimestamp"]).unwrap_or_default();
     let is_empty = |object: &&Value| object["status"].as_object().is_none_or(serde_json::Map::is_empty);
@@ -99,6 +103,7 @@ fn check(kind: &Kind, objects: &[&Value], events: &[Value], now: Now) -> Vec<Fin
         let shown = shown.map(|object| format!("\n    `{}` for {}", full_name(object), age(since_creation(object))));
         let what = format!("{} of `{crd}` without a status:", counted(ignored.len(), "object"));
         let finding = Finding::warning(what + &shown.collect::<String>() + &more(ignored.len()));
+        let finding = finding.with("objects", ignored.iter().map(|object| state(object)).collect::<Vec<_>>());
         found.push(finding.help("no operator has reconciled them: see its logs, and which namespaces it watches"));
     }
     let since_deletion = |object: &Value| now.since(&object["metadata"]["deletionTimestamp"]).unwrap_or_default();
@@ -113,12 +118,23 @@ fn check(kind: &Kind, objects: &[&Value], events: &[Value], now: Now) -> Vec<Fin
         });
         let what = format!("{} of `{crd}` not deleted, because of finalizers:", counted(stuck.len(), "object"));
         let finding = Finding::error(what + &shown.collect::<String>() + &more(stuck.len()));
+        let finding = finding.with("objects", stuck.iter().map(|object| state(object)).collect::<Vec<_>>());
         found.push(finding.help(match kind.is_deployed {
             true => "the operator removes its finalizers once it has cleaned up: see its logs",
             false => "only the operator removes its finalizers, and it is not deployed: `opctl deploy --image IMAGE`",
         }));
     }
-    found
+    found.into_iter().map(|finding| finding.about(crd)).collect()
+}
+
+/// An object and its condition `Ready`, for programs.
+fn state(object: &Value) -> Value {
+    let metadata = &object["metadata"];
+    let [_, reason, message] = condition(object, "Ready").unwrap_or_default();
+    json!({
+        "namespace": metadata["namespace"], "name": metadata["name"], "reason": reason, "message": message,
+        "since": changed(object), "deletionTimestamp": metadata["deletionTimestamp"], "finalizers": metadata["finalizers"],
+    })
 }
 
 /// The condition `Ready`; `None` if the status does not have it.
@@ -158,8 +174,6 @@ fn more(number: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::findings::Severity;
 

@@ -18,7 +18,7 @@ pub fn examine(project: &Project, facts: &Facts, now: Now) -> Vec<Finding> {
             Ok(Some(installed)) => installed,
             Ok(None) => {
                 let what = format!("`{}` is not deployed", full_name(deployment));
-                found.push(Finding::warning(what).help("opctl deploy --image IMAGE"));
+                found.push(Finding::warning(what).about(full_name(deployment)).help("opctl deploy --image IMAGE"));
                 continue;
             }
             Err(why) => {
@@ -71,10 +71,10 @@ fn check_rollout(deployment: &Value, pods: &[Value]) -> Finding {
     let image = containers(deployment).next().and_then(|container| container["image"].as_str()).unwrap_or_default();
     let (namespace, own) = (deployment["metadata"]["namespace"].as_str().unwrap_or_default(), self::name(deployment));
     let because = || reasons(deployment, pods).iter().map(|reason| format!("; {reason}")).collect::<String>();
-    match Rollout::of(deployment) {
+    let replicas = deployment["spec"]["replicas"].as_u64().unwrap_or(1);
+    let finding = match Rollout::of(deployment) {
         Rollout::Done => {
-            let replicas = deployment["spec"]["replicas"].as_u64().unwrap_or(1);
-            Finding::ok(format!("`{name}` runs `{image}`, {replicas} of {replicas} replicas are available"))
+            Finding::ok(format!("`{name}` runs `{image}`, {replicas} of {replicas} replicas are available")).row()
         }
         Rollout::Waiting(why) => {
             let what = format!("`{name}` with `{image}` is not rolled out: {why}{}", because());
@@ -84,7 +84,9 @@ fn check_rollout(deployment: &Value, pods: &[Value]) -> Finding {
             let what = format!("the rollout of `{name}` with `{image}` has failed: {why}{}", because());
             Finding::error(what).help(format!("kubectl --namespace {namespace} logs deployment/{own}"))
         }
-    }
+    };
+    let available = deployment["status"]["availableReplicas"].as_u64().unwrap_or_default();
+    finding.about(&*name).with("replicas", replicas).with("available", available).with("image", image)
 }
 
 /// Only restarts within this time are reported, in seconds.
@@ -103,13 +105,16 @@ fn check_restarts(pod: &Value, now: Now) -> Vec<Finding> {
             "`{pod_name}` has restarted {} times, last because of {reason}{code}{ago}",
             container["restartCount"]
         );
-        match since.is_none_or(|since| since < RECENT) {
+        let finding = match since.is_none_or(|since| since < RECENT) {
             true => {
                 let (namespace, name) = pod_name.split_once('/').unwrap_or(("default", &pod_name));
                 Finding::warning(what).help(format!("kubectl --namespace {namespace} logs {name} --previous"))
             }
             false => Finding::ok(what),
-        }
+        };
+        let finding = finding.about(&*pod_name).with("container", container["name"].clone());
+        let finding = finding.with("restarts", container["restartCount"].clone()).with("reason", reason);
+        finding.with("exitCode", last["exitCode"].clone()).with("finishedAt", last["finishedAt"].clone())
     };
     restarted.map(finding).collect()
 }
@@ -160,6 +165,7 @@ fn check_leader(project: &str, deployment: &Value, facts: &Facts, now: Now) -> O
     } else {
         Finding::ok(format!("the leader is `{holder}`, which renewed its Lease {} ago", age(since)))
     })
+    .map(|finding| finding.about(id).with("leader", holder).with("renewTime", lease["spec"]["renewTime"].clone()))
 }
 
 #[cfg(test)]

@@ -14,11 +14,11 @@ pub fn examine(project: &Project, facts: &Facts) -> Vec<Finding> {
     for role in project.of("ClusterRole").chain(project.of("Role")) {
         match facts.installed(role) {
             Err(why) => found.push(Finding::skipped(format!("the role `{}` cannot be read: {why}", full_name(role)))),
-            Ok(None) => missing.push(format!("`{}`", full_name(role))),
+            Ok(None) => missing.push(full_name(role)),
             Ok(Some(installed)) => {
                 let findings = check_role(role, installed);
                 same += usize::from(findings.is_empty());
-                found.extend(findings);
+                found.extend(findings.into_iter().map(|finding| finding.about(full_name(role))));
             }
         }
     }
@@ -27,18 +27,20 @@ pub fn examine(project: &Project, facts: &Facts) -> Vec<Finding> {
             Err(why) => {
                 found.push(Finding::skipped(format!("the binding `{}` cannot be read: {why}", full_name(binding))));
             }
-            Ok(None) => missing.push(format!("`{}`", full_name(binding))),
+            Ok(None) => missing.push(full_name(binding)),
             Ok(Some(installed)) => {
                 same += usize::from(is_bound_equally(binding, installed));
                 if !is_bound_equally(binding, installed) {
                     let what = format!("the binding `{}` has another role or other subjects", full_name(binding));
-                    found.push(Finding::error(what).help(DEPLOY));
+                    found.push(Finding::error(what).about(full_name(binding)).help(DEPLOY));
                 }
             }
         }
     }
     if !missing.is_empty() {
-        found.push(Finding::error(format!("the cluster does not have {}", missing.join(", "))).help(DEPLOY));
+        let what: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
+        let finding = Finding::error(format!("the cluster does not have {}", what.join(", ")));
+        found.push(finding.with("missing", missing).help(DEPLOY));
     }
     if same > 0 && found.is_empty() {
         found.push(Finding::ok("roles and bindings are those of the project"));

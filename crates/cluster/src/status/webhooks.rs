@@ -20,7 +20,10 @@ pub fn examine(project: &Project, facts: &Facts, now: Now) -> Vec<Finding> {
                 let what = format!("`{}` is missing: its webhooks are not called", name(configuration));
                 found.push(Finding::error(what).help("opctl deploy --image IMAGE"));
             }
-            Ok(Some(installed)) => found.extend(check(configuration, installed, facts, now)),
+            Ok(Some(installed)) => {
+                let findings = check(configuration, installed, facts, now);
+                found.extend(findings.into_iter().map(|finding| finding.about(name(configuration))));
+            }
         }
     }
     for crd in project.of("CustomResourceDefinition") {
@@ -28,7 +31,8 @@ pub fn examine(project: &Project, facts: &Facts, now: Now) -> Vec<Finding> {
         let conversion = &installed["spec"]["conversion"];
         if conversion["strategy"] == "Webhook" {
             let what = format!("the conversion of `{}`", name(crd));
-            found.push(check_client(&what, &conversion["webhook"]["clientConfig"], facts, now));
+            let finding = check_client(&what, &conversion["webhook"]["clientConfig"], facts, now);
+            found.push(finding.about(name(crd)));
         }
     }
     found
@@ -109,10 +113,11 @@ fn check_client(what: &str, client: &Value, facts: &Facts, now: Now) -> Finding 
         }
     }
     let valid = format!("valid for {}", age(left));
-    match left < SOON {
+    let finding = match left < SOON {
         true => Finding::warning(format!("the certificate of {what} is only {valid}")).help(logs),
         false => Finding::ok(format!("{what} is registered, its certificate is {valid}")),
-    }
+    };
+    finding.with("certificateExpiresInSeconds", left)
 }
 
 #[cfg(test)]

@@ -297,7 +297,7 @@ fn read_text(
     for event in Parser::new_from_str_with_options(text, granit_parser::options! { emit_comments: false }) {
         let (event, span) = event.map_err(|error| {
             let at = error.marker().byte_offset().unwrap_or(text.len());
-            (at..at, format!("this is no YAML: {}", error.info()))
+            (at..at, format!("this is not valid YAML: {}", error.info()))
         })?;
         let range = span.byte_range().unwrap_or(0..0);
         let is_merge = matches!(&event, Event::Scalar(text, ScalarStyle::Plain, _, None) if text == "<<");
@@ -391,7 +391,7 @@ impl Open {
             Value::List(items) if items.iter().all(|item| matches!(item.value, Value::Map(_))) => {
                 self.merged.extend(items);
             }
-            _ => return Err("what is merged here is no mapping".into()),
+            _ => return Err("the value of a merge key must be a mapping".into()),
         }
         Ok(())
     }

@@ -38,7 +38,7 @@ fn refuses_what_kubernetes_does_not_read() {
     for (text, expected) in cases {
         assert_eq!(json(text), Err(expected.to_owned()), "{text}");
     }
-    assert!(json("a:\n\tb: c\n").unwrap_err().starts_with("this is no YAML"));
+    assert!(json("a:\n\tb: c\n").unwrap_err().starts_with("this is not valid YAML"));
     let bomb: String = (0..30).map(|n| format!("a{}: &a{} [*a{n}, *a{n}]\n", n + 1, n + 1)).collect();
     assert!(json(&format!("a0: &a0 x\n{bomb}")).unwrap_err().starts_with("this is more than Kubernetes reads"));
 }

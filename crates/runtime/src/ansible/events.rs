@@ -179,7 +179,7 @@ impl Summary {
             Value::String(text) => duration(text),
             other => other.as_u64().map(Duration::from_secs),
         };
-        time.map(Some).ok_or_else(|| format!("`requeue_after` is no duration such as `30s`: {wanted}"))
+        time.map(Some).ok_or_else(|| format!("`requeue_after` is not a duration such as `30s`: {wanted}"))
     }
 }
 

@@ -221,7 +221,7 @@ pub(crate) fn describe(error: &kube::Error) -> String {
 pub enum Error {
     /// There is neither a kubeconfig nor a service account.
     #[error(
-        "no cluster is configured: `KUBECONFIG` is not set, `~/.kube/config` does not exist, and this is no Pod with a service account"
+        "no cluster is configured: `KUBECONFIG` is not set, `~/.kube/config` does not exist, and this is not a Pod with a service account"
     )]
     NoCluster,
     /// The Pod's service account is invalid.

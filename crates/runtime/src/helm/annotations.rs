@@ -32,7 +32,7 @@ pub(super) fn read(annotations: &BTreeMap<String, String>, settings: &mut Settin
             ("reconcile-period", _) => match value.parse::<SignedDuration>().ok().and_then(|time| time.try_into().ok())
             {
                 Some(time) => period = Some(time),
-                None => warn!("the annotation {name} is no duration such as `1h30m`: `{value}`"),
+                None => warn!("the annotation {name} is not a duration such as `1h30m`: `{value}`"),
             },
             (_, Some(_)) => warn!("the annotation {name} is unknown"),
             (_, None) => warn!("the annotation {name} is neither `true` nor `false`: `{value}`"),

@@ -32,7 +32,7 @@ impl Setting {
     /// If the path is invalid. This does not depend on the cluster, so the first test finds it.
     pub fn new(path: &str, value: &str, is_string: bool) -> Self {
         let steps = steps(path)
-            .unwrap_or_else(|| panic!("`{path}` is no path of a value, such as `image.tag` or `hosts[0].name`"));
+            .unwrap_or_else(|| panic!("`{path}` is not a path to a value, such as `image.tag` or `hosts[0].name`"));
         Self { path: path.to_owned(), steps, value: value.to_owned(), is_string }
     }
 

@@ -134,7 +134,7 @@ impl Calls {
         K: Resource<DynamicType = ()> + DeserializeOwned,
     {
         let body = self.applied::<K>(name);
-        let described = format!("{} `{name}` is no whole object: {body}", K::kind(&()));
+        let described = format!("{} `{name}` is not a complete object: {body}", K::kind(&()));
         serde_json::from_value(body).unwrap_or_else(|error| panic!("{described}: {error}"))
     }
 

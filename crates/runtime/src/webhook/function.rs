@@ -6,7 +6,7 @@
 /// that is not `Send`, such as an `Rc`. For a closure, the compiler must know the lifetimes of its parameters, so a
 /// function is easier.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no function for this webhook",
+    message = "`{Self}` is not a function for this webhook",
     note = "`Defaulting` wants `async fn(&mut T, &Request<T>) -> Result<(), Rejection>`",
     note = "`Validating` wants `async fn(&T, &Request<T>) -> Result<Warnings, Rejection>`, for updates `async fn(&T, &T, &Request<T>)`",
     note = "its future must be `Send`"

@@ -58,7 +58,7 @@ impl ObjectFinding {
 pub fn check_object(crd: &CustomResourceDefinition, object: &Value) -> Vec<ObjectFinding> {
     let mut findings = Vec::new();
     let Value::Object(fields) = object else {
-        return vec![ObjectFinding::error(OP450, &[], "this is no object of Kubernetes, but another value")];
+        return vec![ObjectFinding::error(OP450, &[], "this is not a Kubernetes object")];
     };
     let version = match version(crd, fields) {
         Ok(version) => version,
@@ -206,7 +206,7 @@ fn replicas(object: &Value, path: &str, findings: &mut Vec<ObjectFinding>) {
     let Some(value) = names.iter().try_fold(object, |value, name| value.get(name)) else { return };
     if !value.as_i64().is_some_and(|replicas| (0..=i64::from(i32::MAX)).contains(&replicas)) {
         let steps: Vec<ObjectStep> = names.iter().map(|name| ObjectStep::Key((*name).to_owned())).collect();
-        let message = format!("{}: {} is no number of replicas", shown(&steps), brief(value));
+        let message = format!("{}: {} is not a valid number of replicas", shown(&steps), brief(value));
         findings.push(ObjectFinding::error(OP455, &steps, message).help("`scale` of the kind points to this field"));
     }
 }

@@ -79,7 +79,7 @@ impl Checker {
         let name = text(&webhook["name"]);
         if !is_subdomain(name) || name.split('.').count() < 3 {
             let help = "write a domain of lowercase words with at least two dots, e.g. `vmemcached-v1.kb.io`";
-            self.error(OP121, "name", format!("`{name}` is no name of a webhook"), help);
+            self.error(OP121, "name", format!("`{name}` is not a valid webhook name"), help);
         }
     }
 
@@ -151,7 +151,7 @@ impl Checker {
             }
             None => {
                 let help = "a group looks like `apps` or `cache.example.com`";
-                self.error(OP126, at, format!("`{group}` is no API group"), help);
+                self.error(OP126, at, format!("`{group}` is not a valid API group"), help);
             }
         }
     }
@@ -161,7 +161,7 @@ impl Checker {
             self.error(
                 OP126,
                 at,
-                format!("`{version}` is no version of an API"),
+                format!("`{version}` is not a valid API version"),
                 "a version looks like `v1` or `v1beta1`",
             );
         }
@@ -222,7 +222,7 @@ impl Checker {
 
     fn url(&mut self, url: &str, at: String) {
         let Some(rest) = url.strip_prefix("https://") else {
-            return self.error(OP123, at, format!("`{url}` is no URL with https"), "write `https://host[:port]/path`");
+            return self.error(OP123, at, format!("`{url}` is not an https URL"), "write `https://host[:port]/path`");
         };
         let (host, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
         let (name, port) = match host.rsplit_once(':') {
@@ -240,7 +240,7 @@ impl Checker {
         } else if !port.chars().all(|c| c.is_ascii_digit())
             || url.contains(|c: char| c.is_whitespace() || c.is_control())
         {
-            return self.error(OP123, at, format!("`{url}` is no URL"), "write `https://host[:port]/path`");
+            return self.error(OP123, at, format!("`{url}` is not a valid URL"), "write `https://host[:port]/path`");
         } else {
             return;
         };
@@ -255,7 +255,7 @@ impl Checker {
         }
         if let Some(port) = service["port"].as_i64().filter(|port| !(1..=65535).contains(port)) {
             let help = "use a number from 1 to 65535, or remove it for 443";
-            self.error(OP123, format!("{path}.port"), format!("{port} is no port"), help);
+            self.error(OP123, format!("{path}.port"), format!("{port} is not a valid port"), help);
         }
         let url = text(&service["path"]);
         let Some(inner) = url.strip_prefix('/') else {
@@ -280,7 +280,7 @@ impl Checker {
             if versions[..index].contains(version) {
                 self.error(OP125, at, format!("`{version}` is listed twice"), "remove one of them");
             } else if !is_dns_1035_label(version) {
-                self.error(OP125, at, format!("`{version}` is no version"), "write `v1`");
+                self.error(OP125, at, format!("`{version}` is not a valid version"), "write `v1`");
             }
         }
         if self.0.len() == before && !versions.iter().any(|version| ["v1", "v1beta1"].contains(version)) {
@@ -315,14 +315,14 @@ impl Checker {
             self.error(
                 OP128,
                 at,
-                format!("`{key}` is no key of a label"),
+                format!("`{key}` is not a valid label key"),
                 "a key looks like `name` or `example.com/name`",
             );
         }
         for value in values.into_iter().map(text) {
             if !is_label_value(value) {
                 let help = "use at most 63 letters, digits, `-`, `_` and `.`, at both ends a letter or digit";
-                self.error(OP128, at, format!("`{value}` is no value of a label"), help);
+                self.error(OP128, at, format!("`{value}` is not a valid label value"), help);
             }
         }
     }
@@ -337,7 +337,7 @@ impl Checker {
             let name = text(&condition["name"]);
             if !is_qualified_name(name) {
                 let help = "give each condition a name of letters, digits and `-`";
-                self.error(OP128, &at, format!("`{name}` is no name of a match condition"), help);
+                self.error(OP128, &at, format!("`{name}` is not a valid name for a match condition"), help);
             } else if !names.insert(name) {
                 self.error(OP128, &at, format!("two match conditions `{name}`"), "give each a name of its own");
             }

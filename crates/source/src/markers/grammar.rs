@@ -252,7 +252,7 @@ impl<'a> Scanner<'a> {
                 range: start..start + text.len(),
                 message: format!("`{quote}` inside a value"),
                 help: Some(match (quote, offset) {
-                    ('\'', 0) => format!("single quotes are no quotes here: write `\"{}\"`", text.trim_matches('\'')),
+                    ('\'', 0) => format!("single quotes cannot quote a value: write `\"{}\"`", text.trim_matches('\'')),
                     _ => "put the whole value between `\"` and `\"`".into(),
                 }),
             });

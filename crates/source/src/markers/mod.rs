@@ -264,7 +264,7 @@ fn without_plus(line: &Line, kind: CommentKind) -> Recognised {
     let (first, _) = split_word(name);
     let Some(marker) = table::find(&format!("{prefix}:{first}")) else { return Recognised::Nothing };
     OP101
-        .error(format!("`{}` without `+` is no marker", marker.name))
+        .error(format!("`{}` without `+` is not a marker", marker.name))
         .at(line.span(&(0..prefix.len())), "so it would be ignored")
         .help(format!("write `+{}`", marker.name))
         .into()

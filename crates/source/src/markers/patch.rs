@@ -14,8 +14,8 @@ use opctl_model::names::nearest;
 
 /// Applies the patch, and returns the paths of the fields that it sets.
 pub fn apply(webhook: &mut Value, patch: &str, admission: Admission) -> Result<Vec<String>, String> {
-    let Strict(patch) = serde_json::from_str(patch).map_err(|error| format!("the patch is no JSON: {error}"))?;
-    let Value::Object(patch) = patch else { return Err("the patch is no JSON object".into()) };
+    let Strict(patch) = serde_json::from_str(patch).map_err(|error| format!("the patch is not valid JSON: {error}"))?;
+    let Value::Object(patch) = patch else { return Err("the patch is not a JSON object".into()) };
     let fields = match admission {
         Admission::Mutating => WEBHOOK,
         // The last field is for mutating webhooks only.

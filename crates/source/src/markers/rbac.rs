@@ -69,7 +69,7 @@ impl Reader<'_, '_> {
                 ),
                 None => self.refuse(
                     value,
-                    format!("`{text}` is no API group"),
+                    format!("`{text}` is not a valid API group"),
                     "a group looks like `apps` or `cache.example.com`",
                 ),
             },
@@ -89,7 +89,7 @@ impl Reader<'_, '_> {
             }
             "namespace" if !is_dns_label(text) => self.refuse(
                 value,
-                format!("`{text}` is no name of a namespace"),
+                format!("`{text}` is not a valid namespace name"),
                 "use lowercase letters, digits and `-`, at most 63 characters",
             ),
             // Kubernetes allows more, but kustomize reads names as patterns.
@@ -98,7 +98,7 @@ impl Reader<'_, '_> {
                     || text.contains(|c: char| !c.is_ascii_alphanumeric() && !"-._:".contains(c)) =>
             {
                 let help = "use letters, digits, `-`, `.`, `_` and `:`";
-                self.refuse(value, format!("`{text}` is no name of a role"), help);
+                self.refuse(value, format!("`{text}` is not a valid role name"), help);
             }
             _ => {}
         }
@@ -189,7 +189,7 @@ impl Reader<'_, '_> {
             Some(meant) => self.refuse(value, format!("unknown verb `{verb}`"), &format!("did you mean `{meant}`?")),
             None => self.problems.push(
                 OP110
-                    .warning(format!("`{verb}` is no verb of Kubernetes itself"))
+                    .warning(format!("`{verb}` is not a verb of Kubernetes itself"))
                     .at(value.span.clone(), "allows only what some other server asks about")
                     .help(format!("the verbs of Kubernetes are `{}`", VERBS.join("`, `"))),
             ),

@@ -175,7 +175,7 @@ pub const MARKERS: &[Marker] = &[
             Argument {
                 name: "urls",
                 kind: Type::Texts,
-                about: "paths that are no resources, instead of groups and resources",
+                about: "non-resource URLs, instead of groups and resources",
                 values: Some("`*` only at the end"),
                 example: "/metrics;/healthz/*",
                 ..OPTIONAL

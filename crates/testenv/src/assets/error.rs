@@ -10,7 +10,7 @@ use super::{OLDEST, Search, Version, Wanted, platform};
 #[non_exhaustive]
 pub enum AssetsError {
     /// The text is not a version.
-    #[error("`{0}` is no version of Kubernetes")]
+    #[error("`{0}` is not a Kubernetes version")]
     NoVersion(String),
     /// The version is older than [`OLDEST`].
     #[error("Kubernetes {version}{} is too old for a test environment", .folder.as_ref().map(|folder| format!(" in `{}`", folder.display())).unwrap_or_default())]
@@ -47,7 +47,7 @@ pub enum AssetsError {
         reason: String,
     },
     /// The URL of a proxy does not parse.
-    #[error("`{0}` is no URL of a proxy")]
+    #[error("`{0}` is not a valid proxy URL")]
     BadProxy(String),
     /// A download failed after retries.
     #[error("cannot download `{url}`{}: {reason}", .proxy.as_ref().map(|proxy| format!(" by the proxy `{proxy}`")).unwrap_or_default())]
@@ -60,7 +60,7 @@ pub enum AssetsError {
         reason: String,
     },
     /// The index does not parse.
-    #[error("`{url}` is no index of envtest releases: {reason}")]
+    #[error("`{url}` is not an index of envtest releases: {reason}")]
     BadIndex {
         /// The URL, without a password.
         url: String,
