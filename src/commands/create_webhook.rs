@@ -383,7 +383,7 @@ fn refuse_what_exists(plan: &Plan, tree: &Tree, console: &Console) -> anyhow::Re
     let mut refusals = UserErrors::default();
     for path in worked_on(plan, tree, console)? {
         refusals.push(
-            UserError::new(format!("`{path}` is there already, and has been worked on"))
+            UserError::new(format!("`{path}` exists already, and was edited"))
                 .help("leave it out of what is asked for, and edit it by hand")
                 .help(format!("or drop all of it and start over with `--overwrite {path}`")),
         );

@@ -107,7 +107,7 @@ fn read(tree: &Tree) -> anyhow::Result<Project> {
     }
     if objects.is_empty() {
         return Err(UserError::new("there is no `config/default/kustomization.yaml` in the project")
-            .help("it lists all that is deployed; bring it back, e.g. from version control")
+            .help("it lists everything that is deployed; restore it, e.g. from version control")
             .into());
     }
     Ok(Project { name: project.name.to_string(), objects, placeholder: PLACEHOLDER })

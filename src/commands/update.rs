@@ -182,9 +182,8 @@ fn update(
         }
         let own_path = from.filter(|_| !tree.has(&path)).unwrap_or(&path);
         if base.is_some() && choice != Choice::Theirs && !tree.has(own_path) {
-            console.note(&format!(
-                "`{path}` is new in the scaffold, and you deleted it; `--theirs {path}` brings it back"
-            ));
+            console
+                .note(&format!("`{path}` is new in the scaffold, and you deleted it; `--theirs {path}` restores it"));
         }
         let moved = match from {
             Some(from) => {

@@ -34,7 +34,9 @@ pub fn version(folder: &Path, program: &str, arguments: &[&str]) -> ToolVersion 
         _ => {
             let stderr = text(&output.stderr);
             let error = stderr.lines().find_map(|line| line.trim().strip_prefix("error:"));
-            Err(ToolError::Broken(error.or_else(|| stderr.lines().last()).unwrap_or("it printed no error").trim().into()))
+            Err(ToolError::Broken(
+                error.or_else(|| stderr.lines().last()).unwrap_or("it printed no error").trim().into(),
+            ))
         }
     }
 }

@@ -233,7 +233,9 @@ fn name_of(path: &str, files: &Contents) -> Result<String, HelmError> {
     let text = files.get("Chart.yaml").map(|text| String::from_utf8_lossy(text).into_owned()).unwrap_or_default();
     match yaml::read::<Metadata>(&text) {
         Ok(metadata) => Ok(metadata.name),
-        Err(error) => refuse(format!("`{path}` is not a chart: Chart.yaml: {error}"), "run `helm dependency build` again"),
+        Err(error) => {
+            refuse(format!("`{path}` is not a chart: Chart.yaml: {error}"), "run `helm dependency build` again")
+        }
     }
 }
 

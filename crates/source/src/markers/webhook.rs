@@ -76,7 +76,12 @@ pub fn configuration(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> O
     let name = arguments.text("name").map(|Value { it, span }| {
         if !is_dns_subdomain(it) {
             let help = "use lowercase letters, digits, `-` and `.`, at both ends a letter or digit";
-            problems.push(problem(OP121, &span, format!("`{it}` is not a valid name for a webhook configuration"), help));
+            problems.push(problem(
+                OP121,
+                &span,
+                format!("`{it}` is not a valid name for a webhook configuration"),
+                help,
+            ));
         }
         it.to_owned()
     });

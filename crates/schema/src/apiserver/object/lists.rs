@@ -44,7 +44,8 @@ pub fn check(value: &Value, schema: &JSONSchemaProps, path: &mut Vec<ObjectStep>
 fn map(list: &[Value], schema: &JSONSchemaProps, path: &mut Vec<ObjectStep>, findings: &mut Vec<ObjectFinding>) {
     if let Some(index) = list.iter().position(|item| !item.is_object() && !item.is_null()) {
         path.push(ObjectStep::Index(index));
-        let message = format!("{}: {} is not an object, but the list is merged by keys", shown(path), brief(&list[index]));
+        let message =
+            format!("{}: {} is not an object, but the list is merged by keys", shown(path), brief(&list[index]));
         findings.push(ObjectFinding::error(OP456, path, message));
         path.pop();
         return;
@@ -66,7 +67,7 @@ fn unique(texts: &[String], values: &[Value], path: &mut Vec<ObjectStep>, findin
         *times += 1;
         if *times == 2 {
             path.push(ObjectStep::Index(index));
-            let message = format!("{}: {} is there already, at {first}", shown(path), brief(&values[index]));
+            let message = format!("{}: {} duplicates item {first}", shown(path), brief(&values[index]));
             findings.push(ObjectFinding::error(OP456, path, message));
             path.pop();
         }
