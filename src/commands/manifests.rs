@@ -87,7 +87,7 @@ pub struct ManifestsArgs {
     #[arg(long, value_name = "PART", value_enum, value_delimiter = ',')]
     pub only: Vec<Part>,
 
-    /// How to derive CRDs: from source (static), from compiled types (cargo), or compiling only what source cannot give (auto)
+    /// Derive CRDs from source (static), from compiled types (cargo), or by compiling only what the source does not determine (auto)
     /// [default: auto; in a crate that is no project of opctl, asks before it compiles, because that runs code of the crate]
     #[arg(long, value_name = "ENGINE", value_enum)]
     pub engine: Option<Engine>,

@@ -31,7 +31,7 @@ use opctl_model::project::{ProjectError, ProjectFile, Tree};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  # What runs in the current cluster, and how it differs from the project
+  # The operator in the current cluster, and the differences from the project
   opctl status
 
   # Exit 1 if there is a warning or an error

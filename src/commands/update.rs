@@ -49,7 +49,7 @@ pub struct UpdateArgs {
     #[arg(long, value_name = "PATH")]
     pub skip: Vec<String>,
 
-    /// What happens where you and the templates changed the same lines
+    /// The result where you and the templates changed the same lines
     #[arg(long, value_name = "HOW", default_value = "refuse")]
     pub conflicts: Conflicts,
 

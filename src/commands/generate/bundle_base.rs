@@ -37,7 +37,7 @@ pub struct ManifestsArgs {
     #[arg(long, value_name = "NAME")]
     pub package: Option<String>,
 
-    /// Whether to ask for what Cargo.toml lacks; opctl only asks on a terminal
+    /// Prompt for values that Cargo.toml lacks; opctl only prompts on a terminal
     #[arg(long, value_name = "BOOL", default_value_t = true, action = clap::ArgAction::Set)]
     pub interactive: bool,
 }
