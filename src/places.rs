@@ -301,7 +301,7 @@ impl File {
         let documents = documents::documents(&unmarked, format).map_err(|NotReadable { at, reason }| {
             let place = span(path, &unmarked, at.min(unmarked.len()));
             let error = OP615.error(format!("cannot read the CRDs in `{path}`: {reason}")).at(place, "");
-            Box::new(error.help("fix the file, or take it out of `crds` in PROJECT"))
+            Box::new(error.help("fix the file, or remove it from `crds` in PROJECT"))
         })?;
         // The YAML that Kubernetes reads, with the same line numbers as the file.
         let known = SourceFile::new(path, documents::known_text(&unmarked, format));
@@ -354,7 +354,7 @@ impl File {
                 action.range.start,
                 "a template prints a part of the CRD, so opctl cannot compare it with the source",
             )
-            .help("write this part out, or take the file out of `crds` in PROJECT")
+            .help("write this part out, or remove the file from `crds` in PROJECT")
             .help("`opctl manifests --compare CHART` compares what helm renders"));
         }
         if is_same(&new, &old) {
@@ -363,7 +363,7 @@ impl File {
         if is_item {
             let at = document.range.start;
             return Err(error(at, "the CRD differs from the source, and opctl does not change the items of a list")
-                .help("make it a document of its own, separated by `---`"));
+                .help("make it a separate document, with `---`"));
         }
         if let Some(action) = document.actions.first() {
             let what = "the CRD differs from the source, and opctl does not replace it, because it depends on values of the chart";

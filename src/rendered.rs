@@ -19,7 +19,7 @@ pub enum RenderError {
     #[error("there is no `config/default/kustomization.yaml` in the project")]
     NoKustomization,
 
-    #[error("there is no CRD in `config/crd`, and without a kind of its own an operator needs none")]
+    #[error("there is no CRD in `config/crd`, and an operator without kinds needs none")]
     NoCrds,
 
     #[error("kustomize cannot render `{folder}`: {message}")]

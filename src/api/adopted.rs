@@ -59,7 +59,8 @@ pub fn refuse(plan: &Plan, project: &Project, tree: &Tree) -> anyhow::Result<()>
     for module in MODULES {
         let file = format!("src/{module}.rs");
         if plan.changes.contains_key(&list(module)) && tree.has(&file) {
-            let refusal = UserError::new(format!("`{file}` is in the way: opctl scaffolds code in `src/{module}/`"));
+            let refusal =
+                UserError::new(format!("`{file}` conflicts with it: opctl scaffolds code in `src/{module}/`"));
             refusals.push(refusal.help(format!("move it to `{}`, which is the same module", list(module))));
         }
     }

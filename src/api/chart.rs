@@ -113,8 +113,8 @@ pub fn check(args: &Args) -> Result<(), UserErrors> {
     let others = [
         ("--image", args.options.workload.image.is_some(), "an image and a chart are kinds of their own"),
         ("--finalizer", args.options.finalizer, "the controller of a chart has one already"),
-        ("--external-crd", args.external_crd.is_some(), "a chart has a kind of its own"),
-        ("--external-type", args.external_type.is_some(), "a chart has a kind of its own"),
+        ("--external-crd", args.external_crd.is_some(), "a chart gets its own kind"),
+        ("--external-type", args.external_type.is_some(), "a chart gets its own kind"),
         ("--controller-name", args.controller_name.is_some(), "the controller of a chart is called after its kind"),
         ("--owns", !args.options.owns.is_empty(), "the controller of a chart watches what the chart creates"),
         ("--watches", !args.options.watches.is_empty(), "the controller of a chart watches what the chart creates"),
@@ -341,7 +341,7 @@ fn refuse_other_helm() -> Result<(), UserError> {
         Ok(version) if helm::is_supported(&version) => return Ok(()),
         Ok(version) => (format!("helm {version} is not supported"), INSTALL),
         Err(ToolError::Missing) => ("helm, which fetches and renders charts, is not on the PATH".into(), INSTALL),
-        Err(ToolError::Broken(reason)) => (format!("helm does not run: {reason}"), "try it by itself: `helm version`"),
+        Err(ToolError::Broken(reason)) => (format!("helm does not run: {reason}"), "try it yourself: `helm version`"),
     };
     Err(UserError::new(message).help(help))
 }
@@ -405,7 +405,7 @@ fn renders(folder: &Path, chart: &Chart, base: &Value, report: Report) -> Result
     if let Some(rest) = groups.get(MOST_VARIANTS..).filter(|rest| !rest.is_empty()) {
         let names: Vec<String> = rest.iter().flatten().map(|switch| switch.path.join(".")).collect();
         report(Message::Warning(&format!(
-            "the chart `{}` has {} switches, and these were not changed one by one: {}",
+            "the chart `{}` has {} switches, and these were not tried individually: {}",
             chart.name,
             switches.len(),
             names.join(", ")

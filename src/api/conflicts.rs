@@ -83,18 +83,18 @@ pub fn refuse_what_the_type_cannot(
                 Some(name) => format!("the controller `{name}` runs an image for each `{kind}` already"),
                 None => format!("the controller of `{kind}` runs an image for each of its objects already"),
             })
-                .help("an object has one number of replicas, which `kubectl scale` sets: give the other image a kind of its own")
+                .help("an object has one number of replicas, which `kubectl scale` sets: give the other image its own kind")
                 .help("for a controller that does something else leave out `--image`; it may make Deployments: `--owns apps/v1/Deployment`"),
         ),
         (true, _) if wiring.name.is_some() && is_there.is_some_and(|version| !version.has_image()) => refusals.push(
             UserError::new(format!("`{kind}` was made without `--image`, so its objects have no `replicas` and no `scale`"))
-                .help("give the image a kind of its own")
+                .help("give the image its own kind")
                 .help("or leave out `--image`, and have the controller make Deployments: `--owns apps/v1/Deployment`"),
         ),
         (false, runs) if wiring.name.is_none() && resource.has_image() && !resource.controller => {
             let refusal = UserError::new(format!("`{kind}` was made with `--image`, and a plain controller does not fit its status"));
             refusals.push(match runs {
-                Some(_) => refusal.help("for one beside the one that it has give it a name: `--controller-name NAME`"),
+                Some(_) => refusal.help("to add another one, name it: `--controller-name NAME`"),
                 None => refusal.help("use `--image IMAGE` for this one too, without `--resource=false`"),
             });
         }

@@ -183,7 +183,7 @@ impl Request {
             refusals.push(
                 UserError::new(format!("`{}` has a controller already, made with {}", resource.kind, other.version))
                     .help("one controller serves all versions of a kind: add `--controller=false`")
-                    .help("for a second one beside it give it a name: `--controller-name NAME`"),
+                    .help("to add a second one, name it: `--controller-name NAME`"),
             );
         }
         if names.workload.is_some() && resource.api.is_some_and(|api| !api.namespaced) {

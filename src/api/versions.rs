@@ -196,7 +196,7 @@ pub fn copy(
     let path = api_of_resource(&old).types_file();
     let Some(types) = tree.read(&path)? else {
         return Err(UserError::new(format!("`{path}` does not exist, so the type of {from} cannot be copied"))
-            .help("bring it back, or name another version with `--from`")
+            .help("restore it, or specify another version with `--from`")
             .into());
     };
     let mut texts = BTreeMap::from([(format!("{}.rs", resource.kind.module()), types)]);
@@ -225,7 +225,7 @@ pub fn copy(
                 let span = Span { file: SourceFile::new(format!("{source}/{path}"), text.clone()), range };
                 refusals.push(
                     UserError::new(format!(
-                        "{span}: `{module}` is not in a file of its own, so it cannot be copied to {to}"
+                        "{span}: `{module}` is not in a separate file, so it cannot be copied to {to}"
                     ))
                     .help(format!("move it to a module such as `{source}/common.rs`"))
                     .help(format!(

@@ -275,7 +275,7 @@ fn next(args: &AdoptArgs, has_config: bool) -> Vec<Next> {
     next.push(Next::new("opctl manifests", "brings all CRDs up to date"));
     next.push(Next::new("opctl check", "checks the permissions and the manifests"));
     if generates {
-        next.push(Next::new("opctl dev", "runs the operator with an API server of its own"));
+        next.push(Next::new("opctl dev", "runs the operator with its own API server"));
     }
     next
 }

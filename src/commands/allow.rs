@@ -52,6 +52,7 @@ fn idle_marker(allow: &Allow, left: &[Diagnostic]) -> Diagnostic {
     match is_error {
         true => Diagnostic { message: format!("{code} is an error, which cannot be allowed"), ..warning }
             .help(format!("fix it: see `opctl explain {code}`")),
-        false => warning.help("remove the marker, or move it right above what it is about or to the end of that line"),
+        false => warning
+            .help("remove the marker, or move it directly above the line that it is for, or to the end of that line"),
     }
 }

@@ -184,7 +184,7 @@ fn reason(error: &ToolError) -> &str {
 fn check_files(root: &Path, context: &str, console: &Console) -> Result<(), UserError> {
     if !root.join("Dockerfile").is_file() {
         return Err(UserError::new("there is no `Dockerfile` in the project")
-            .help("bring it back, e.g. from version control; `opctl init` writes one"));
+            .help("restore it, e.g. from version control; `opctl init` writes one"));
     }
     if !root.join(context).join("Cargo.lock").is_file() {
         console.warn("there is no Cargo.lock, so this build selects the versions of all crates");

@@ -300,7 +300,7 @@ impl Cleanup<'_> {
         if crds.deleted.is_empty() {
             return Ok(());
         }
-        let holder = "the operator still runs, and takes its finalizers away when it has cleaned up: see its logs";
+        let holder = "the operator still runs, and removes its finalizers once it has cleaned up: see its logs";
         self.session.cluster.delete_crds_unasked(&crds.deleted, holder)
     }
 

@@ -22,7 +22,7 @@ use opctl_model::diagnostic::{self, Diagnostic};
 use opctl_model::names::NameError;
 use opctl_process::Shield;
 
-/// How any command writes files and prints output.
+/// Options of every command: writing files, and output.
 #[derive(Args, Debug, Default)]
 pub struct GlobalArgs {
     /// List the changes without writing them
@@ -49,7 +49,7 @@ pub struct GlobalArgs {
     #[arg(short, long, global = true, help_heading = "Output")]
     pub verbose: bool,
 
-    /// When to use colours; auto means on a terminal, unless NO_COLOR is set
+    /// Use colours; auto means on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, help_heading = "Output", value_name = "WHEN", value_enum, default_value_t)]
     pub color: Color,
 }

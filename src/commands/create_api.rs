@@ -92,7 +92,7 @@ pub struct CreateApiArgs {
     #[arg(long = "category", value_name = "NAME", value_delimiter = ',')]
     pub categories: Vec<String>,
 
-    /// Whether the resource is namespaced [default: true, or as in its other versions]
+    /// Create a namespaced resource [default: true, or as in its other versions]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub namespaced: Option<bool>,
 
@@ -200,7 +200,7 @@ pub struct AnsibleArgs {
     pub ansible_playbook: Option<String>,
 }
 
-/// What a controller is called, and watches beside its own kind.
+/// The name of a controller, and the kinds that it watches besides its own.
 #[derive(Args, Clone, Debug, Default)]
 pub struct WiringArgs {
     /// The name of the controller; a kind may have several controllers with different names

@@ -87,7 +87,7 @@ pub struct CreateWebhookArgs {
     #[arg(long, value_name = "PATH")]
     pub external_type: Option<String>,
 
-    /// Whether the external kind is namespaced [default: true]
+    /// The external kind is namespaced [default: true]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", requires = "external_type")]
     pub namespaced: Option<bool>,
 
@@ -383,7 +383,7 @@ fn refuse_what_exists(plan: &Plan, tree: &Tree, console: &Console) -> anyhow::Re
     let mut refusals = UserErrors::default();
     for path in worked_on(plan, tree, console)? {
         refusals.push(
-            UserError::new(format!("`{path}` is there already, and has been worked on"))
+            UserError::new(format!("`{path}` exists already, and was edited"))
                 .help("leave it out of what is asked for, and edit it by hand")
                 .help(format!("or drop all of it and start over with `--overwrite {path}`")),
         );
@@ -444,6 +444,6 @@ fn next(request: &Request) -> Vec<Next> {
         next.push(Next::new("cargo test", "checks that conversions lose no field"));
     }
     next.push(Next::new("opctl manifests", "regenerates config/webhook and config/rbac"));
-    next.push(Next::new("make run", "has the API server of KUBECONFIG call it here"));
+    next.push(Next::new("make run", "serves it to the API server of KUBECONFIG"));
     next
 }

@@ -37,7 +37,7 @@ Examples:
   # Before deploying to another cluster
   opctl doctor --context production
 
-  # Which capability level of the Operator Framework the operator reaches, and what the next one needs
+  # The capability level of the Operator Framework that the operator reaches, and the requirements of the next one
   opctl doctor --capabilities
 
   # For programs

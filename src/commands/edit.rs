@@ -142,9 +142,8 @@ pub fn plan(args: &EditArgs, tree: &Tree, console: &Console) -> anyhow::Result<P
         let Some(wanted) = wanted else { continue };
         if wanted && !tree.has(&format!("config/{name}/kustomization.yaml")) {
             let refusal = UserError::new(format!("the project has no `config/{name}`"));
-            refusals.push(
-                refusal.help(format!("bring the folder back, e.g. from version control, or leave out `--{name}`")),
-            );
+            refusals
+                .push(refusal.help(format!("restore the folder, e.g. from version control, or leave out `--{name}`")));
         }
         plan.edit(KUSTOMIZATION, listed(("components", format!("../{name}")), wanted));
     }

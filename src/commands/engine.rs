@@ -30,7 +30,7 @@ use opctl_source::diagnostics::{OP030, OP049};
 use opctl_source::emit::{self, CrdProblem, CustomResourceDefinition};
 use opctl_source::{self as source, Source};
 
-/// What is generated together.
+/// The parts that are generated together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Part {
     /// config/crd, and the roles for users in config/rbac/kinds

@@ -40,7 +40,7 @@ const READ_ONLY: &[(&str, ReadOnly)] = &[
     ("version", ReadOnly::Always),
 ];
 
-/// When a command writes no files. Arguments are named by their ids.
+/// The condition under which a command writes no files. Arguments are named by their ids.
 #[derive(Clone, Copy)]
 enum ReadOnly {
     Always,

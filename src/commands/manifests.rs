@@ -87,7 +87,7 @@ pub struct ManifestsArgs {
     #[arg(long, value_name = "PART", value_enum, value_delimiter = ',')]
     pub only: Vec<Part>,
 
-    /// How to derive CRDs: from source (static), from compiled types (cargo), or compiling only what source cannot give (auto)
+    /// Derive CRDs from source (static), from compiled types (cargo), or by compiling only what the source does not determine (auto)
     /// [default: auto; in a crate that is no project of opctl, asks before it compiles, because that runs code of the crate]
     #[arg(long, value_name = "ENGINE", value_enum)]
     pub engine: Option<Engine>,
@@ -864,8 +864,9 @@ fn loses_fields(crd: &CustomResourceDefinition) -> Option<Finding> {
     let spec = serde_json::to_value(&crd.spec).expect("a CRD is JSON");
     let (version, field) = compat::lost_fields(&spec).into_iter().next()?;
     let stored = crd.spec.versions.iter().find(|version| version.storage).map_or("", |version| &version.name);
-    let message =
-        format!("objects lose `{field}`: they are stored as `{stored}`, which does not have it, and nothing converts");
+    let message = format!(
+        "objects lose `{field}`: they are stored as `{stored}`, which does not have it, and no webhook converts it"
+    );
     let help = [
         "`opctl create webhook --conversion` creates a webhook that converts".to_owned(),
         format!("or add the field to `{stored}`, or stop serving `{version}`: `#[kube(served = false)]`"),

@@ -11,7 +11,7 @@ use opctl_model::project::{Manifest, ProjectError, Tree};
 
 #[derive(Args, Debug)]
 pub struct MessageArgs {
-    /// How to print errors and warnings in the project's files
+    /// The format of errors and warnings in the project's files
     ///
     /// With json, github and sarif, they go to standard output, and everything else to standard error.
     #[arg(long, help_heading = "Output", value_name = "FORMAT", value_enum, default_value_t)]

@@ -47,7 +47,7 @@ pub struct MigrateArgs {
     #[arg(short, long)]
     pub yes: bool,
 
-    /// Migrate even if the storage version lacks fields of an old version, and nothing converts them
+    /// Migrate even if the storage version lacks fields of an old version, and no webhook converts them
     #[arg(long)]
     pub allow_loss: bool,
 }
@@ -169,7 +169,7 @@ fn possible(storage: &Storage, allow_loss: bool, mut refusals: UserErrors) -> Us
                      webhook converts them"
                 ))
                 .help("`opctl create webhook --conversion` creates a conversion webhook; or add the fields to the storage version")
-                .help("if nobody needs these values: `opctl migrate --allow-loss`"),
+                .help("if these values are not needed: `opctl migrate --allow-loss`"),
             );
         }
     }

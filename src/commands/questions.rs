@@ -28,7 +28,9 @@ pub fn choose_resource(
     }
     let items = resources.iter().map(|it| format!("{}/{} {}", it.group, it.version, it.kind));
     let items: Vec<String> = items.chain(other.map(String::from)).collect();
-    let chosen = console.choose("Kind of the project", &items)?;
+    // A given kind with one entry leaves no choice.
+    let is_clear = names[2].is_some() && resources.len() == 1;
+    let chosen = if is_clear { 0 } else { console.choose("Kind of the project", &items)? };
     let Some(resource) = resources.get(chosen) else { return Ok(false) };
     for (name, own) in names.into_iter().zip(of(resource)) {
         *name = Some(own);

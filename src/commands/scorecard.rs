@@ -55,7 +55,7 @@ pub struct ScorecardArgs {
     #[arg(short = 'L', long)]
     pub list: bool,
 
-    /// How to print the results
+    /// The output format
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t)]
     pub output: Format,
 
@@ -67,7 +67,7 @@ pub struct ScorecardArgs {
     #[arg(short, long, value_name = "NAME", default_value = "default")]
     pub service_account: String,
 
-    /// How long to wait for the Pods altogether, e.g. 90s or 5m
+    /// The maximum time to wait for all Pods, e.g. 90s or 5m
     #[arg(short, long, value_name = "DURATION", default_value = "30s")]
     pub wait_time: String,
 
@@ -75,7 +75,7 @@ pub struct ScorecardArgs {
     #[arg(short = 'x', long)]
     pub skip_cleanup: bool,
 
-    /// Whether the Pods meet the Pod security standard `restricted`
+    /// The security context of the Pods; `restricted` complies with that Pod security standard
     #[arg(long, value_name = "STANDARD", value_enum, default_value_t)]
     pub pod_security: PodSecurity,
 

@@ -31,7 +31,7 @@ use opctl_model::project::{ProjectError, ProjectFile, Tree};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  # What runs in the current cluster, and how it differs from the project
+  # The operator in the current cluster, and the differences from the project
   opctl status
 
   # Exit 1 if there is a warning or an error
@@ -107,7 +107,7 @@ fn read(tree: &Tree) -> anyhow::Result<Project> {
     }
     if objects.is_empty() {
         return Err(UserError::new("there is no `config/default/kustomization.yaml` in the project")
-            .help("it lists all that is deployed; bring it back, e.g. from version control")
+            .help("it lists everything that is deployed; restore it, e.g. from version control")
             .into());
     }
     Ok(Project { name: project.name.to_string(), objects, placeholder: PLACEHOLDER })

@@ -44,7 +44,7 @@ pub fn run(args: &UndeployArgs, console: &Console) -> anyhow::Result<Outcome> {
     cluster.connect()?;
     if args.delete_crds {
         // CRDs are deleted while the operator still runs, because it may have to clean up their objects.
-        let holder = "the operator was not deleted, and takes its finalizers away when it has cleaned up: see its logs";
+        let holder = "the operator was not deleted, and removes its finalizers once it has cleaned up: see its logs";
         if !cluster.delete_crds(&crds, args.yes, holder)? {
             return Ok(Outcome::Problems);
         }

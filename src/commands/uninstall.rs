@@ -38,6 +38,6 @@ pub fn run(args: &UninstallArgs, console: &Console) -> anyhow::Result<Outcome> {
     let crds: Vec<&Object> = crds.iter().collect();
     cluster.connect()?;
     let holder =
-        "the operator takes its finalizers away when it has cleaned up: let it run (`opctl deploy` or `make run`)";
+        "the operator removes its finalizers once it has cleaned up: let it run (`opctl deploy` or `make run`)";
     Ok(if cluster.delete_crds(&crds, args.yes, holder)? { Outcome::Done } else { Outcome::Problems })
 }

@@ -49,7 +49,7 @@ pub struct UpdateArgs {
     #[arg(long, value_name = "PATH")]
     pub skip: Vec<String>,
 
-    /// What happens where you and the templates changed the same lines
+    /// The result where you and the templates changed the same lines
     #[arg(long, value_name = "HOW", default_value = "refuse")]
     pub conflicts: Conflicts,
 
@@ -182,9 +182,8 @@ fn update(
         }
         let own_path = from.filter(|_| !tree.has(&path)).unwrap_or(&path);
         if base.is_some() && choice != Choice::Theirs && !tree.has(own_path) {
-            console.note(&format!(
-                "`{path}` is new in the scaffold, and you deleted it; `--theirs {path}` brings it back"
-            ));
+            console
+                .note(&format!("`{path}` is new in the scaffold, and you deleted it; `--theirs {path}` restores it"));
         }
         let moved = match from {
             Some(from) => {

@@ -172,7 +172,7 @@ impl Program {
         let output = child.and_then(Child::output).map_err(not_started)?;
         if !output.status.success() {
             let message = format!("`{}`, which should print the CRDs, fails", self.name);
-            let diagnostic = OP043.error(message).help(format!("try it by itself: `cargo run --bin {}`", self.name));
+            let diagnostic = OP043.error(message).help(format!("try it yourself: `cargo run --bin {}`", self.name));
             return Err(Box::new(Failure { diagnostic, stderr: text(&output.stderr) }));
         }
         String::from_utf8(output.stdout).map_err(|_| {

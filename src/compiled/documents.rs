@@ -14,7 +14,7 @@ const BETA: &str = "apiextensions.k8s.io/v1beta1";
 /// The CRDs in the output of `program`, whose name is used in errors.
 pub fn read(text: &str, program: &str) -> Result<Vec<CustomResourceDefinition>, Box<Failure>> {
     let refuse = |message: String| {
-        let help = format!("it has to print CRDs to stdout, and nothing else: see `cargo run --bin {program}`");
+        let help = format!("it must print only CRDs to stdout: see `cargo run --bin {program}`");
         Box::new(Failure::from(OP044.error(message).help(help)))
     };
     let values =

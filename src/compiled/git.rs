@@ -16,7 +16,7 @@ use opctl_process::Child;
 pub fn merge_base(folder: &Path, reference: &str) -> Result<String, String> {
     let commit = format!("{reference}^{{commit}}");
     let commit = run(folder, &["rev-parse", "--verify", "--quiet", "--end-of-options", &commit])
-        .map_err(|why| if why.is_empty() { format!("git knows no commit `{reference}`") } else { why })?;
+        .map_err(|why| if why.is_empty() { format!("git has no commit `{reference}`") } else { why })?;
     run(folder, &["merge-base", commit.trim(), "HEAD"]).map(|base| base.trim().to_owned()).map_err(|why| {
         match why.is_empty() {
             true => format!("`{reference}` and the current commit have no common ancestor here"),

@@ -75,7 +75,7 @@ fn definition(file: &Path, text: &str) -> Result<Value, KopiumError> {
         (Some(crd), 0) => Ok(crd),
         (None, _) => refuse(format!("there is no CustomResourceDefinition in `{shown}`"), "name the file of a CRD"),
         (Some(_), more) => {
-            let help = "put the one that is meant into a file of its own";
+            let help = "put the right one into a separate file";
             refuse(format!("there are {} CustomResourceDefinitions in `{shown}`", more + 1), help)
         }
     }
@@ -94,12 +94,12 @@ fn types(file: &Path, version: &str) -> Result<String, KopiumError> {
                 "install it: `cargo install kopium`",
             );
         }
-        Err(error) => return refuse(format!("kopium does not run: {error}"), "try it by itself: `kopium --version`"),
+        Err(error) => return refuse(format!("kopium does not run: {error}"), "try it yourself: `kopium --version`"),
     };
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     if !output.status.success() || stdout.trim().is_empty() {
         let message = format!("kopium makes no types of `{}`: {}", file.display(), stderr.trim());
-        return refuse(message, format!("try it by itself: `kopium --filename {}`", file.display()));
+        return refuse(message, format!("try it yourself: `kopium --filename {}`", file.display()));
     }
     let lines = stdout.lines().skip_while(|line| line.starts_with("//") || line.is_empty());
     Ok(lines.map(|line| format!("{line}\n")).collect())

@@ -150,7 +150,7 @@ fn examine_crds(target: &Target, kubectl: &Kubectl) -> Vec<Finding> {
             let found = |crd: &Value| installed.iter().find(|installed| name(installed) == name(crd));
             crds.iter().flat_map(|crd| check_crd(crd, found(crd), &installed)).collect()
         }
-        Err(error) => vec![Finding::skipped(format!("CRDs cannot be looked at ({})", error.reason()))],
+        Err(error) => vec![Finding::skipped(format!("cannot read CRDs ({})", error.reason()))],
     }
 }
 

@@ -332,7 +332,7 @@ impl Part {
             Self::Webhook(Admission::Validation) => "`validation: true` of the entry's `webhooks`".into(),
             Self::Conversion => "`conversion` and `spoke` of the entry's `webhooks`".into(),
         };
-        format!("or take {what} out of {PROJECT}")
+        format!("or remove {what} from {PROJECT}")
     }
 }
 

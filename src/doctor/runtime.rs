@@ -31,7 +31,7 @@ pub fn examine(target: &Target) -> Vec<Finding> {
     match steps() {
         Ok(Some((copy, steps))) => in_folder(&folder, &copy, &steps, own, &refresh),
         Ok(None) => {
-            let what = format!("Cargo.toml takes `{}` from this folder, and it is not there", Runtime::PACKAGE);
+            let what = format!("Cargo.toml refers to this folder for `{}`, but it does not exist", Runtime::PACKAGE);
             vec![Finding::error(what).at(join(&folder, "Cargo.toml")).help(refresh)]
         }
         Err(error) => vec![Finding::error(error.to_string())],

@@ -157,7 +157,7 @@ fn check(programs: &Programs, needs: &[Need]) -> Vec<Finding> {
         _ => None,
     };
     if let Some((reason, help)) = shim {
-        let what = format!("`cargo` is there without a toolchain ({})", reason.trim_end_matches('.'));
+        let what = format!("`cargo` is installed without a toolchain ({})", reason.trim_end_matches('.'));
         return [vec![Finding::error(what).help(help)], check_others(programs, package)].concat();
     }
     let mut found = vec![program("cargo", &programs.cargo, || Finding::error("").help(rust()))];
@@ -335,7 +335,7 @@ mod tests {
             ..all_there()
         };
         let [shim, docker] = &worst(&programs, &[])[..] else { panic!("{:?}", worst(&programs, &[])) };
-        assert!(shim.starts_with("error `cargo` is there without a toolchain (rustup could"), "{shim}");
+        assert!(shim.starts_with("error `cargo` is installed without a toolchain (rustup could"), "{shim}");
         assert!(shim.ends_with("-> rustup default stable"), "{shim}");
         assert!(docker.starts_with("warning `docker` has no daemon (Cannot connect"), "{docker}");
         programs.cargo = broken("toolchain '1.80' is not installed");

@@ -133,7 +133,7 @@ fn arguments(gvk: &Gvk, crd: Option<Crd>, file: &ProjectFile) -> Result<api::Arg
     }
     let Some(group) = label(&gvk.group, file.domain.as_str()) else {
         let message = format!("the group `{}` does not end in the project's domain, `{}`", gvk.group, file.domain);
-        let refusal = UserError::new(message).help("import it in a project of its own: in an empty folder");
+        let refusal = UserError::new(message).help("import it as a separate project, in an empty folder");
         return Err(UserErrors(vec![refusal]));
     };
     let (plural, short_names, categories) = match &crd {

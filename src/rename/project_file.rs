@@ -101,14 +101,15 @@ fn refuse_unknown(
     let is_known = own().any(is_renamed);
     match target {
         Target::Kind { group, kind, .. } if !is_known => {
-            let refusal = UserError::new(format!("the project has no kind `{kind}` of its own in the group `{group}`"));
+            let refusal =
+                UserError::new(format!("the project does not define the kind `{kind}` in the group `{group}`"));
             Err(own().fold(refusal, |refusal, Resource { group, kind, .. }| {
                 let help = format!("it has `--group {group} --kind {kind}`");
                 if refusal.help.contains(&help) { refusal } else { refusal.help(help) }
             }))
         }
         Target::Group { group, .. } if !is_known => {
-            let refusal = UserError::new(format!("the project has no kinds of its own in the group `{group}`"));
+            let refusal = UserError::new(format!("the project defines no kinds in the group `{group}`"));
             Err(match own().next() {
                 Some(_) => {
                     refusal.help(format!("its groups are {}", list(own().map(|resource| resource.group.as_str()))))

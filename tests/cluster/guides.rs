@@ -52,7 +52,7 @@ no_size() { sed -i '/range(min = 1, max = 5)/d; /pub size: i32/d' $TYPE && sed -
 typo() { sed -i 's/memcacheds,verbs=/memcacheds,verb=/' $CONTROLLER; }
 no_typo() { sed -i 's/memcacheds,verb=/memcacheds,verbs=/' $CONTROLLER; }
 no_marker() { sed -i '/resources=memcacheds\/status,/d' $CONTROLLER; }
-# What the operator would do.
+# Sets the status as the operator would.
 ready() { kubectl patch "$@" --subresource=status --type=merge -p '{"status":{"conditions":[{"type":"Ready","status":"True",
   "reason":"Available","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}'; }
 "#;

@@ -282,7 +282,7 @@ fn few_rights(desk: &Desk) {
         format!("skipped  Pods cannot be read: {robot} list `pods`"),
         format!("skipped  the leader cannot be read: {robot} list `leases"),
         format!("skipped  the objects of `{CRD}` cannot be read: {robot} list `memcacheds.cache.example.com`"),
-        format!("skipped  leftovers cannot be looked for: {robot} list "),
+        format!("skipped  cannot search for leftovers: {robot} list "),
     ] {
         assert!(said.contains(&part), "{part}\n{said}");
     }

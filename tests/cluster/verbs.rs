@@ -346,7 +346,7 @@ impl<'a> Shop<'a> {
             format!("`{CRD}`: 1 object left\n    `shop-system/two`: held by `example.com/held`, `example.com/too`\n");
         let yes = [&undeploy[..], &["--yes"]].concat();
         self.opctl(&yes).fails_with(&[
-            "not every CRD is gone after 5s",
+            "some CRDs still exist after 5s",
             &held,
             "the operator was not deleted",
             "kubectl patch shelfs",

@@ -12,7 +12,7 @@ use k8s_openapi::api::core::v1::{PodTemplateSpec, Toleration};
 #[derive(kube::CustomResource, schemars::JsonSchema)]
 #[kube(group = "example.com", version = "v1", kind = "Job")]
 pub struct JobSpec {
-    /// What runs.
+    /// The program that runs.
     template: PodTemplateSpec,
     tolerations: Option<Vec<Toleration>>,
     inner: Inner,

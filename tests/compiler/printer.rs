@@ -43,7 +43,7 @@ macro_rules! kind {
 
 kind!(MadeSpec, "Made");
 
-/// What a procedural macro may make: a module for each version, and a type that merges them.
+/// Possible output of a procedural macro: a module for each version, and a type that merges them.
 macro_rules! versions {
     ($kind:ident, $name:tt) => {
         pub mod v1 {

@@ -14,9 +14,8 @@ const LEFT: &[(&str, usize)] = &[
     ("crates/olm", 1),
     ("crates/runtime", 6),
     ("crates/source", 1),
-    ("src", 25),
     ("templates", 1),
-    ("tests", 55),
+    ("tests", 45),
 ];
 
 const QUESTION_WORDS: &[&str] = &["How", "What", "When", "Where", "Whether", "Which", "Who", "Why"];

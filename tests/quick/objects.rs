@@ -62,7 +62,7 @@ fn says_what_is_wrong_with_an_object_and_where() {
             json!({"spec": {"size": 1, "parts": [{"name": "a"}, {"name": "b", "vlaue": 1}, {"name": "a"}]}}),
             &[
                 "OP451: unknown field `vlaue` in `spec.parts[1]` (the only field is `name`)",
-                r#"OP456: `spec.parts[2]`: {"name":"a"} is there already, at 0"#,
+                r#"OP456: `spec.parts[2]`: {"name":"a"} duplicates item 0"#,
             ],
         ),
         (

@@ -329,7 +329,7 @@ fn the_views() {
          conflict  lib.rs: no `fn all`\n          \
          help: add this line to the list in `fn all`, then run the command again:\n                    \
          a(),\n\
-         conflict  mine.txt: it is there already, with another text\n          \
+         conflict  mine.txt: it exists already with different text\n          \
          help: compare with `--diff`, then replace all of it with `--overwrite mine.txt`, or move it away and run the command \
          again\n\
          create    same.txt\n"
@@ -493,7 +493,7 @@ fn a_file_that_changed_meanwhile_is_not_lost() {
     };
     assert_eq!(
         lost(update("f", USERS)),
-        "`f` was changed by someone else meanwhile; nothing was written; run the command again"
+        "`f` was changed by another program meanwhile; nothing was written; run the command again"
     );
     lost(create("there"));
     lost(Step { path: "f".into(), vendored: None, verdict: Verdict::Remove, before: Some(OURS.into()), after: None });
@@ -594,7 +594,7 @@ mod unix {
         // Root may write anywhere. For root, the test with a name that is too long covers this case.
         if permissions_bind {
             let error = folder.refuses(&[create("a"), update("ro/f", USERS)]).to_string();
-            assert!(error.ends_with("give yourself the right to write there and run the command again"), "{error}");
+            assert!(error.ends_with("make it writable and run the command again"), "{error}");
         }
         fs::set_permissions(&ro, fs::Permissions::from_mode(0o755)).unwrap();
     }

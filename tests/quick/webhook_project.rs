@@ -42,7 +42,7 @@ fn what_has_no_marker_any_more_is_removed() {
 fn an_authority_can_be_a_file() {
     let sandbox = project(&format!("{MARKERS}// +opctl:ca:file=certs/ca.crt\n"));
     let missing = manifests(&sandbox);
-    assert!(said(&missing).contains("`certs/ca.crt` is no file"), "{}", said(&missing));
+    assert!(said(&missing).contains("`certs/ca.crt` is not a file"), "{}", said(&missing));
     fs::create_dir(sandbox.folder.join("certs")).unwrap();
     let write = |text: &str| fs::write(sandbox.folder.join("certs/ca.crt"), text).unwrap();
     for (text, expected) in [

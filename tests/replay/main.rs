@@ -3,7 +3,7 @@
 //! Each golden project is made twice, by the commands that its recipe had then: by the earlier opctl, and by this one. Updated, the first
 //! is equal to the second, byte for byte. With random edits, no line of the user is lost.
 
-// What is shared with other test binaries has more than is needed here.
+// The modules shared with other test binaries have more than is needed here.
 #![allow(dead_code)]
 
 #[path = "../common/mod.rs"]
@@ -62,7 +62,7 @@ fn differing(left: &Files, right: &Files) -> Vec<String> {
     paths.filter(|path| left.get(*path) != right.get(*path)).cloned().collect()
 }
 
-/// What a line for the shell prints if it fails.
+/// The output of a shell command if it fails.
 fn run(sandbox: &Sandbox, line: &str) -> Result<(), String> {
     let output = sandbox.command("sh").args(["-c", line]).output().unwrap();
     output.status.success().then_some(()).ok_or_else(|| String::from_utf8_lossy(&output.stderr).into_owned())
@@ -119,7 +119,7 @@ fn adopt(project: &Sandbox, before: &Files) -> Result<(), String> {
     }
 }
 
-/// Whether its commands still mean the same, by PROJECT. Then it is as they make it today.
+/// `true` if its commands still mean the same, by PROJECT. Then it is as they make it today.
 fn update(project: &Sandbox, today: &Files) -> Result<bool, String> {
     run(project, "opctl update && opctl manifests && opctl update --check && opctl manifests --check")?;
     let updated = files(project);
@@ -138,7 +138,7 @@ fn update(project: &Sandbox, today: &Files) -> Result<bool, String> {
     }
 }
 
-/// Whether there are conflicts. Each line that the user added is there once, also then.
+/// `true` if there are conflicts. Each line that the user added is there once, also then.
 fn update_edited(project: &Sandbox, before: &Files, dice: &mut Dice) -> Result<bool, String> {
     let mut own = Vec::new();
     for path in recorded(before) {

@@ -98,7 +98,7 @@ async fn client_of(user: &str, refused: Arc<Mutex<Option<String>>>) -> Client {
     Client::new(service, "default")
 }
 
-/// What a request is about, as `RequestInfo` in Kubernetes' apiserver has it.
+/// The subject of a request, as `RequestInfo` in Kubernetes' apiserver has it.
 #[derive(Clone, Debug, Default)]
 struct Info {
     group: String,
@@ -137,7 +137,7 @@ impl Info {
         format!("{verb} {}{group}{subresource}{namespace}", self.resource)
     }
 
-    /// What authorisation is asked for, also what the API server asks for a second time: see `tests/operators/requests.rs`.
+    /// The authorisations that are asked for, also those that the API server asks for a second time: see `tests/operators/requests.rs`.
     fn permissions(&self, request: &Request<Body>) -> Vec<String> {
         let query = request.uri().query().unwrap_or_default();
         let is_watch = query.split('&').any(|pair| pair == "watch=true" || pair == "watch=1");
@@ -194,7 +194,7 @@ async fn answer(request: Request<Body>, asked: Arc<Mutex<BTreeSet<String>>>) -> 
     })
 }
 
-/// What is there, under the name that was asked for; types and specs are as good as empty.
+/// An existing object, under the name that was asked for; types and specs are as good as empty.
 fn object(info: &Info, sent: Value) -> Value {
     let mut object = if sent.is_object() { sent } else { json!({ "spec": {} }) };
     let name = info.name.clone().unwrap_or_else(|| "one".into());

@@ -132,7 +132,7 @@ fn what_the_user_deleted_stays_deleted_until_it_is_restored() {
     let (sandbox, today) = older();
     fs::remove_file(sandbox.folder.join("Makefile")).unwrap();
     let output = succeeds(&sandbox, "update");
-    assert!(output.contains("you deleted it; `--theirs Makefile` brings it back"), "{output}");
+    assert!(output.contains("you deleted it; `--theirs Makefile` restores it"), "{output}");
     assert!(!sandbox.folder.join("Makefile").exists());
     assert_eq!(succeeds(&sandbox, "update"), "nothing to do, everything is up to date\n");
     succeeds(&sandbox, "update --restore Makefile");

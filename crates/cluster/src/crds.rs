@@ -98,7 +98,7 @@ impl Crd {
                     Some(State::Served) => {}
                     Some(State::Waiting(why)) => waiting.push((name.clone(), why.clone())),
                     Some(State::Refused) => refused.push(name.clone()),
-                    None => waiting.push((name.clone(), "it is gone: somebody has deleted it".into())),
+                    None => waiting.push((name.clone(), "it was deleted".into())),
                 }
             }
             if waiting.is_empty() && refused.is_empty() {
@@ -178,7 +178,7 @@ impl State {
             (Some(["False", ..]), _) => Self::Refused,
             (Some(["True", ..]), Some(["True", ..])) if is_accepted => Self::Served,
             (Some(["True", ..]), Some(["False", _, why])) if !why.is_empty() => Self::Waiting(why.into()),
-            _ => Self::Waiting("the API server has not looked at it yet".into()),
+            _ => Self::Waiting("the API server has not processed it yet".into()),
         }
     }
 }

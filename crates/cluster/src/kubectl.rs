@@ -21,7 +21,7 @@ pub struct Kubectl {
 
 #[derive(Debug, thiserror::Error)]
 pub enum KubectlError {
-    #[error("there is no program `{0}`")]
+    #[error("cannot find the program `{0}`")]
     Missing(String),
 
     #[error("cannot start `{program}`: {reason}")]

@@ -65,7 +65,7 @@ impl Obstacle {
                 effect: "is in a group of Kubernetes without an approval".into(),
                 condition: shown(crd, "KubernetesAPIApprovalPolicyConformant").unwrap_or_default(),
                 cause: Vec::new(),
-                help: vec!["use a group of a domain that is yours".into()],
+                help: vec!["use a group in a domain that you own".into()],
             });
         }
         found

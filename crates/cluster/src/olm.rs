@@ -34,7 +34,7 @@ pub fn subscription(subscription: &Value) -> Rollout {
             return Rollout::Waiting(with(reason, message));
         }
     }
-    Rollout::Waiting("OLM has made no InstallPlan yet".into())
+    Rollout::Waiting("OLM has not created an InstallPlan yet".into())
 }
 
 /// The progress of an approved InstallPlan.
@@ -58,7 +58,7 @@ pub fn install_plan(plan: &Value) -> Rollout {
                 (!message.is_empty()).then_some(message)
             });
             let message = Some(text_at(plan, "/status/message")).filter(|message| !message.is_empty());
-            let phase = if phase.is_empty() { "OLM has not looked at it yet" } else { phase };
+            let phase = if phase.is_empty() { "OLM has not processed it yet" } else { phase };
             Rollout::Waiting(why.or(message.map(String::from)).unwrap_or_else(|| phase.into()))
         }
     }
@@ -71,7 +71,7 @@ pub fn csv(csv: &Value) -> Rollout {
     match phase {
         "Succeeded" => Rollout::Done,
         "Failed" => Rollout::Failed(message + &unmet(csv)),
-        "" => Rollout::Waiting("OLM has not looked at it yet".into()),
+        "" => Rollout::Waiting("OLM has not processed it yet".into()),
         phase => Rollout::Waiting(format!("{phase}: {message}{}", unmet(csv))),
     }
 }
@@ -105,7 +105,7 @@ pub fn cluster_catalog(catalog: &Value) -> Rollout {
         (Some([_, "Retrying", message]), _) => Rollout::Waiting(with("Retrying", message)),
         (_, Some(["True", ..])) if is_seen => Rollout::Done,
         (_, Some(["False", reason, message])) => Rollout::Waiting(with(reason, message)),
-        _ => Rollout::Waiting("OLM has not looked at it yet".into()),
+        _ => Rollout::Waiting("OLM has not processed it yet".into()),
     }
 }
 
@@ -118,7 +118,7 @@ pub fn cluster_extension(extension: &Value, version: &str) -> Rollout {
         (Some([_, "Retrying", message]), _) if is_seen => Rollout::Waiting(with("Retrying", message)),
         (_, Some(["True", ..])) if is_installed && is_seen => Rollout::Done,
         (Some([_, reason, message]), _) if is_seen => Rollout::Waiting(with(reason, message)),
-        _ => Rollout::Waiting("OLM has not looked at it yet".into()),
+        _ => Rollout::Waiting("OLM has not processed it yet".into()),
     }
 }
 
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(subscription(&json!({"status": {"installPlanRef": {"name": "i"}}})), Rollout::Done);
         assert_eq!(subscription(&with("ResolutionFailed")), waiting("R: m"));
         assert_eq!(subscription(&with("BundleUnpackFailed")), failed("R: m"));
-        assert_eq!(subscription(&json!({})), waiting("OLM has made no InstallPlan yet"));
+        assert_eq!(subscription(&json!({})), waiting("OLM has not created an InstallPlan yet"));
     }
 
     #[test]
@@ -212,7 +212,7 @@ mod tests {
             |generation, progressing, version| cluster_extension(&extension(generation, progressing, version), "0.2.0");
         assert_eq!(of(2, ["True", "Succeeded"], "0.2.0"), Rollout::Done);
         assert_eq!(of(2, ["True", "Succeeded"], "0.1.0"), waiting("Succeeded: m"));
-        assert_eq!(of(1, ["True", "Succeeded"], "0.2.0"), waiting("OLM has not looked at it yet"));
+        assert_eq!(of(1, ["True", "Succeeded"], "0.2.0"), waiting("OLM has not processed it yet"));
         assert_eq!(of(2, ["False", "Blocked"], "0.1.0"), failed("Blocked: m"));
         assert_eq!(of(2, ["True", "Retrying"], "0.1.0"), waiting("Retrying: m"));
     }
@@ -225,7 +225,7 @@ mod tests {
                 {"type": "Serving", "status": "True", "reason": "Available", "message": ""}]}})
         };
         assert_eq!(cluster_catalog(&catalog(1, "Succeeded")), Rollout::Done);
-        assert_eq!(cluster_catalog(&catalog(0, "Succeeded")), waiting("OLM has not looked at it yet"));
+        assert_eq!(cluster_catalog(&catalog(0, "Succeeded")), waiting("OLM has not processed it yet"));
         assert_eq!(cluster_catalog(&catalog(1, "Retrying")), waiting("Retrying: m"));
     }
 }

@@ -20,7 +20,7 @@ impl Rollout {
         let number = |pointer: &str| deployment.pointer(pointer).and_then(Value::as_i64);
         let status = |field: &str| number(&format!("/status/{field}")).unwrap_or_default();
         if status("observedGeneration") < number("/metadata/generation").unwrap_or_default() {
-            return Self::Waiting("the Deployment is not looked at yet".into());
+            return Self::Waiting("the Deployment has not been processed yet".into());
         }
         if let Some([_, "ProgressDeadlineExceeded", message]) = condition(deployment, "Progressing") {
             return Self::Failed(message.into());
@@ -29,8 +29,8 @@ impl Rollout {
         let (updated, old) = (status("updatedReplicas"), status("replicas") - status("updatedReplicas"));
         let available = status("availableReplicas");
         match () {
-            () if updated < wanted => Self::Waiting(format!("{updated} of {wanted} Pods are made")),
-            () if old > 0 => Self::Waiting(format!("{old} old Pods have not ended")),
+            () if updated < wanted => Self::Waiting(format!("{updated} of {wanted} Pods are created")),
+            () if old > 0 => Self::Waiting(format!("{old} old Pods have not terminated")),
             () if available < updated => Self::Waiting(format!("{available} of {updated} Pods are available")),
             () => Self::Done,
         }
@@ -120,7 +120,7 @@ fn containers(pod: &Value) -> Vec<String> {
         let mut text = format!("container `{container}`: {}", with_message(reason, message));
         if let Some(code) = status.pointer("/lastState/terminated/exitCode") {
             text.push_str(&format!(
-                " (it ended with code {code}, {})",
+                " (it exited with code {code}, {})",
                 text_at(status, "/lastState/terminated/reason")
             ));
         }
@@ -195,7 +195,7 @@ mod tests {
             [
                 "FailedCreate: quota",
                 "pod `p`: container `m`: ImagePullBackOff: no such image",
-                "pod `q`: container `m`: CrashLoopBackOff (it ended with code 1, Error)",
+                "pod `q`: container `m`: CrashLoopBackOff (it exited with code 1, Error)",
                 "pod `r`: Unschedulable: 0/1 nodes",
             ]
         );

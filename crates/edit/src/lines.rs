@@ -58,14 +58,14 @@ fn refuse(old: &[&str], new: &[&str]) -> EditError {
     let listed = |lines: &[&str]| lines.iter().map(|line| format!("\n    {line}")).collect::<String>();
     let change = match (old, new) {
         ([], new) => format!("add these lines:{}", listed(new)),
-        (old, []) => format!("remove these lines, or what they have become:{}", listed(old)),
+        (old, []) => format!("remove these lines, or their current form:{}", listed(old)),
         (old, new) => {
-            format!("replace these lines, or what they have become:{}\nby these:{}", listed(old), listed(new))
+            format!("replace these lines, or their current form:{}\nby these:{}", listed(old), listed(new))
         }
     };
     EditError {
         at: None,
-        reason: "the place to edit is not found, because the file was changed there".into(),
+        reason: "cannot find the place to edit, because the file was changed there".into(),
         help: format!("{change}\nthen run the command again"),
     }
 }

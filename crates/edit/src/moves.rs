@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 /// A path without an unambiguous counterpart among the new ones.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("with the new name, it is not known what `{0}` would be called")]
+#[error("cannot derive the new name of `{0}`")]
 pub struct UnknownMove(pub String);
 
 /// Pairs of an old and a new path, longest first, since the folder of a kind is within that of its group.

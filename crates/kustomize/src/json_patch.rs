@@ -15,7 +15,7 @@ pub fn apply(object: &mut Node, operations: &[Node], doubts: &mut Vec<Misfit>) -
 fn apply_one(object: &mut Node, operation: &Node, doubts: &mut Vec<Misfit>) -> Result<(), Misfit> {
     let text = |key: &str| -> Result<(&str, &Span), Misfit> {
         let node = operation.get(key).ok_or_else(|| (operation.span.clone(), format!("a JSON patch needs `{key}`")))?;
-        let text = node.as_text().ok_or_else(|| (node.span.clone(), format!("`{key}` must be a text")))?;
+        let text = node.as_text().ok_or_else(|| (node.span.clone(), format!("`{key}` must be a string")))?;
         Ok((text, &node.span))
     };
     let value = || {
@@ -38,7 +38,7 @@ fn apply_one(object: &mut Node, operation: &Node, doubts: &mut Vec<Misfit>) -> R
                 return Err(missing(path, span));
             }
             holder.set(&last, value);
-            doubts.push((span.clone(), format!("`replace` adds `{path}`, which is not there")));
+            doubts.push((span.clone(), format!("`replace` adds `{path}`, which does not exist")));
             Ok(())
         }
         "move" => {

@@ -145,7 +145,7 @@ fn misfit(value: &Node, shape: Shape) -> Option<(opctl_model::diagnostic::Span, 
         Shape::Text => (!is_text(&value)).then(|| (span(value), "a text")),
         Shape::Map => (!is_map(&value)).then(|| (span(value), "a mapping")),
         Shape::Texts | Shape::Maps | Shape::List if !is_list => Some((span(value), "a list")),
-        Shape::Texts => value.items().iter().find(|item| !is_text(item)).map(|item| (span(item), "a list of texts")),
+        Shape::Texts => value.items().iter().find(|item| !is_text(item)).map(|item| (span(item), "a list of strings")),
         Shape::Maps => value.items().iter().find(|item| !is_map(item)).map(|item| (span(item), "a list of mappings")),
         Shape::List => None,
     }

@@ -215,7 +215,7 @@ fn json(renderer: &mut Renderer, operations: &[Node], target: &Node, render: &mu
     doubts.dedup();
     for (span, message) in doubts {
         let doubt = OP438.warning(message).at(span, "");
-        renderer.problems.push(doubt.help("write `add` if that is meant; else correct the path"));
+        renderer.problems.push(doubt.help("to add a field, write `add`; otherwise, correct the path"));
     }
     if let Some(problem) = problem {
         render.is_closed = false;

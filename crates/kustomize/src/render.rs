@@ -293,7 +293,7 @@ impl<'a> Renderer<'a> {
             let at = above.iter().position(|other| *other == folder).unwrap_or(0);
             let way: Vec<String> = above[at..].iter().chain([&folder]).map(|folder| format!("`{folder}`")).collect();
             self.problem(OP435, format!("this kustomization leads back to itself: {}", way.join(" → ")), place)
-                .help("kustomize refuses a cycle; take one of them out of the other's `resources`");
+                .help("kustomize refuses a cycle; remove one of them from the other's `resources`");
             return;
         }
         let Some(below) = self.kustomization(&folder) else {
@@ -464,7 +464,7 @@ impl<'a> Renderer<'a> {
                 let message = if node.at(path).is_none_or(|said| said.is_null() || said.as_text().is_some()) {
                     format!("this is not a Kubernetes object: it has no {name}")
                 } else {
-                    format!("{name} must be a text")
+                    format!("{name} must be a string")
                 };
                 let problem = OP433.error(message).at(place(path), "");
                 let is_kustomization = node.text_at(&["kind"]).is_some_and(|kind| kind == "Kustomization");

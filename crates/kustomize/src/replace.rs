@@ -56,7 +56,7 @@ fn replace(renderer: &mut Renderer, replacement: &Node, render: &mut Render) {
                 render.is_closed = false;
                 renderer
                     .problem(OP438, format!("there is no `{text}` in {id}"), path)
-                    .help("write the path of a field that is there, or set `options.create`");
+                    .help("write the path of an existing field, or set `options.create`");
             }
         } else if !is_used && render.is_closed {
             selects_nothing(renderer, "replacement", place_of(select));
@@ -106,7 +106,7 @@ fn source(renderer: &mut Renderer, replacement: &Node, render: &Render) -> Optio
             let place = source.get("fieldPath").unwrap_or(source);
             renderer
                 .problem(OP438, format!("there is no `{path}` in {}", object.id()), place)
-                .help("write the path of a field that is there");
+                .help("write the path of an existing field");
         }
         return None;
     };

@@ -35,7 +35,7 @@ pub struct RenderArgs {
     pub target: TargetArgs,
 }
 
-/// Where a bundle is installed.
+/// The namespaces that a bundle is installed in and for.
 #[derive(Args, Clone, Debug)]
 pub struct TargetArgs {
     /// The namespace of the operator

@@ -26,10 +26,10 @@ use opctl_olm::bundle::{self, Finding, Folder, Options, Validator};
 Examples:
   opctl bundle validate bundle
 
-  # What OperatorHub.io requires, and good practices; warnings fail
+  # Requirements of OperatorHub.io, and good practices; warnings fail
   opctl bundle validate bundle --select-optional suite=operatorframework --strict
 
-  # What OLM v1 refuses
+  # Restrictions of OLM v1
   opctl bundle validate bundle --select olmv1
 
   opctl bundle validate --list-optional")]
@@ -57,7 +57,7 @@ pub struct ValidateArgs {
     #[arg(long)]
     pub strict: bool,
 
-    /// How to print the result
+    /// The output format
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t)]
     pub output: Output,
 

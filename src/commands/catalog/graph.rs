@@ -25,7 +25,7 @@ pub struct GraphArgs {
     #[arg(long, value_name = "NAME")]
     pub package: Option<String>,
 
-    /// How to show the graph
+    /// The format of the graph
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t)]
     pub output: Format,
 }

@@ -45,7 +45,7 @@ pub struct RenderArgs {
     #[arg(long)]
     pub bundle_objects: bool,
 
-    /// How to print the documents
+    /// The output format
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t)]
     pub output: Format,
 }

@@ -194,7 +194,7 @@ fn objects(tree: &Tree, folder: &str) -> anyhow::Result<Vec<Node>> {
         return Err(SourceErrors::from(errors).into());
     }
     if !render.is_closed {
-        return Err(UserError::new(format!("opctl cannot render `{folder}` by itself, which a bundle requires"))
+        return Err(UserError::new(format!("opctl cannot render `{folder}` without kustomize, but a bundle requires it"))
             .help("there must be a `kustomization.yaml`; resources from the network, plugins and kustomize's own charts are not supported")
             .into());
     }

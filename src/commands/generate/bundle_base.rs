@@ -37,7 +37,7 @@ pub struct ManifestsArgs {
     #[arg(long, value_name = "NAME")]
     pub package: Option<String>,
 
-    /// Whether to ask for what Cargo.toml lacks; opctl only asks on a terminal
+    /// Prompt for values that Cargo.toml lacks; opctl only prompts on a terminal
     #[arg(long, value_name = "BOOL", default_value_t = true, action = clap::ArgAction::Set)]
     pub interactive: bool,
 }
@@ -256,7 +256,7 @@ pub fn hints(tree: &Tree, project: &ProjectFile) -> (Hints, Vec<Diagnostic>) {
         }
     }
     let unused = displayed.iter().zip(used).filter(|(_, used)| !used).map(|(marker, _)| {
-        OP116.error("this marker is about no kind and no field of one")
+        OP116.error("this marker is neither on a kind nor on a field of one")
             .at(marker.span.clone(), "")
             .help("write it right above the type with `#[derive(CustomResource)]`, or with `type=spec` or `type=status` above a field of it")
     });

@@ -287,9 +287,11 @@ impl Variants<'_> {
             return Err(SourceErrors::from(errors).into());
         }
         if !render.is_closed {
-            return Err(UserError::new("opctl cannot render `config/default` by itself, which a chart requires")
-                .help("resources from the network, plugins and kustomize's own charts are not supported")
-                .into());
+            return Err(UserError::new(
+                "opctl cannot render `config/default` without kustomize, but a chart requires it",
+            )
+            .help("resources from the network, plugins and kustomize's own charts are not supported")
+            .into());
         }
         Ok(render.objects.into_iter().map(|object| self.shared(object)).collect())
     }

@@ -18,7 +18,7 @@ use opctl_cluster::{self as cluster, Crd, Object};
 Examples:
   opctl olm uninstall
 
-  # What was installed from files
+  # An OLM that was installed from files
   opctl olm uninstall --manifests crds.yaml --manifests olm.yaml")]
 pub struct UninstallArgs {
     #[command(flatten)]

@@ -179,7 +179,7 @@ impl Cluster<'_> {
     fn await_gone(&self, crds: &[Crd], holder: &str) -> anyhow::Result<()> {
         let names: Vec<String> = crds.iter().map(|crd| crd.name.clone()).collect();
         let mut progress = self.console.progress();
-        let waiting = |left| progress.show(&format!("waiting until {} gone", are(left, "CRD")));
+        let waiting = |left| progress.show(&format!("waiting for the deletion of {}", counted(left, "CRD")));
         let left = Crd::await_gone(&self.kubectl, &names, Deadline::after(self.timeout), waiting);
         drop(progress);
         let left = left.map_err(|error| self.failure("read the CRDs", &error))?;
@@ -203,7 +203,7 @@ impl Cluster<'_> {
             }
         }
         let refusal =
-            UserError::new(format!("not every CRD is gone after {}{lines}", self.timeout_argument)).help(holder);
+            UserError::new(format!("some CRDs still exist after {}{lines}", self.timeout_argument)).help(holder);
         Ok(match example {
             Some(patch) => refusal.help(format!(
                 "to give up what they wait for, take their finalizers away: `{patch} --type=merge -p '{{\"metadata\":{{\"finalizers\":null}}}}'`"

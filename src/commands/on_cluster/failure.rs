@@ -53,11 +53,11 @@ impl Cluster<'_> {
                     namespace.unwrap_or_default()
                 );
                 UserError::new(message)
-                    .help("ask somebody who administers the cluster for these rights, or to run this")
+                    .help("ask an administrator of the cluster for these permissions, or to run this")
                     .help(format!("`opctl doctor` lists the rights of this user; for one: `{check}`"))
             }
             FailureCause::Escalation => UserError::new(format!("cannot {purpose}: {}", message(error))).help(
-                "whoever makes a role must have all of its rights: let somebody run this who administers the cluster",
+                "who creates a role must have all of its permissions: ask an administrator of the cluster to run this",
             ),
             FailureCause::NoContext | FailureCause::Other => {
                 UserError::new(format!("cannot {purpose}: {}", message(error)))
@@ -71,7 +71,7 @@ impl From<&RenderError> for UserError {
         let refusal = Self::new(error.to_string());
         match error {
             RenderError::NoKustomization => refusal
-                .help("it lists all that is deployed; bring it back, e.g. from version control")
+                .help("it lists everything that is deployed; restore it, e.g. from version control")
                 .help("to apply the CRDs alone, run `opctl install`"),
             RenderError::NoCrds => refusal
                 .help("`opctl create api` adds a kind")
@@ -113,7 +113,7 @@ fn no_kubectl(error: &KubectlError) -> UserError {
         error => UserError::new(error.to_string()),
     };
     refusal
-        .help("`opctl testenv setup` brings one; others: https://kubernetes.io/docs/tasks/tools/")
+        .help("`opctl testenv setup` installs one; for other ways, see https://kubernetes.io/docs/tasks/tools/")
         .help("`--kubectl PROGRAM` names one that is elsewhere")
 }
 

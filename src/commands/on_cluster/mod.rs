@@ -21,7 +21,7 @@ pub struct ConnectionArgs {
     #[command(flatten)]
     pub context: ContextArgs,
 
-    /// How long to wait, e.g. 90s or 1m30s
+    /// The maximum time to wait, e.g. 90s or 1m30s
     #[arg(long, value_name = "DURATION", default_value = "2m")]
     pub timeout: String,
 }

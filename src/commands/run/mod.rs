@@ -110,7 +110,7 @@ pub struct UpgradeArgs {
     pub run: RunArgs,
 }
 
-/// What installing and updating have in common.
+/// Arguments of both installing and updating.
 #[derive(Args, Clone, Debug)]
 pub struct RunArgs {
     /// The namespace of the operator, which exists [default: that of the kubeconfig]

@@ -192,7 +192,7 @@ fn follow(session: &Session, source: &Source) -> anyhow::Result<()> {
         // The InstallPlan belongs to the earlier version, but the conditions to the next one.
         let next = json!({"status": {"conditions": subscription["status"]["conditions"]}});
         Ok(match cluster::olm::subscription(&next) {
-            Rollout::Done => Rollout::Waiting("OLM has made no InstallPlan yet".into()),
+            Rollout::Done => Rollout::Waiting("OLM has not created an InstallPlan yet".into()),
             other => other,
         })
     };

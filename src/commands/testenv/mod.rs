@@ -28,7 +28,7 @@ pub enum TestenvCommand {
     Setup(TestenvSetupArgs),
 }
 
-/// What a test environment consists of.
+/// The parts of a test environment.
 #[derive(Args, Debug)]
 pub struct TestenvServersArgs {
     /// A file or folder of CRDs to install (repeatable) [default: those of the project]

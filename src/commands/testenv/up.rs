@@ -58,7 +58,7 @@ pub fn up(args: &TestenvUpArgs, console: &Console) -> anyhow::Result<Outcome> {
     let kubeconfig = match kept()?.into_iter().find(|kept| kept.name == args.name) {
         Some(kept) => {
             if args.servers.nodes.is_some() || args.servers.kubernetes.is_some() {
-                let refusal = UserError::new(format!("`{}` is up already, with what it was started with", kept.name));
+                let refusal = UserError::new(format!("`{}` is already running with its original settings", kept.name));
                 return Err(ExternalError(refusal.help(format!("`opctl testenv down {}` stops it", kept.name))).into());
             }
             kept.install(&crds).map_err(failed)?;

@@ -130,7 +130,7 @@ fn olm_v0_installs_updates_and_removes_a_bundle() {
     desk.fails(
         "run bundle v1 --timeout 15s",
         &[
-            "the Subscription `shop` is not ready after 15s: OLM has made no InstallPlan yet",
+            "the Subscription `shop` is not ready after 15s: OLM has not created an InstallPlan yet",
             "opctl cleanup shop --namespace operators",
         ],
     );

@@ -60,7 +60,7 @@ fn a_handler_that_was_edited_stays() {
         let refused = project.try_shell(&create(OWN, flags));
         let said = String::from_utf8(refused.stderr).unwrap();
         assert_eq!(refused.status.code(), Some(1), "{said}");
-        assert!(said.contains(&format!("error: `{handler}` is there already, and has been worked on\n")), "{said}");
+        assert!(said.contains(&format!("error: `{handler}` exists already, and was edited\n")), "{said}");
         assert!(said.contains("  help: leave it out of what is asked for, and edit it by hand\n"), "{said}");
         same(&before, &project.files());
     }

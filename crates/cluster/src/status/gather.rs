@@ -95,7 +95,7 @@ impl Facts {
         let (names, error) = names;
         let mut others = others(project, &names, namespace, kubectl);
         others.error = others.error.or(error);
-        let cluster = cluster.unwrap_or_else(|| "the cluster that kubectl finds by itself".into());
+        let cluster = cluster.unwrap_or_else(|| "the default cluster of kubectl".into());
         Ok(Self { cluster, others, ..facts })
     }
 

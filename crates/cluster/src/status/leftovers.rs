@@ -12,7 +12,7 @@ pub fn examine(project: &Project, facts: &Facts) -> Vec<Finding> {
     let is_ours = |object: &&Value| is_ours(object, namespace, project);
     let mut found: Vec<Finding> = facts.others.objects.iter().filter(is_ours).map(leftover).collect();
     if let Some(why) = facts.others.denied("") {
-        found.push(Finding::skipped(format!("leftovers cannot be looked for: {why}")));
+        found.push(Finding::skipped(format!("cannot search for leftovers: {why}")));
     }
     found
 }

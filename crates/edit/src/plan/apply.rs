@@ -25,7 +25,7 @@ pub enum ApplyError {
     #[error("interrupted; nothing was written")]
     Interrupted,
     /// A file has changed since the plan was made.
-    #[error("`{path}` was changed by someone else meanwhile; nothing was written; run the command again")]
+    #[error("`{path}` was changed by another program meanwhile; nothing was written; run the command again")]
     LostUpdate { path: String },
     /// The path must not be written to.
     #[error("cannot write `{path}`: {reason}; nothing was written")]
@@ -66,9 +66,9 @@ impl fmt::Display for Operation {
 
 fn next_step(error: &io::Error) -> &'static str {
     match error.kind() {
-        io::ErrorKind::PermissionDenied => "give yourself the right to write there and run the command again",
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "make room on the disk and run the command again",
-        io::ErrorKind::ReadOnlyFilesystem => "run the command on a file system that can be written to",
+        io::ErrorKind::PermissionDenied => "make it writable and run the command again",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free some disk space and run the command again",
+        io::ErrorKind::ReadOnlyFilesystem => "run the command on a writable file system",
         io::ErrorKind::InvalidFilename => "use a shorter name",
         _ => "fix the cause and run the command again",
     }

@@ -109,7 +109,7 @@ type Bytes = Vec<u8>;
 fn copy(path: &str, before: Option<&Bytes>, content: Option<&Bytes>, old: Option<&Bytes>) -> Outcome<Bytes> {
     match (before, content) {
         (Some(_), Some(content)) if before != Some(content) && before != old => {
-            in_the_way(path, "it is there already, with another content", content.clone())
+            in_the_way(path, "it exists already with different content", content.clone())
         }
         (Some(_), None) if before != old => superfluous(path),
         _ => Outcome::After(content.cloned()),
@@ -122,7 +122,7 @@ fn scaffold(path: &str, before: Option<&str>, text: &str) -> Outcome {
     if text == before {
         return Outcome::After(Some(text));
     }
-    in_the_way(path, "it is there already, with another text", text)
+    in_the_way(path, "it exists already with different text", text)
 }
 
 fn generate(path: &str, before: Option<&str>, text: &str, policy: &Policy) -> Outcome {
@@ -147,8 +147,8 @@ fn in_the_way<T>(path: &str, reason: &str, wanted: T) -> Outcome<T> {
 fn edit(path: &str, before: Option<&str>, base: Option<&str>, edits: &[Edit]) -> Outcome {
     let Some(text) = before.or(base) else {
         return Outcome::Conflict {
-            reason: "the file to edit is not there".into(),
-            help: "bring it back, e.g. from version control, and run the command again".into(),
+            reason: "the file to edit does not exist".into(),
+            help: "restore it, e.g. from version control, and run the command again".into(),
             wanted: None,
         };
     };
@@ -176,7 +176,7 @@ fn edit(path: &str, before: Option<&str>, base: Option<&str>, edits: &[Edit]) ->
     let forced = forced.filter(|forced| Some(&**forced) != before);
     let mut help: Vec<String> = refused.iter().map(|error| error.help.clone()).collect();
     if forced.is_some() {
-        help.push(format!("or replace it all the same, with `--overwrite {path}`"));
+        help.push(format!("or replace it anyway, with `--overwrite {path}`"));
     }
     Outcome::Conflict {
         reason: joined(refused.iter().map(reason).collect(), "; "),
@@ -198,7 +198,7 @@ fn remove(path: &str, before: Option<&str>, written: &str) -> Outcome {
 
 fn superfluous<T>(path: &str) -> Outcome<T> {
     Outcome::Conflict {
-        reason: "it is superfluous, but was edited".into(),
+        reason: "it is no longer needed, but was edited".into(),
         help: format!(
             "remove it, with your edits, with `--overwrite {path}`, or move it away and run the command again"
         ),
@@ -271,7 +271,7 @@ fn overwrite(steps: &mut [Step], plan: &Plan, path: &str) -> Result<(), &'static
         return Ok(());
     }
     if !step.is_conflict() {
-        return Err("it is not in the way; leave out `--overwrite`");
+        return Err("it does not conflict; leave out `--overwrite`");
     }
     match change {
         Change::Copy { content: None, .. } => step.verdict = Verdict::Remove,
@@ -281,7 +281,7 @@ fn overwrite(steps: &mut [Step], plan: &Plan, path: &str) -> Result<(), &'static
         Change::Remove(_) => step.verdict = Verdict::Remove,
         Change::Vendor { .. } if step.after.is_none() => step.verdict = Verdict::Remove,
         Change::Vendor { .. } => step.verdict = Verdict::Update,
-        Change::Merge { .. } => return Err("`opctl update` has `--theirs` for it"),
+        Change::Merge { .. } => return Err("to replace it, use `opctl update --theirs`"),
         // The edit is possible, and the conflict has listed what it drops.
         Change::Edit { .. } if step.after != step.before => step.verdict = Verdict::Update,
         Change::Edit { .. } | Change::Prune => return Err("it is edited, never replaced; make the edit by hand"),

@@ -92,7 +92,7 @@ impl Versions<'_> {
                 return Err(EditError {
                     at: place.map(|place| (place.line, place.column + 1)),
                     reason: format!("another kind than `{}` is declared there", self.kind),
-                    help: "move each kind to a file of its own, and run the command again".into(),
+                    help: "move each kind to a separate file, and run the command again".into(),
                 });
             }
             is_declared = true;

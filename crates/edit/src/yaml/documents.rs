@@ -194,7 +194,7 @@ impl Target<'_> {
         }
         let at = before.get(index).map_or(0, |document| document.range.start);
         let reason = format!("{} is written in a way that cannot be edited safely", self.name());
-        Err(refuse(at, reason, "write it as a document of its own, in block style, then run the command again".into()))
+        Err(refuse(at, reason, "write it as a separate document, in block style, then run the command again".into()))
     }
 
     fn is_same(&self, other: &Value) -> bool {

@@ -189,7 +189,7 @@ fn apart(renderer: &mut Renderer, root: &str, default: &str, main: Option<&Rende
 fn ambiguous(node: &Node, found: &mut Vec<Diagnostic>) {
     if node.is_ambiguous() {
         let text = node.as_text().unwrap_or_default();
-        let message = format!("`{text}` is a text to kustomize, and a boolean to `kubectl apply -f`");
+        let message = format!("`{text}` is a string for kustomize, but a boolean for `kubectl apply -f`");
         let is_true = text.eq_ignore_ascii_case("on") || text.starts_with(['y', 'Y']);
         found
             .push(OP448.warning(message).at(node.span.clone(), "").help(format!("write `\"{text}\"`, or `{is_true}`")));

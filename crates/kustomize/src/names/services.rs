@@ -157,7 +157,7 @@ impl<'a> Names<'a> {
         let Some((port, text)) = port.and_then(|port| Some((port, port.as_text()?))) else { return };
         if !names.contains(&text) {
             self.problems.push(missing_port(
-                format!("{by} names the port `{text}`, which is not there"),
+                format!("{by} refers to the port `{text}`, which does not exist"),
                 text,
                 port,
                 names,

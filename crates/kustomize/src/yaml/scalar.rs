@@ -38,8 +38,8 @@ pub fn key(value: &Value) -> Result<String, String> {
         Value::Text(text) => Ok(text.clone()),
         Value::Bool(bool) => Ok(bool.to_string()),
         Value::Number(number) => Ok(number.to_string()),
-        Value::Null => Err("a key cannot be `null`; quote it if it is meant as text".into()),
-        Value::List(_) | Value::Map(_) => Err("a key must be a text".into()),
+        Value::Null => Err("a key cannot be `null`; quote it if it is a string".into()),
+        Value::List(_) | Value::Map(_) => Err("a key must be a string".into()),
     }
 }
 

@@ -30,8 +30,8 @@ fn reads_what_people_write() {
 fn refuses_what_kubernetes_does_not_read() {
     let cases = [
         ("a: 1\nb: 2\na: 3\n", "the key `a` is here twice at a.yaml:3:1"),
-        ("~: a\n", "a key cannot be `null`; quote it if it is meant as text at a.yaml:1:1"),
-        ("[a]: b\n", "a key must be a text at a.yaml:1:3"),
+        ("~: a\n", "a key cannot be `null`; quote it if it is a string at a.yaml:1:1"),
+        ("[a]: b\n", "a key must be a string at a.yaml:1:3"),
         ("a: .inf\n", "`.inf` is a number that JSON does not have at a.yaml:1:4"),
         ("a: &x [*x]\n", "this alias is inside the value that it refers to at a.yaml:1:8"),
     ];

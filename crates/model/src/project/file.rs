@@ -501,7 +501,7 @@ fn crd_paths(value: &Value) -> Result<Vec<CrdPath>, String> {
 /// Parses namespaces, sorts them and removes duplicates.
 fn listed(value: &Value) -> Result<Vec<Namespace>, String> {
     let items = value.as_array().ok_or("write e.g. `[team-a, team-b]`")?;
-    let text = |item: &Value| item.as_str().map(str::to_owned).ok_or("one of them is not a text");
+    let text = |item: &Value| item.as_str().map(str::to_owned).ok_or("one of them is not a string");
     let mut names = Vec::new();
     for item in items {
         names.push(Namespace::parse(&text(item)?).map_err(|error| error.to_string())?);

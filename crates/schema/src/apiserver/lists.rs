@@ -24,7 +24,7 @@ fn map(schema: &JSONSchemaProps, path: &[Step], findings: &mut Vec<Finding>) {
     let problem = if text(&schema.type_) != "object" {
         format!("{at} has a merge strategy for maps, and is of type `{}`", text(&schema.type_))
     } else if !matches!(strategy, "atomic" | "granular") {
-        format!("{at} has the map type `{strategy}`; the API server knows `atomic` and `granular`")
+        format!("{at} has the map type `{strategy}`; the API server accepts `atomic` and `granular`")
     } else {
         return;
     };
@@ -52,7 +52,7 @@ fn list(schema: &JSONSchemaProps, path: &[Step], findings: &mut Vec<Finding>) {
     }
     if !matches!(strategy, "atomic" | "set" | "map") {
         return refuse(
-            format!("{at} has the list type `{strategy}`; the API server knows `atomic`, `set` and `map`"),
+            format!("{at} has the list type `{strategy}`; the API server accepts `atomic`, `set` and `map`"),
             "",
         );
     }

@@ -78,7 +78,7 @@ fn group(crd: &CustomResourceDefinition, findings: &mut Vec<Finding>) {
                 format!("the group `{group}` belongs to the Kubernetes project, and this kind has no approval from it");
             findings.push(
                 Finding::error(OP303, location, message)
-                    .help("use a group of a domain that is yours")
+                    .help("use a group in a domain that you own")
                     .help(format!("or set where it was approved: `annotation(\"{APPROVED}\", \"https://…\")`; a value that starts with `unapproved` is accepted too")),
             );
         }
@@ -142,7 +142,11 @@ fn versions(crd: &CustomResourceDefinition, findings: &mut Vec<Finding>) {
     }
     let mut seen = BTreeSet::new();
     if let Some(twice) = versions.iter().find(|version| !seen.insert(&version.name)) {
-        findings.push(Finding::error(OP304, CrdLocation::Kind, format!("the version `{}` is there twice", twice.name)));
+        findings.push(Finding::error(
+            OP304,
+            CrdLocation::Kind,
+            format!("the version `{}` is declared twice", twice.name),
+        ));
     }
 }
 

@@ -47,7 +47,7 @@ impl Walk<'_> {
         if root.additional_properties.is_some() {
             self.refuse(OP319, |_| "a resource cannot have fields of any name at its top".into())
                 .help
-                .push("put the map into a field of its own".into());
+                .push("put the map into a separate field".into());
         }
         if root.nullable == Some(true) {
             self.refuse(OP319, |_| "a resource cannot be null, and this one's schema is nullable".into());
@@ -97,7 +97,7 @@ impl Walk<'_> {
         let preserves = schema.x_kubernetes_preserve_unknown_fields == Some(true);
         self.keywords(schema);
         if text(&schema.type_).is_empty() && !is_int_or_string && !preserves && !is_embedded {
-            self.refuse(OP313, |at| format!("{at} has no type: the API server must know the one type of each value"))
+            self.refuse(OP313, |at| format!("{at} has no type: the API server requires one type for each value"))
                 .help
                 .extend([
                     "use a type that is always an object, an array, a string, a number or a boolean; for nothing at all (`()`), leave the field out".into(),
@@ -117,7 +117,7 @@ impl Walk<'_> {
                 "remove `#[serde(deny_unknown_fields)]`: the API server drops unknown fields and warns `kubectl` users"
                     .into()
             } else {
-                "put the map into a field of its own".into()
+                "put the map into a separate field".into()
             });
         }
         if is_embedded {

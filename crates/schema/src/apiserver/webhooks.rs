@@ -339,7 +339,7 @@ impl Checker {
                 let help = "give each condition a name of letters, digits and `-`";
                 self.error(OP128, &at, format!("`{name}` is not a valid name for a match condition"), help);
             } else if !names.insert(name) {
-                self.error(OP128, &at, format!("two match conditions `{name}`"), "give each a name of its own");
+                self.error(OP128, &at, format!("two match conditions `{name}`"), "give each a different name");
             }
             match text(&condition["expression"]).trim() {
                 "" => self.error(

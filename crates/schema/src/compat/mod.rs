@@ -107,7 +107,7 @@ fn removed(name: &str, twin: Option<&Value>) -> Change {
             "`{}` is another CRD to the cluster; keep the plural and the group, or move the objects",
             text(&twin["metadata"]["name"])
         ),
-        None => "first stop serving its versions, and delete the CRD once its objects are gone".to_owned(),
+        None => "first stop serving its versions, and delete the CRD once its objects are deleted".to_owned(),
     };
     Change {
         code: OP606,
@@ -117,7 +117,7 @@ fn removed(name: &str, twin: Option<&Value>) -> Change {
         version: None,
         location: CrdLocation::Kind,
         path: String::new(),
-        message: format!("the CRD `{name}` is gone"),
+        message: format!("the CRD `{name}` was removed"),
         why: "deleting a CRD deletes all of its objects".into(),
         help: Some(help),
     }
@@ -229,7 +229,7 @@ impl Crd<'_> {
     }
 
     fn removed_version(&mut self, name: &str, before: &Value) {
-        let message = format!("the version `{name}` is gone");
+        let message = format!("the version `{name}` was removed");
         if self.stored.iter().any(|stored| stored == name) {
             let why = "the API server refuses to remove a version that is in `status.storedVersions`";
             let help = "migrate the stored objects first, and remove the version from `status.storedVersions`";
@@ -288,7 +288,7 @@ impl Crd<'_> {
             (true, false) => {
                 let why = "the API server leaves out the status of stored objects, and operators fail to write it";
                 let victims = [Victim::Stored, Victim::Writers, Victim::Readers];
-                let message = "the subresource `status` is gone".to_owned();
+                let message = "the subresource `status` was removed".to_owned();
                 let help = Some("keep `status = \"…\"`");
                 self.add(Impact::Loss, OP601, &victims, version, CrdLocation::Kind, message, why, help);
             }
@@ -308,7 +308,7 @@ impl Crd<'_> {
         }
         for field in list(&before["selectableFields"]) {
             if !list(&after["selectableFields"]).contains(field) {
-                let message = format!("the selectable field `{}` is gone", text(&field["jsonPath"]));
+                let message = format!("the selectable field `{}` was removed", text(&field["jsonPath"]));
                 let why = "requests that select by this field fail";
                 self.add(Impact::Breaking, OP607, &[Victim::Readers], version, CrdLocation::Kind, message, why, None);
             }
@@ -317,7 +317,7 @@ impl Crd<'_> {
             |it: &Value| list(&it["additionalPrinterColumns"]).iter().map(|it| it["name"].clone()).collect::<Vec<_>>();
         let new = columns(after);
         for column in columns(before).into_iter().filter(|column| !new.contains(column)) {
-            let message = format!("the printer column `{}` is gone", text(&column));
+            let message = format!("the printer column `{}` was removed", text(&column));
             let why = "scripts may read it from the output of kubectl";
             self.add(Impact::Warning, OP607, &[Victim::Readers], version, CrdLocation::Kind, message, why, None);
         }

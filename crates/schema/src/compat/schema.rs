@@ -192,7 +192,7 @@ impl Comparison {
             }
             (Some(old), None) => {
                 let why = "objects without a value no longer have one, which readers may not expect";
-                let message = format!("the default of {name}, `{old}`, is gone");
+                let message = format!("the default of {name}, `{old}`, was removed");
                 self.add(
                     (Breaking, OP604),
                     &[Stored, Readers],
@@ -441,13 +441,19 @@ impl Comparison {
         let shown = shown(&path);
         if keeps_unknown(new) {
             let why = "its values are kept, but no longer checked";
-            self.add((Warning, OP605), &[Readers], format!("the schema of `{shown}` is gone"), why, None);
+            self.add((Warning, OP605), &[Readers], format!("the schema of `{shown}` was removed"), why, None);
             return;
         }
         let why = "it is left out when stored objects are read, and lost when they are written";
         let help =
             "keep it beside the new one, deprecated in its doc comment, and remove it in a new version of the kind";
-        self.add((Loss, OP601), &[Stored, Writers, Readers], format!("the field `{shown}` is gone"), why, Some(help));
+        self.add(
+            (Loss, OP601),
+            &[Stored, Writers, Readers],
+            format!("the field `{shown}` was removed"),
+            why,
+            Some(help),
+        );
     }
 
     /// Reports all other differences.

@@ -58,7 +58,7 @@ pub fn compare(old: &Value, new: &Value) -> Vec<Difference> {
             (false, true) if old[limit].as_f64() == new[limit].as_f64() => {
                 found.extend(tighter(&probe, &[key], format!("`{key}` is new")));
             }
-            (true, false) => found.push(Difference { effect: Looser, message: format!("`{key}` is gone") }),
+            (true, false) => found.push(Difference { effect: Looser, message: format!("`{key}` was removed") }),
             _ => {}
         }
     }
@@ -66,7 +66,7 @@ pub fn compare(old: &Value, new: &Value) -> Vec<Difference> {
     match (old["pattern"].as_str(), new["pattern"].as_str()) {
         (was, is) if was == is => {}
         (_, None) => {
-            let message = format!("`pattern` is gone: `{}`", text(&old["pattern"]));
+            let message = format!("`pattern` was removed: `{}`", text(&old["pattern"]));
             found.push(Difference { effect: Looser, message });
         }
         (None, Some(is)) => found.extend(tighter(&probe, &["pattern"], format!("`pattern` is new: `{is}`"))),
@@ -97,7 +97,7 @@ fn limits(old: &Value, new: &Value, probe: &Probe, found: &mut Vec<Difference>) 
         let message = match (was, is) {
             (Some(was), Some(is)) if was != is => format!("`{key}` changes from {was_shown} to {is_shown}"),
             (None, Some(_)) => format!("`{key}` is new: {is_shown}"),
-            (Some(_), None) => format!("`{key}` is gone: {was_shown}"),
+            (Some(_), None) => format!("`{key}` was removed: {was_shown}"),
             _ => continue,
         };
         let is_tighter = match (was, is) {
@@ -126,7 +126,7 @@ fn factors(old: &Value, new: &Value, probe: &Probe, found: &mut Vec<Difference>)
     let message = match (was.as_f64(), is.as_f64()) {
         (was, is) if was == is => return,
         (None, _) => format!("`multipleOf` is new: {}", number(is)),
-        (_, None) => "`multipleOf` is gone".into(),
+        (_, None) => "`multipleOf` was removed".into(),
         _ => format!("`multipleOf` changes from {} to {}", number(was), number(is)),
     };
     match tighter(probe, &["multipleOf"], message.clone()) {
@@ -142,7 +142,7 @@ fn formats(old: &Value, new: &Value, probe: &Probe) -> Option<Difference> {
     let message = match (was, is) {
         (was, is) if was == is => return None,
         (None, is) => format!("`format` is new: `{}`", is.unwrap_or_default()),
-        (Some(was), None) => format!("`format` is gone: `{was}`"),
+        (Some(was), None) => format!("`format` was removed: `{was}`"),
         (Some(was), Some(is)) => format!("`format` changes from `{was}` to `{is}`"),
     };
     let (effect, refused) = match probe.narrowing(&["format"]) {

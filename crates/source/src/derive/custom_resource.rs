@@ -519,7 +519,7 @@ impl Deriver<'_, '_> {
                 }
                 "crates" => self.check_crates(&meta, CRATES, scope)?,
                 _ => {
-                    let message = format!("kube knows no attribute `{key}`");
+                    let message = format!("kube has no attribute `{key}`");
                     let known = [TEXT, FLAGS, LISTS, OTHERS].concat();
                     return self.unknown_argument(&meta, &message, &known, scope);
                 }

@@ -134,7 +134,7 @@ pub fn different_versions(pair: &[Api], conversions: &[Conversion]) -> Option<Di
         return None;
     }
     let (kind, versions) = (&first.kind, format!("{} and {}", first.version, second.version));
-    let message = format!("`{kind}` {versions} have different fields, and nothing converts between them");
+    let message = format!("`{kind}` {versions} have different fields, and no webhook converts it between them");
     Some(
         OP022.warning(message)
             .at(second.span.clone(), format!("the other version is at {}", first.span))

@@ -306,7 +306,7 @@ impl Deriver<'_, '_> {
             let label = "this field or type leads back to it";
             let message =
                 format!("`{}` contains itself, which a CRD cannot express: it has no references", input.ident);
-            let help = "break the circle: keep the inner part as `serde_json::Value` with `#[schemars(schema_with = …)]`, or give it a fixed depth";
+            let help = "break the cycle: keep the inner part as `serde_json::Value` with `#[schemars(schema_with = …)]`, or give it a fixed depth";
             return self.cx.refuse(OP015.error(message).at(span, label).help(help));
         }
         self.state.open.push(identity.clone());

@@ -24,11 +24,11 @@ pub fn explain(api: &Api, raw: &Value, reason: &str) -> Diagnostic {
     };
     let name = &found.name;
     let error = |what: String, label: &str| error(what).at(found.span.clone(), label);
-    let one_schema = "a CRD has one schema a field, whatever the variant";
+    let one_schema = "a CRD has one schema per field, for all variants";
     match (conflict(&reason), &found.tag) {
         (Some(property), Some(tag)) if property == tag && are_empty(found) => {
             error(format!("each variant of `{name}` has its own `{tag}`"), one_schema)
-                .help("remove the tag: variants without fields are then texts, of which a CRD has a list")
+                .help("remove the tag: variants without fields are then strings, which a CRD lists as an enum")
         }
         (Some(property), Some(tag)) if property == tag => {
             let variant = first_variant(found).unwrap_or("variant");
@@ -44,7 +44,7 @@ pub fn explain(api: &Api, raw: &Value, reason: &str) -> Diagnostic {
         (None, _) if reason.trim().starts_with("Enum variant set") => {
             let empty: Vec<String> = without_fields(found).iter().map(|name| format!("{name} {{}}")).collect();
             let what = format!("`{name}` has variants with fields and variants without");
-            error(what, "the ones are objects, the others are texts, and a CRD has one type a field")
+            error(what, "some variants are objects and others strings, but a CRD has one type per field")
                 .help(format!("give the others no fields, but braces: `{}`", empty.join(", ")))
                 .help(format!("or leave them out, and use an `Option<{name}>`"))
         }

@@ -267,7 +267,7 @@ impl Context<'_> {
         let Some((attribute, _)) = found else { return Ok(()) };
         let span = self.span(scope, attribute);
         let message = format!("an attribute macro may change `{}` before its schema is derived", input.ident);
-        let help = "put it after `#[derive(…)]` if it is a helper of a derive; else write out what it makes";
+        let help = "put it after `#[derive(…)]` if it is a helper of a derive; otherwise, write out what it expands to";
         self.refuse(OP013.error(message).at(span, "").help(help))
     }
 

@@ -23,7 +23,7 @@ impl Missing<'_> {
         };
         let error = OP415
             .error(format!("no {} grants {verbs} on `{}`{scope}", grantor.rule(), resource(first)))
-            .at(first.span.clone(), format!("`{}` asks for it", first.by));
+            .at(first.span.clone(), format!("`{}` requires it", first.by));
         let others = self.requests.iter().filter(|request| request.span != first.span);
         let mut error = others.take(MAX_OTHERS).fold(error, |error, request| {
             error.help(format!("`{}` asks for `{}` too, at {}", request.by, request.verb, request.span))
@@ -83,7 +83,7 @@ impl Narrow<'_> {
         self.verbs.dedup();
         let (verbs, resource) = (listed(self.verbs), resource(request));
         let error =
-            |message: String| OP416.error(message).at(request.span.clone(), format!("`{}` asks for it", request.by));
+            |message: String| OP416.error(message).at(request.span.clone(), format!("`{}` requires it", request.by));
         match self.cause {
             NarrowCause::OnlyRoles => error(format!("no Role can grant {verbs} on `{resource}` in the whole cluster"))
                 .help("ask in one namespace: `Api::namespaced` or `Api::default_namespaced` instead of `Api::all`")

@@ -120,7 +120,7 @@ impl<'a> Arguments<'a> {
             Content::List(values) if argument.kind.is_list() => values,
             Content::List(values) => {
                 let span = self.line.span(&values.get(1).unwrap_or(&values[0]).range);
-                let help = "write one marker for each, or quotes around a text that has `;` inside";
+                let help = "write one marker for each, or put quotes around a value with `;` inside";
                 return problems.push(problem(OP108, &span, format!("`{name}` takes one value"), help));
             }
             _ => vec![value],
@@ -165,7 +165,7 @@ impl<'a> Arguments<'a> {
         }
         let Content::Text { text, quoted } = value.content else {
             let found = if matches!(value.content, Content::Map(_)) { "a map" } else { "a list" };
-            let help = "put quotes around a text that has `{` or `;` inside: `\"…\"`, or backticks".into();
+            let help = "put quotes around a value with `{` or `;` inside: `\"…\"`, or backticks".into();
             return refuse(format!("`{name}` takes {}, and this is {found}", argument.kind.one()), help);
         };
         if text.is_empty() && !argument.may_be_empty {

@@ -15,11 +15,11 @@ pub(super) fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Opt
     let before = problems.len();
     match (&part, arguments.span("resources"), arguments.span("xDescriptors")) {
         (Some(_), Some(span), _) => {
-            let message = "`resources` is about a kind, and `type` makes this a field";
+            let message = "`resources` is for a kind, but `type` makes this a field";
             problems.push(problem(OP110, &span, message, "write a marker above the type"));
         }
         (None, _, Some(span)) => {
-            let message = "missing argument `type`: `xDescriptors` is about a field";
+            let message = "missing argument `type`: `xDescriptors` is for a field";
             problems.push(problem(OP107, &span, message, "add `type=spec` or `type=status`"));
         }
         _ => {}

@@ -244,7 +244,7 @@ impl<'a> Scanner<'a> {
             return Err(SyntaxError {
                 range: outer..outer + whole.len(),
                 message: format!("no value after `{whole}`"),
-                help: Some("give it a value, or remove the argument; the empty text is `\"\"`".into()),
+                help: Some("give it a value, or remove the argument; an empty value is `\"\"`".into()),
             });
         }
         if let Some((offset, quote)) = text.char_indices().find(|(_, c)| "\"'`{".contains(*c)) {

@@ -128,11 +128,11 @@ fn check_shape(value: &Value, shape: &Shape, path: &str, said: &mut Vec<String>)
         }
         (Shape::Number, _) => "a whole number",
         (Shape::Texts, Value::Array(list)) if list.iter().all(Value::is_string) => return Ok(()),
-        (Shape::Texts, _) => "a list of texts",
+        (Shape::Texts, _) => "a list of strings",
         (Shape::Map, Value::Object(map)) if map.values().all(|value| value.is_string() || value.is_null()) => {
             return Ok(());
         }
-        (Shape::Map, _) => "an object of texts",
+        (Shape::Map, _) => "an object with strings",
         (Shape::Object(fields), Value::Object(object)) => return check_fields(object, fields, path, said),
         (Shape::Object(_), _) => "an object",
         (Shape::Objects(fields), Value::Array(list)) if list.iter().all(Value::is_object) => {

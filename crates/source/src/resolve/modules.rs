@@ -1513,7 +1513,7 @@ impl Reader<'_> {
         if let Item::Mod(module) = item {
             if file.text.get(range).is_some_and(skim::may_declare_kind) {
                 let message = format!("an attribute macro may change the custom resources in `{}`", module.ident);
-                let help = "write out what it makes, or print the CRDs from the compiled types";
+                let help = "write out what it expands to, or print the CRDs from the compiled types";
                 self.modules.report(OP013.error(message).at(span.clone(), "").help(help));
             }
             self.leave_out(module);

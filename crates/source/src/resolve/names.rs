@@ -349,7 +349,7 @@ pub fn types_in(modules: &Modules, id: ModuleId, wanted: &str) -> Option<BTreeSe
 pub fn changed_by_macro(name: &str) -> Diagnostic {
     OP013
         .error(format!("an attribute macro may change `{name}`, and opctl does not run macros"))
-        .help("write out what it makes, or print the CRDs from the compiled types")
+        .help("write out what it expands to, or print the CRDs from the compiled types")
 }
 
 pub fn made_by_macro(name: &str) -> Diagnostic {

@@ -266,7 +266,7 @@ fn receive(request: &Request, url: &str, part: &Path, watch: Watch) -> Result<()
                 done = 0;
             }
             if status != 200 {
-                return Err(Failure::Passing("the server has another part than the one that is missing".into()));
+                return Err(Failure::Passing("the server sent another part than the missing one".into()));
             }
         }
         _ => return Err(Failure::status(&response)),

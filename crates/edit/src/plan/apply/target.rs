@@ -118,7 +118,7 @@ fn locate_file<'a>(
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Target { real: link }),
         Err(source) => Err(io_error(Operation::Read, &step.path, source)),
         Ok(metadata) if metadata.is_symlink() => {
-            let real = link.canonicalize().map_err(|_| refused(step, "it is a symlink to nothing; remove it"))?;
+            let real = link.canonicalize().map_err(|_| refused(step, "it is a dangling symlink; remove it"))?;
             if !real.starts_with(root) {
                 return Err(refused(step, "it is a symlink that leads out of the project; replace it by a file"));
             }

@@ -67,7 +67,7 @@ fn unique(texts: &[String], values: &[Value], path: &mut Vec<ObjectStep>, findin
         *times += 1;
         if *times == 2 {
             path.push(ObjectStep::Index(index));
-            let message = format!("{}: {} is there already, at {first}", shown(path), brief(&values[index]));
+            let message = format!("{}: {} duplicates item {first}", shown(path), brief(&values[index]));
             findings.push(ObjectFinding::error(OP456, path, message));
             path.pop();
         }
