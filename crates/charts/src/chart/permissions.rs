@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::release::{NAMESPACE, RELEASE};
 use super::switches::Switch;
-use super::uses::{Part, parts, uses};
+use super::uses::{Part, Token, parts, uses};
 use super::{Chart, ChartError};
 use crate::spec::{Known, group, written};
 use opctl_model::names::default_plural;
@@ -225,6 +225,21 @@ pub fn permissions(chart: &Chart, renders: &[Render], known: &Known) -> Result<P
             _ => {}
         }
     }
+    for (template, text) in templates(chart, "") {
+        let is_role = |kind: &str| kind == "Role" || kind == "ClusterRole";
+        let has_role = written(text).iter().any(|it| it.group.as_deref() == Some(RBAC) && is_role(&it.kind));
+        if !has_role || all().any(|(_, it)| it.template == template && is_role(&it.kind)) {
+            continue;
+        }
+        match written_rules(text) {
+            Some(rules) => rules.into_iter().for_each(|rule| {
+                granted.entry(("granted by", rule)).or_insert_with(|| Reasons::unrendered(&template));
+            }),
+            None => notes.push(format!(
+                "`{template}` creates a role that no rendering included, and only a rendering tells its rules: add markers for them"
+            )),
+        }
+    }
     rules.extend(granted.into_iter().map(|((what, rule), reasons)| (format!("{what} {}", reasons.text()), rule)));
     notes.extend(any_objects(chart, "").into_iter().map(|(value, template)| {
         format!(
@@ -235,6 +250,58 @@ pub fn permissions(chart: &Chart, renders: &[Render], known: &Known) -> Result<P
     notes.sort();
     notes.dedup();
     Ok(Permissions { text: print(&rules), notes })
+}
+
+/// The paths and texts of the templates of a chart and its subcharts. `folder` is that of the chart.
+fn templates<'a>(chart: &'a Chart, folder: &str) -> BTreeMap<String, &'a str> {
+    let own = chart.templates().map(|(path, text)| (format!("{folder}{path}"), text));
+    let below = chart.subcharts.iter().flat_map(|(_, it)| templates(it, &format!("{folder}charts/{}/", it.name)));
+    own.chain(below).collect()
+}
+
+/// The markers for the rules of all roles in the text of a template; `None` if they depend on values.
+fn written_rules(text: &str) -> Option<Vec<String>> {
+    let mut outside = String::new();
+    let parts = parts(text);
+    for (at, part) in parts.iter().enumerate() {
+        match (part, parts.get(at + 1)) {
+            (Part::Text(text), _) => outside.push_str(text),
+            (Part::Action(tokens), next) => {
+                let after = if let Some(Part::Text(after)) = next { after } else { "" };
+                let around = [outside.rsplit('\n').next(), after.split('\n').next()];
+                if around.into_iter().flatten().any(|text| !text.trim().is_empty()) {
+                    outside.push_str(RELEASE);
+                } else if !is_control(tokens)
+                    && outside.rsplit("\n---").next().is_some_and(|text| text.contains("\nrules:"))
+                {
+                    return None;
+                }
+            }
+        }
+    }
+    let objects = yaml::read_all::<Value>(&outside).ok()?;
+    let roles = objects.iter().filter(|object| object["kind"] == "Role" || object["kind"] == "ClusterRole");
+    let rules: Option<Vec<&Vec<Value>>> = roles.map(|role| role["rules"].as_array()).collect();
+    let is_complete = |list: &Value| {
+        let mut items = list.as_array().into_iter().flatten().filter_map(Value::as_str).peekable();
+        items.peek().is_some() && !items.any(is_of_rendering)
+    };
+    let rules = rules?.into_iter().flatten().map(|rule| {
+        let has_resources = ["apiGroups", "resources"].iter().all(|key| is_complete(&rule[*key]));
+        let is_known = is_complete(&rule["verbs"]) && (has_resources || is_complete(&rule["nonResourceURLs"]));
+        marker(rule).filter(|_| is_known)
+    });
+    rules.collect()
+}
+
+/// `true` if an action prints nothing itself.
+fn is_control(tokens: &[Token]) -> bool {
+    const WORDS: [&str; 7] = ["if", "else", "end", "range", "with", "define", "block"];
+    match tokens {
+        [Token::Word(_), Token::Sign('='), ..] => true,
+        [Token::Word(word), ..] => WORDS.contains(&word.as_str()),
+        _ => false,
+    }
 }
 
 /// Prints the markers. Rules with the same reason share a comment.
@@ -490,5 +557,43 @@ mod tests {
             )
         );
         assert_eq!(notes, [""; 0]);
+    }
+
+    #[test]
+    fn a_role_that_no_rendering_includes_is_granted_by_its_text() {
+        let head = "{{ template \"x\" . }}\n{{ if gt (int .Values.replicas) 1 }}\napiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata:\n\
+                    \x20 name: {{ .Release.Name }}\nrules:\n";
+        let rules = |rules: &str| {
+            let role = format!("{head}{rules}{{{{ end }}}}\n");
+            let files = [("Chart.yaml", "name: a\nversion: 1.0.0\n"), ("templates/role.yaml", &role)];
+            let chart = Chart::parse(&files.map(|(path, text)| (path.to_owned(), text.to_owned())).into()).unwrap();
+            let Permissions { text, notes } = permissions(&chart, &[], &Known::with([])).unwrap();
+            let granted: Vec<String> = text
+                .lines()
+                .filter(|line| line.contains("pods"))
+                .map(|line| line.trim_start_matches("// ").into())
+                .collect();
+            (granted, notes.len())
+        };
+        let marker = |rule: &str| (vec![format!("+kubebuilder:rbac:{rule}")], 0);
+        for (text, expected) in [
+            (
+                "- apiGroups: [\"\"]\n  resources: [pods]\n  verbs:\n  {{- if .Values.a }}\n  - get\n  {{- end }}\n",
+                marker("groups=core,resources=pods,verbs=get"),
+            ),
+            (
+                "- { apiGroups: [\"\"], resources: [pods], resourceNames: [\"{{ .Release.Name }}-a\"], verbs: [get] }\n",
+                marker("groups=core,resources=pods,verbs=get"),
+            ),
+            ("- { apiGroups: [\"\"], resources: [pods], verbs: [\"{{ .Values.verb }}\"] }\n", (vec![], 1)),
+            ("- apiGroups: [\"\"]\n  resources: [pods]\n  verbs:\n  {{- toYaml .Values.verbs }}\n", (vec![], 1)),
+            (
+                "- apiGroups: [\"\"]\n  resources: [pods]\n  verbs:\n  - get\n  {{- toYaml .Values.verbs }}\n",
+                (vec![], 1),
+            ),
+            ("{{- toYaml .Values.rules }}\n", (vec![], 1)),
+        ] {
+            assert_eq!(rules(text), expected, "{text}");
+        }
     }
 }

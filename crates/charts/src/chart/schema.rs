@@ -70,7 +70,9 @@ fn of_tree(tree: &Tree, is_free: bool) -> Schema {
 
 fn object(tree: &Tree, is_free: bool) -> Kind {
     let has_keys = tree.default.as_ref().and_then(Value::as_object).is_none_or(|fields| !fields.is_empty());
-    let is_open = is_free || tree.is_whole || !tree.is_read || !has_keys;
+    // Users choose the keys of such an object, and a template may pass on what is below them.
+    let is_unnamed = is_free && tree.default.is_none();
+    let is_open = is_unnamed || tree.is_whole || !tree.is_read || !has_keys;
     let fields = tree.keys.iter().map(|(name, below)| Field {
         name: name.clone(),
         schema: of_tree(below, is_open),
@@ -133,14 +135,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_object_below_one_that_is_passed_on_takes_more_keys_than_templates_read() {
+    fn an_object_that_users_name_takes_more_keys_than_templates_read() {
         let files = [
             ("Chart.yaml", "name: a\nversion: 1.0.0\n"),
             ("values.yaml", "providers: {}\nimage: { pull: { policy: Always } }\n"),
             (
                 "templates/a.yaml",
                 "{{ range $name, $it := .Values.providers }}{{ toYaml $it }}{{ end }}\n\
-                 {{ (index .Values.providers \"main\").paths }}{{ .Values.image.pull.policy }}",
+                 {{ (index .Values.providers \"main\").paths }}{{ .Values.image.pull.policy }}{{ index .Values $key }}",
             ),
         ];
         let files = files.map(|(path, text)| (path.to_owned(), text.to_owned()));

@@ -396,6 +396,30 @@ fn a_shutdown_waits_for_helm() {
     assert_eq!(setup.condition("slow", "Reconciling"), Value::Null);
 }
 
+#[test]
+fn a_change_during_an_upgrade_is_the_next_upgrade() {
+    let Some(setup) = Setup::new("helm-change") else { return };
+    let mut manager = setup.ready_manager(&[]);
+    setup.site("web", &json!({ "slow": true, "text": "first" }));
+    within(MINUTE, "the hook", || !setup.get("job", "web-migrate").is_null());
+    for text in ["second", "third"] {
+        setup.site("web", &json!({ "slow": false, "text": text }));
+    }
+    sleep(Duration::from_secs(2));
+    assert_eq!(setup.condition("web", "Reconciling")["reason"], "Installing");
+    setup.patch("job web-migrate", &json!({ "spec": { "suspend": false } }));
+    within(MINUTE, "the newest text", || setup.get("configmap", "web")["data"]["index.html"] == "third");
+    assert_eq!(setup.becomes_ready("web")["status"]["release"]["revision"], 2);
+    // Helm was neither cancelled nor started for the change between.
+    assert_eq!(setup.starts(), 2);
+    let mut events = setup.events("web");
+    events.retain(|event| event.contains("deployed") || event.contains("Error"));
+    let deployed =
+        |reason: &str, revision: u64| format!("{reason}: revision {revision} of the chart site 1.0.0 is deployed");
+    assert_eq!(events, [deployed("Installed", 1), deployed("Upgraded", 2)]);
+    assert!(manager.terminate().success());
+}
+
 /// The first leader is frozen while its helm waits for a hook. Another replica, elsewhere, takes over, and finishes the work.
 #[test]
 fn a_former_leader_and_its_helm_write_nothing() {
