@@ -251,8 +251,16 @@ impl Fetched {
 
 /// The spec of a kind, as data for the templates.
 pub fn spec_of(kind: &Kind, schema: &Object, sample: String, words: Words) -> scaffold::Spec {
-    let spec::Types { attributes, fields, others, has_map, has_value } = spec::types(kind.as_str(), schema, words);
-    scaffold::Spec { attributes, fields, others, has_map, has_value, sample, ..scaffold::Spec::default() }
+    types_of(kind, schema, &Object::default(), sample, words)
+}
+
+/// The spec and the status, as data for the templates. A `status` without fields gets no type.
+pub fn types_of(kind: &Kind, schema: &Object, status: &Object, sample: String, words: Words) -> scaffold::Spec {
+    let types = spec::types(kind.as_str(), schema, status, words);
+    let spec::Types { attributes, fields, others, has_map, has_value } = types;
+    let (is_open, has_status) = (schema.is_open, !status.fields.is_empty());
+    let spec = scaffold::Spec { attributes, fields, others, has_map, has_value, ..scaffold::Spec::default() };
+    scaffold::Spec { is_open, has_status, sample, ..spec }
 }
 
 /// The chart of a request in the version that the project has, if that version differs and comes from a repository or

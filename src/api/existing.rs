@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::chart::spec_of;
+use super::chart::types_of;
 use crate::scaffold;
 use opctl_charts::operator_sdk::{Existing, with_parameters};
 use opctl_charts::spec::{Object, Words};
@@ -12,6 +12,7 @@ use opctl_model::names::Kind;
 pub fn spec(kind: &Kind, mut existing: Existing, parameters: Object, sample: String, words: Words) -> scaffold::Spec {
     let crd = existing.spec.take();
     let has_crd = crd.is_some();
+    let status = std::mem::take(&mut existing.status);
     let schema = match crd {
         Some(crd) => with_parameters(crd, parameters),
         None => parameters.opened(),
@@ -21,7 +22,7 @@ pub fn spec(kind: &Kind, mut existing: Existing, parameters: Object, sample: Str
         is_optional: existing.is_spec_optional,
         has_crd,
         columns: existing.columns.iter().map(|column| argument("printcolumn", column, &COLUMN)).chain(scale).collect(),
-        ..spec_of(kind, &schema, sample, words)
+        ..types_of(kind, &schema, &status, sample, words)
     }
 }
 

@@ -4,8 +4,11 @@ use clap::Args;
 
 use super::on_cluster::{Cluster, ClusterArgs};
 use super::{Console, Outcome, project_folder, tree};
+use crate::api::{ansible, chart};
 use crate::rendered::{self, ImageSubstitution};
 use opctl_cluster::{self as cluster, Deadline};
+use opctl_model::diagnostic::{Diagnostic, Severity};
+use opctl_model::project::{ProjectFile, Tree};
 
 /// Deploy config/default with the given image and wait for the rollout
 ///
@@ -38,7 +41,9 @@ pub struct DeployArgs {
 pub fn run(args: &DeployArgs, console: &Console) -> anyhow::Result<Outcome> {
     let cluster = Cluster::of(&args.cluster.connection, "deploy", console)?;
     let image = ImageSubstitution::Required { image: args.image.as_deref(), command: "deploy" };
-    let objects = rendered::whole(&tree(&project_folder()?), &cluster.kubectl, image)?;
+    let tree = tree(&project_folder()?);
+    let objects = rendered::whole(&tree, &cluster.kubectl, image)?;
+    console.diagnose(&stale_permissions(&tree));
     if args.cluster.print {
         console.print(&cluster::text(&objects));
         return Ok(Outcome::Done);
@@ -53,4 +58,12 @@ pub fn run(args: &DeployArgs, console: &Console) -> anyhow::Result<Outcome> {
         cluster.await_rollout(deployment, deadline)?;
     }
     Ok(Outcome::Done)
+}
+
+/// A warning for each chart, role and playbook that may need permissions other than those that are deployed.
+fn stale_permissions(tree: &Tree) -> Vec<Diagnostic> {
+    let Ok(project) = ProjectFile::read(tree) else { return Vec::new() };
+    let mut stale = chart::changed(tree, &project);
+    stale.extend(ansible::stale(tree, &project).into_iter().map(|stale| stale.diagnostic));
+    stale.into_iter().map(|diagnostic| Diagnostic { severity: Severity::Warning, ..diagnostic }).collect()
 }

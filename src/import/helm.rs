@@ -11,7 +11,7 @@ use crate::api::chart::{self, Imported};
 use crate::error::{UserError, UserErrors};
 use crate::scaffold;
 use opctl_charts::operator_sdk::diagnostics::OP482;
-use opctl_charts::operator_sdk::helm::{self, Watch};
+use opctl_charts::operator_sdk::helm::{self, Part, Watch};
 use opctl_charts::operator_sdk::{Existing, Project};
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::project::{ProjectFile, Resource};
@@ -69,7 +69,8 @@ pub fn requests(
         file.resources.push(request.resource.clone());
         requests.push(request);
     }
-    add_environment(source, &mut requests, found);
+    let set = add_environment(source, &mut requests, found);
+    helm::report_unset(watches, &set.iter().map(String::as_str).collect::<Vec<_>>(), found);
     Ok(requests)
 }
 
@@ -87,7 +88,14 @@ fn chart(
         false => ("helm.sdk.operatorframework.io/uninstall-release", "set_string"),
     };
     let (samples, spec) = samples(source, &watch.gvk, resource, found);
-    let adopted = scaffold::Adopted::new(finalizer, watch.period, watch.selector.clone(), set, &watch.overrides);
+    let overrides = watch.overrides.iter().map(|it| {
+        let value = match &it.part {
+            Some(Part { variable, separator, index }) => format!("&part_of({variable:?}, {separator:?}, {index})"),
+            None => format!("{:?}", it.text),
+        };
+        (it.path.as_str(), value)
+    });
+    let adopted = scaffold::Adopted::new(finalizer, watch.period, watch.selector.clone(), set, overrides);
     let values = if spec.is_object() { spec } else { json!({}) };
     Chart { path, folder, values, imported: Imported { existing, adopted: Some(adopted), samples } }
 }

@@ -53,22 +53,32 @@ pub fn new_project(source: &Project, kinds: &[&Gvk], found: &mut Vec<Diagnostic>
     }
 }
 
-/// The name in the other PROJECT if it is valid, otherwise the name of the folder.
+/// The name in the other PROJECT, or else the name of the folder; if it is too long, its last words.
 fn project_name(source: &Project, name: &str, found: &mut Vec<Diagnostic>) -> String {
+    let mut warn = |message: String| found.push(OP483.warning(message).help(OTHER_NAME));
     let folder = source.dir.canonicalize().unwrap_or_else(|_| source.dir.clone());
     let folder = folder.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let folder = folder.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
     let is_template = name.contains('$');
-    if !name.is_empty() && !is_template {
-        return name.to_owned();
+    let name = if name.is_empty() || is_template { folder } else { name.to_owned() };
+    if name.len() > ProjectName::MAX
+        && let Some(short) = shortened(&name)
+    {
+        warn(format!("`{name}` is longer than {} characters, so the project is called `{short}`", ProjectName::MAX));
+        return short;
     }
     if is_template {
-        let message = format!("`projectName` in PROJECT is filled in by a build, so the project is called `{folder}`");
-        found.push(
-            OP483.warning(message).help("for another name, run `opctl init NAME` first, and import in that project"),
-        );
+        warn(format!("`projectName` in PROJECT is filled in by a build, so the project is called `{name}`"));
     }
-    folder
+    name
+}
+
+const OTHER_NAME: &str = "for another name, run `opctl init NAME` first, and import in that project";
+
+/// The last words of a name that are short enough together: `acme-acme-ansible-operator` → `acme-ansible-operator`.
+fn shortened(name: &str) -> Option<String> {
+    let ends = name.match_indices('-').map(|(at, _)| &name[at + 1..]);
+    ends.filter(|end| ProjectName::parse(end).is_ok()).map(str::to_owned).next()
 }
 
 /// The part of a group before the domain.
@@ -76,10 +86,11 @@ fn label<'a>(group: &'a str, domain: &str) -> Option<&'a str> {
     group.strip_suffix(domain)?.strip_suffix('.').filter(|label| !label.is_empty())
 }
 
-/// Adds the environment variables of the other project to the first request.
-fn add_environment(source: &Project, requests: &mut [Request], found: &mut Vec<Diagnostic>) {
+/// Adds the environment variables of the other project to the first request. Returns their names.
+fn add_environment(source: &Project, requests: &mut [Request], found: &mut Vec<Diagnostic>) -> Vec<String> {
     let variables = environment::variables(source, found);
-    let Some(first) = requests.first_mut().filter(|_| !variables.is_empty()) else { return };
+    let names = variables.iter().filter_map(|it| it["name"].as_str()).map(str::to_owned).collect();
+    let Some(first) = requests.first_mut().filter(|_| !variables.is_empty()) else { return names };
     let patch = json!({
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -87,6 +98,7 @@ fn add_environment(source: &Project, requests: &mut [Request], found: &mut Vec<D
         "spec": { "template": { "spec": { "containers": [{ "name": "manager", "env": variables }] } } },
     });
     first.environment = Some(yaml::document(&patch));
+    names
 }
 
 /// The request for a kind. If it is invalid, adds the errors to `found`.
@@ -151,4 +163,20 @@ fn arguments(gvk: &Gvk, crd: Option<Crd>, file: &ProjectFile) -> Result<api::Arg
         options: Options { short_names, categories, ..Options::default() },
         ..api::Args::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_keeps_its_last_words() {
+        for (name, expected) in [
+            ("acme-acme-ansible-operator-for-web", Some("ansible-operator-for-web")),
+            ("acme-1st-operator-of-the-company", Some("operator-of-the-company")),
+            ("averyveryverylongnamewithoutwords", None),
+        ] {
+            assert_eq!(shortened(name).as_deref(), expected, "{name}");
+        }
+    }
 }

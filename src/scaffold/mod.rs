@@ -160,6 +160,10 @@ pub struct Spec {
     pub has_map: bool,
     /// These types contain a `Value`.
     pub has_value: bool,
+    /// The spec accepts values without a field.
+    pub is_open: bool,
+    /// The kind has a status type of its own, which is one of `others`.
+    pub has_status: bool,
     /// The text after `spec:` in the sample.
     pub sample: String,
     /// Objects without a spec are valid.
@@ -216,6 +220,8 @@ pub struct Adopted {
     pub selector: Option<String>,
     /// The builder calls for these settings, formatted as by rustfmt.
     calls: Vec<String>,
+    /// They use parts of environment variables.
+    has_parts: bool,
 }
 
 /// The builder call for a period in milliseconds.
@@ -232,24 +238,25 @@ pub fn selector_call(selector: &str) -> String {
 }
 
 impl Adopted {
-    /// `method` is the builder method that sets a value at a path.
-    pub fn new(
+    /// `method` is the builder method that sets a value at a path; `set` has the paths and the values in Rust.
+    pub fn new<'a>(
         finalizer: &'static str,
         period: Option<u64>,
         selector: Option<String>,
         method: &str,
-        set: &[(String, String)],
+        set: impl Iterator<Item = (&'a str, String)>,
     ) -> Self {
         let period_call = period.map(period_call);
         let selector_call = selector.as_deref().map(selector_call);
-        let set_calls = set.iter().map(|(path, value)| match format!(".{method}({path:?}, {value:?})") {
+        let set_calls = set.map(|(path, value)| match format!(".{method}({path:?}, {value})") {
             // The call is indented by 8 of 100 columns.
             line if line.chars().count() <= 92 => line,
-            _ => format!(".{method}(\n            {path:?},\n            {value:?},\n        )"),
+            _ => format!(".{method}(\n            {path:?},\n            {value},\n        )"),
         });
         let first = [Some(format!(".finalizer({finalizer:?})")), period_call, selector_call];
-        let calls = first.into_iter().flatten().chain(set_calls).collect();
-        Self { finalizer, period, selector, calls }
+        let calls: Vec<String> = first.into_iter().flatten().chain(set_calls).collect();
+        let has_parts = calls.iter().any(|call| call.contains("&part_of("));
+        Self { finalizer, period, selector, calls, has_parts }
     }
 }
 

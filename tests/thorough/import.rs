@@ -76,7 +76,7 @@ const BAD: [(&str, &[&str]); 19] = [
         &["a watch has no key `reconcileperiod`", "[FROM]/watches.yaml:20:3"],
     ),
     ("sed -i 's/1m30s/90/' watches.yaml", &["this is no duration", "watches.yaml:20:20"]),
-    ("sed -i 's/\"1\"/1/' watches.yaml", &["the override of `labels.example\\.com/tier` is no text"]),
+    ("sed -i 's/\"1\"/[1]/' watches.yaml", &["the override of `labels.example\\.com/tier` is no text"]),
     (
         "sed -i 's/from .*/\"{{ env `X` }}\"/' watches.yaml",
         &["the override of `text` is a template", "watches.yaml:13:11"],

@@ -18,6 +18,12 @@ opctl_model::diagnostics! {
     /// `k8s_status` and `requeue_after` come with the runtime: see [Operators for Ansible](../ansible.md#status).
     OP488: Ansible, Warning;
 
+    /// a task, or a block or play around it, has credentials for the API server of its own, such as `kubeconfig` or `api_key`. The
+    /// operator sees the requests of other tasks, and makes the objects that they create those of the object of the run. It does not
+    /// see these: what such a task creates has no owner, is not deleted with the object, and a change of it starts no run. Remove the
+    /// credentials, since a run has those of the operator; for another cluster, delete the objects in a finalizer.
+    OP492: Ansible, Warning;
+
     /// a key of a mapping is repeated. Ansible uses the last one, and opctl reads the file in the same way.
     OP491: Ansible, Warning;
 }

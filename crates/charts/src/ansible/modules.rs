@@ -24,6 +24,12 @@ pub enum Module {
     /// A module of operator-sdk that has no effect here, with the reason.
     WithoutEffect(&'static str),
 }
+impl Module {
+    /// Its arguments may contain credentials for the API server.
+    pub fn has_credentials(self) -> bool {
+        !matches!(self, Command | WithoutEffect(_) | Fixed([]))
+    }
+}
 use Module::{Apply, Command, Fixed, OnKind, OnSubresource, Opaque, Status, WithoutEffect};
 
 const CORE: &[&str] = &["kubernetes.core", "community.kubernetes", "community.okd", "redhat.openshift"];

@@ -27,10 +27,15 @@ pub fn spec(content: &Content, found: &mut Vec<Diagnostic>) -> Object {
             roles_of_playbook(content, path, &mut Vec::new())
         }
     };
-    roles.iter().for_each(|role| add(&mut object, parameters_of_role(content, role, found)));
-    // A role that is not in the project, or a source without parameters, may accept any variable.
-    let is_silent = |role: &String| !content.has_role(role);
-    object.is_open = object.fields.is_empty() || roles.iter().any(is_silent);
+    // Tasks may use any variable unless `argument_specs` declare them.
+    object.is_open = roles.is_empty();
+    for role in &roles {
+        let documents = documents_of_role(content, role, found);
+        let options = documents.iter().find_map(|document| document.at(&["argument_specs", "main", "options"]));
+        object.is_open |= options.is_none();
+        add(&mut object, parameters_of_role(content, role, options, found));
+    }
+    object.is_open |= object.fields.is_empty();
     object
 }
 
@@ -58,18 +63,27 @@ struct Parameter<'a> {
     is_required: bool,
 }
 
-fn parameters_of_role(content: &Content, role: &str, found: &mut Vec<Diagnostic>) -> Vec<Field> {
+/// The files that may contain `argument_specs`.
+fn documents_of_role(content: &Content, role: &str, found: &mut Vec<Diagnostic>) -> Vec<Node> {
+    let folder = format!("{}/meta/", super::role_path(role));
+    let specs = ["argument_specs.yml", "argument_specs.yaml", "main.yml", "main.yaml"];
+    let specs = specs.iter().filter_map(|name| content.file(&format!("{folder}{name}")));
+    specs.flat_map(|file| content.read(file, found)).collect()
+}
+
+/// The `options` of a role in its `argument_specs`, or else its defaults.
+fn parameters_of_role(
+    content: &Content,
+    role: &str,
+    options: Option<&Node>,
+    found: &mut Vec<Diagnostic>,
+) -> Vec<Field> {
     let mut defaults = Vec::new();
     for file in content.main_files(role, "defaults") {
         for document in content.read(file, found) {
             defaults.push((file.clone(), document));
         }
     }
-    let folder = format!("{}/meta/", super::role_path(role));
-    let specs = ["argument_specs.yml", "argument_specs.yaml", "main.yml", "main.yaml"];
-    let specs = specs.iter().filter_map(|name| content.file(&format!("{folder}{name}")));
-    let documents: Vec<Node> = specs.flat_map(|file| content.read(file, found)).collect();
-    let options = documents.iter().find_map(|document| document.at(&["argument_specs", "main", "options"]));
     if let Some(options) = options {
         let parameters = options_of(options, found);
         let with_default = parameters.into_iter().map(|mut parameter| {
@@ -296,6 +310,31 @@ fn splits_numbers(variable: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The spec of the role `web`, which has these files.
+    fn spec_of(files: &[(&str, &str)]) -> Object {
+        let files = files.iter().map(|(path, text)| (format!("roles/web/{path}"), (*text).to_owned()));
+        let mut found = Vec::new();
+        let object = spec(&Content::new(vec![Source::Role("web".into())], files), &mut found);
+        assert_eq!(found, []);
+        object
+    }
+
+    #[test]
+    fn a_role_without_argument_specs_takes_any_variable() {
+        let defaults = ("defaults/main.yml", "size: 1");
+        let specs = "argument_specs: {main: {options: {size: {type: int}}}}";
+        for (files, is_open) in [
+            (vec![defaults], true),
+            (vec![defaults, ("meta/main.yml", "dependencies: []")], true),
+            (vec![("tasks/main.yml", "[]")], true),
+            (vec![defaults, ("meta/argument_specs.yml", specs)], false),
+            (vec![("meta/main.yml", specs)], false),
+        ] {
+            assert_eq!(spec_of(&files).is_open, is_open, "{files:?}");
+        }
+        assert_eq!(spec_of(&[defaults]).fields[0].name, "size");
+    }
 
     #[test]
     fn fields_become_their_variables() {

@@ -8,7 +8,7 @@ use super::expressions::{outside_of_quotes, quoted, split};
 use super::modules::{Module, module, verbs_of_state};
 use super::tasks::{self, Task};
 use super::{Content, is_in_collection, role_path};
-use crate::ansible::diagnostics::{OP484, OP488};
+use crate::ansible::diagnostics::{OP484, OP488, OP492};
 use crate::spec::{Known, group, written};
 use opctl_kustomize::yaml::{Node, Value};
 use opctl_model::diagnostic::{Diagnostic, Span};
@@ -55,10 +55,28 @@ struct Deriver<'a> {
     unclear: Vec<Diagnostic>,
 }
 
+/// Arguments of modules with which they do not use the kubeconfig of the run.
+const OF_MODULES: [&str; 5] = ["kubeconfig", "host", "api_key", "username", "client_cert"];
+/// The same for environment variables, which kubectl and helm also read.
+const OF_ENVIRONMENT: [&str; 5] =
+    ["KUBECONFIG", "K8S_AUTH_KUBECONFIG", "K8S_AUTH_HOST", "K8S_AUTH_API_KEY", "K8S_AUTH_USERNAME"];
+
 impl Deriver<'_> {
     fn task(&mut self, task: &Task) {
+        if let Some(environment) = task.node.get("environment") {
+            self.own_credentials(environment, &OF_ENVIRONMENT);
+        }
+        for defaults in task.node.get("module_defaults").into_iter().flat_map(Node::entries) {
+            let short = defaults.key.rsplit(['.', '/']).next().unwrap_or_default();
+            if ["k8s", "helm"].contains(&short) || module(&defaults.key).is_some_and(Module::has_credentials) {
+                self.own_credentials(&defaults.value, &OF_MODULES);
+            }
+        }
         for (name, at, arguments) in task.calls() {
             let Some(module) = module(name) else { continue };
+            if module.has_credentials() {
+                self.own_credentials(arguments, &OF_MODULES);
+            }
             match module {
                 Module::Apply => self.apply(task, at, arguments),
                 Module::OnKind(verbs) => self.on_kind(task, at, arguments, None, verbs),
@@ -84,12 +102,25 @@ impl Deriver<'_> {
         self.lookups(task.node);
     }
 
+    /// Reports keys of a mapping with credentials for the API server.
+    fn own_credentials(&mut self, node: &Node, names: &[&str]) {
+        for entry in node.entries().iter().filter(|entry| names.contains(&entry.key.as_str())) {
+            let message = format!("`{}`: what is created with credentials of its own gets no owner", entry.key);
+            let help = "remove it: a run has the credentials of the operator; for another cluster, delete its objects in a finalizer";
+            let warning = OP492.warning(message).at(entry.key_span.clone(), "").help(help);
+            if !self.unclear.contains(&warning) {
+                self.unclear.push(warning);
+            }
+        }
+    }
+
     /// `lookup('kubernetes.core.k8s', …)` in the texts of a task.
     fn lookups(&mut self, node: &Node) {
         match &node.value {
             Value::Text(text) => {
                 for call in calls(text) {
-                    if call.plugin.rsplit('.').next() != Some("k8s") {
+                    // Discovery, which `cluster_info` asks for, is open to everyone.
+                    if call.plugin.rsplit('.').next() != Some("k8s") || call.named("cluster_info").is_some() {
                         continue;
                     }
                     match (call.named("kind"), call.named("api_version")) {

@@ -11,7 +11,7 @@ use crate::ansible::diagnostics::{OP484, OP486};
 use opctl_kustomize::yaml::{Node, Value};
 use opctl_model::diagnostic::{Diagnostic, Span};
 
-/// A task with the variables in scope.
+/// A task, block or play with the variables in scope.
 pub struct Task<'a> {
     /// A mapping.
     pub node: &'a Node,
@@ -142,12 +142,14 @@ fn scalar(node: &Node) -> Option<String> {
     }
 }
 
-/// Visits all tasks that run, including those of the project's roles and of task files that a playbook includes.
+/// Visits all tasks, blocks and plays that run, including those of the project's roles and of task files that a playbook
+/// includes.
 pub fn visit(content: &Content, found: &mut Vec<Diagnostic>, visitor: &mut dyn FnMut(&Task)) {
     for source in &content.sources {
         let Source::Playbook(path) = source else { continue };
         let mut open: Vec<Vec<Node>> = Vec::new();
         for play in plays(content, path, found) {
+            visitor(&Task { node: &play, role: None, scopes: Vec::new(), items: None });
             open.extend(PLAY_TASKS.iter().map(|key| play.items_at(&[key]).to_vec()));
         }
         let mut known = BTreeSet::new();
@@ -266,6 +268,7 @@ fn walk(tasks: &[Node], role: Option<&str>, scopes: &[Node], visitor: &mut dyn F
     for node in tasks {
         let scopes: Vec<Node> = node.get("vars").into_iter().chain(scopes).cloned().collect();
         if ["block", "rescue", "always"].iter().any(|part| node.get(part).is_some()) {
+            visitor(&Task { node, role, scopes: scopes.clone(), items: None });
             for part in ["block", "rescue", "always"] {
                 walk(node.items_at(&[part]), role, &scopes, visitor);
             }

@@ -234,23 +234,7 @@ fn is_tagged(node: &Node) -> bool {
 
 /// Converts `${NAME}` and `$NAME` to `lookup` templates; `None` if the text has neither.
 fn with_lookups(text: &str) -> Option<String> {
-    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    let (mut template, mut rest, mut has_any) = (String::new(), text, false);
-    while let Some((before, after)) = rest.split_once('$') {
-        template += before;
-        let (name, next) = match after.strip_prefix('{') {
-            Some(after) => after.split_once('}').unwrap_or(("", after)),
-            None => after.split_at(after.find(|letter| !is_name(letter)).unwrap_or(after.len())),
-        };
-        if !name.is_empty() && name.chars().all(is_name) && !name.starts_with(|letter: char| letter.is_ascii_digit()) {
-            template += &format!("{{{{ lookup('env', '{name}') }}}}");
-            (rest, has_any) = (next, true);
-        } else {
-            template.push('$');
-            rest = after;
-        }
-    }
-    has_any.then(|| template + rest)
+    watches::expanded(text, |name| format!("{{{{ lookup('env', '{name}') }}}}"))
 }
 
 fn unwatched(reader: &mut Reader, node: &Node) -> Vec<(String, String)> {
@@ -398,12 +382,16 @@ fn further(rule: &Node, rules: &Rules, own: &BTreeSet<&str>) -> Vec<String> {
     markers
 }
 
-/// `false` if Kubernetes has the resource in another group: a rule grants each of its resources in each of its groups.
+/// `false` if Kubernetes has the resource in another group, since a rule grants each of its resources in each of its
+/// groups, or if it is the name of a kind instead of a plural, which grants nothing.
 fn exists(group: &str, resource: &str) -> bool {
     let plural = resource.split('/').next().unwrap_or(resource);
     let group = if group.is_empty() { "core" } else { group };
-    let mut own = in_group(group).peekable();
-    own.peek().is_none() || own.any(|builtin| builtin.plural == plural) || with_plural(plural).next().is_none()
+    let has_plural = |name: &str| in_group(group).any(|builtin| builtin.plural == name);
+    let is_kind = in_group(group).any(|builtin| builtin.kind.to_lowercase() == plural);
+    let is_elsewhere = in_group(group).next().is_some() && with_plural(plural).next().is_some();
+    let is_lowercase = !plural.contains(|letter: char| letter.is_ascii_uppercase());
+    has_plural(plural) || is_lowercase && !is_kind && !is_elsewhere
 }
 
 /// Quotes a value of a marker if necessary.
@@ -473,6 +461,23 @@ pub fn report_leftovers(project: &Project, found: &mut Vec<Diagnostic>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_resources_that_a_group_may_have_are_granted() {
+        for (group, resource, expected) in [
+            ("apps", "deployments", true),
+            ("apps", "deployments/scale", true),
+            ("", "endpoints", true),
+            ("apps", "newthings", true),
+            ("example.com", "deployment", true),
+            ("apps", "pods", false),
+            ("apps", "deployment", false),
+            ("apps", "Deployments", false),
+            ("example.com", "Thing", false),
+        ] {
+            assert_eq!(exists(group, resource), expected, "{group} {resource}");
+        }
+    }
 
     #[test]
     fn environment_variables_become_lookups() {

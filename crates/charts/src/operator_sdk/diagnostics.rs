@@ -2,7 +2,8 @@
 
 opctl_model::diagnostics! {
     /// Something in a project of operator-sdk cannot be imported. `opctl import helm-operator DIR` reads `watches.yaml` strictly: an unknown key,
-    /// which operator-sdk ignores, a template in `overrideValues`, a kind without a CRD in `config/crd/bases`, a cluster-scoped kind, or a chart
+    /// which operator-sdk ignores, a template in `overrideValues` other than a part of an
+    /// environment variable (`{{ ("$IMAGE" | split ":")._1 }}`), a kind without a CRD in `config/crd/bases`, a cluster-scoped kind, or a chart
     /// that helm does not render is an error at its line, and nothing is written. So is a role or playbook that does not exist, for
     /// `opctl import ansible-operator DIR`.
     OP482: Charts, Mistake;

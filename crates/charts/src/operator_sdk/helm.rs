@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Project;
-use super::diagnostics::OP482;
+use super::diagnostics::{OP482, OP483};
 use super::watches::{self, Gvk, Reader};
 use opctl_kustomize::yaml::{Entry, Node, Value};
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
@@ -17,12 +17,74 @@ pub struct Watch {
     /// The path of the chart from the project's folder.
     pub chart: String,
     pub chart_span: Span,
-    /// Path and value, in the syntax of `helm --set`.
-    pub overrides: Vec<(String, String)>,
+    pub overrides: Vec<Override>,
     /// In the syntax of `kubectl --selector`.
     pub selector: Option<String>,
     /// In milliseconds.
     pub period: Option<u64>,
+}
+
+/// A value that each release gets, in the syntax of `helm --set`.
+#[derive(Clone, Debug)]
+pub struct Override {
+    pub path: String,
+    pub text: String,
+    /// The value, if the text is a template.
+    pub part: Option<Part>,
+    pub span: Span,
+}
+
+/// A part of the value of an environment variable, such as the tag of an image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    pub variable: String,
+    pub separator: String,
+    pub index: usize,
+}
+
+impl Part {
+    /// Parses `{{ ("$IMAGE" | split ":")._1 }}` and `{{ (split ":" "$IMAGE")._1 }}`.
+    fn parse(template: &str) -> Option<Self> {
+        let inside = template.trim().strip_prefix("{{")?.strip_suffix("}}")?.trim_matches('-').trim();
+        let (call, index) = inside.strip_prefix('(')?.rsplit_once(")._")?;
+        let words: Vec<&str> = call.split_whitespace().collect();
+        let [variable, separator] = match words[..] {
+            [variable, "|", "split", separator] | ["split", separator, variable] => [variable, separator],
+            _ => return None,
+        };
+        let quoted = |text: &str| text.strip_prefix('"')?.strip_suffix('"').map(str::to_owned);
+        let mut names = Vec::new();
+        let rest = watches::expanded(&quoted(variable)?, |name| {
+            names.push(name.to_owned());
+            String::new()
+        });
+        match (rest?.is_empty(), names.pop(), names.is_empty()) {
+            (true, Some(variable), true) => {
+                Some(Self { variable, separator: quoted(separator)?, index: index.parse().ok()? })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Reports environment variables in overrides that are not among the names of `set`: to operator-sdk, such an override is
+/// an empty text.
+pub fn report_unset(watches: &[Watch], set: &[&str], found: &mut Vec<Diagnostic>) {
+    for Override { path, text, span, .. } in watches.iter().flat_map(|watch| &watch.overrides) {
+        let mut unset = Vec::new();
+        watches::expanded(text, |name| {
+            unset.extend((!set.contains(&name)).then(|| format!("`{name}`")));
+            String::new()
+        });
+        if !unset.is_empty() {
+            let message = format!(
+                "the override of `{path}` has environment variables that neither the Dockerfile nor the Deployment sets: {}",
+                unset.join(", ")
+            );
+            let help = "set them in config/manager/manager.yaml: without them, the operator does not start, or parts of them are empty";
+            found.push(OP483.warning(message).at(span.clone(), "").help(help));
+        }
+    }
 }
 
 /// Parses the watches of a file. Adds errors to `found`, and warnings about settings without a counterpart.
@@ -69,30 +131,29 @@ fn watch(reader: &mut Reader, node: &Node) -> Option<Watch> {
     reader.has_names(&watch.gvk, [("chart", &watch.chart)]).then_some(watch)
 }
 
-fn overrides(reader: &mut Reader, node: &Node) -> Vec<(String, String)> {
+fn overrides(reader: &mut Reader, node: &Node) -> Vec<Override> {
     if !matches!(node.value, Value::Map(_)) {
         reader.wrong(&node.span, "`overrideValues` is no mapping", "write `path.of.the.value: \"text\"` below it");
     }
     let mut overrides = Vec::new();
     for Entry { key, value, .. } in node.entries() {
-        match value.as_text() {
-                None => reader.wrong(&value.span, &format!("the override of `{key}` is no text"), "put it in quotes"),
-                Some(text) if text.contains("{{") => reader.wrong(
-                    &value.span,
-                    &format!("the override of `{key}` is a template"),
-                    "replace it by its result; or leave it out, and compute it in `.values(…)` of the controller after the import",
-                ),
-                Some(text) => {
-                    if text.contains('$') {
-                        reader.dropped(
-                            &value.span,
-                            &format!("the override of `{key}` has environment variables, whose values were not imported"),
-                            "set them in config/manager/manager.yaml: the operator does not start without them",
-                        );
-                    }
-                    overrides.push((key.clone(), text.to_owned()));
-                }
+        let text = match &value.value {
+            Value::Text(text) => text.clone(),
+            // operator-sdk reads all scalars as text.
+            Value::Bool(_) | Value::Number(_) => value.json().to_string(),
+            _ => {
+                reader.wrong(&value.span, &format!("the override of `{key}` is no text"), "put it in quotes");
+                continue;
             }
+        };
+        let part = Part::parse(&text);
+        if part.is_none() && text.contains("{{") {
+            let message = format!("the override of `{key}` is a template");
+            let help = "replace it by its result; or leave it out, and compute it in `.values(…)` of the controller after the import";
+            reader.wrong(&value.span, &message, help);
+            continue;
+        }
+        overrides.push(Override { path: key.clone(), text, part, span: value.span.clone() });
     }
     overrides
 }
@@ -142,5 +203,37 @@ mod tests {
         let watches = read(&SourceFile::new("watches.yaml", text), &mut found);
         assert_eq!(found, []);
         assert_eq!(watches[0].selector.as_deref(), Some("app=web,tier notin (a,b),new,!old"));
+    }
+    #[test]
+    fn a_part_of_a_variable_is_no_other_template() {
+        let part = |variable: &str, separator: &str, index| {
+            Some(Part { variable: variable.to_owned(), separator: separator.to_owned(), index })
+        };
+        for (template, expected) in [
+            ("{{ (\"$IMAGE\" | split \":\")._0 }}", part("IMAGE", ":", 0)),
+            ("{{- (split \"@\" \"${IMAGE}\")._1 -}}", part("IMAGE", "@", 1)),
+            ("{{ (\"$A$B\" | split \":\")._0 }}", None),
+            ("{{ (\"x-$A\" | split \":\")._0 }}", None),
+            ("{{ (\"$A\" | split \":\")._0 }}:x", None),
+            ("{{ (\"$A\" | split \":\")._0 | quote }}", None),
+            ("{{ env \"A\" }}", None),
+            ("$A", None),
+        ] {
+            assert_eq!(Part::parse(template), expected, "{template}");
+        }
+    }
+
+    #[test]
+    fn unset_variables_of_overrides_are_reported_with_their_place() {
+        let text = "- {group: g, version: v1, kind: K, chart: c, overrideValues: {a: $SET, b: 'x-${UNSET}:$SET', c: 5$, d: false, e: 2}}";
+        let mut found = Vec::new();
+        let watches = read(&SourceFile::new("watches.yaml", text), &mut found);
+        assert_eq!(found, []);
+        let texts: Vec<&str> = watches[0].overrides[3..].iter().map(|it| it.text.as_str()).collect();
+        assert_eq!(texts, ["false", "2"]);
+        report_unset(&watches, &["SET"], &mut found);
+        let [warning] = &found[..] else { panic!("{found:?}") };
+        assert!(warning.message.contains("override of `b`") && warning.message.ends_with(": `UNSET`"), "{warning:?}");
+        assert!(warning.span.is_some());
     }
 }

@@ -78,6 +78,8 @@ pub struct Crd {
 pub struct Existing {
     /// `None` if the schema has no fields, so any value is valid.
     pub spec: Option<Object>,
+    /// The fields that a role sets in the status.
+    pub status: Object,
     /// Objects are valid without a spec.
     pub is_spec_optional: bool,
     /// The printer columns.
@@ -87,16 +89,22 @@ pub struct Existing {
 }
 
 impl Existing {
-    fn of(spec: &Value, version: &Value) -> Self {
+    /// `is_unpruned`: the API server keeps unknown fields.
+    fn of(spec: &Value, version: &Value, is_unpruned: bool) -> Self {
         // `apiextensions.k8s.io/v1beta1` has one schema for all versions.
         let schemas = ["/schema/openAPIV3Schema", "/validation/openAPIV3Schema"];
-        let schema = [version, spec].into_iter().flat_map(|it| schemas.iter().filter_map(|path| it.pointer(path)));
-        let schema: Map<String, Value> = schema.filter_map(Value::as_object).next().cloned().unwrap_or_default();
+        let mut schemas = [version, spec].into_iter().flat_map(|it| schemas.iter().filter_map(|path| it.pointer(path)));
+        let mut schema = schemas.find(|it| it.is_object()).cloned().unwrap_or_default();
+        if is_unpruned {
+            schema::preserve_unknown_fields(&mut schema);
+        }
+        let schema: Map<String, Value> = schema.as_object().cloned().unwrap_or_default();
         let of_either = |name: &str| [version, spec].into_iter().map(|it| &it[name]).find(|it| !it.is_null());
         let required = schema.get("required").and_then(Value::as_array);
         let columns = of_either("additionalPrinterColumns").and_then(Value::as_array).into_iter().flatten();
         Self {
             spec: schema::spec(&schema),
+            status: schema::status(&schema),
             is_spec_optional: !required.is_some_and(|names| names.iter().any(|name| name == "spec")),
             columns: columns.map(with_json_path).collect(),
             scale: of_either("subresources").and_then(|it| it.get("scale")).cloned(),
@@ -189,9 +197,11 @@ impl Project {
         let texts = |value: &Value| -> Vec<String> {
             value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
         };
+        let is_first_version = crd["apiVersion"].as_str().is_some_and(|version| version.ends_with("/v1beta1"));
+        let is_unpruned = spec["preserveUnknownFields"].as_bool().unwrap_or(is_first_version);
         let crd = Crd {
             path: path.clone(),
-            existing: Existing::of(spec, version),
+            existing: Existing::of(spec, version, is_unpruned),
             is_namespaced: spec["scope"] != "Cluster",
             plural: names["plural"].as_str().map(str::to_owned),
             short_names: texts(&names["shortNames"]),

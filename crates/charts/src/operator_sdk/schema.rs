@@ -16,6 +16,32 @@ pub fn spec(version: &Map<String, Value>) -> Option<Object> {
     }
 }
 
+/// Lets all objects have unknown keys, as in a CRD with `preserveUnknownFields`: the default of `v1beta1`.
+pub fn preserve_unknown_fields(schema: &mut Value) {
+    let Some(keywords) = schema.as_object_mut() else { return };
+    let is_object = keywords.get("type").is_some_and(|kind| kind == "object") || keywords.contains_key("properties");
+    if is_object && !keywords.contains_key("additionalProperties") {
+        keywords.insert("x-kubernetes-preserve-unknown-fields".into(), true.into());
+    }
+    let properties = keywords.get_mut("properties").and_then(Value::as_object_mut);
+    properties.into_iter().flat_map(Map::values_mut).for_each(preserve_unknown_fields);
+    for below in ["items", "additionalProperties"] {
+        keywords.get_mut(below).into_iter().for_each(preserve_unknown_fields);
+    }
+}
+
+/// Fields of the runtime, which has them in each status.
+const OF_RUNTIME: [&str; 3] = ["conditions", "lastRun", "observedGeneration"];
+
+/// The fields that a role sets in the status, in the schema of a version. None is required, since the runtime writes a
+/// status before the role does.
+pub fn status(version: &Map<String, Value>) -> Object {
+    let status = version.get("properties").and_then(|it| it.get("status")?.get("properties")?.as_object());
+    let fields = status.into_iter().flatten().filter(|(name, _)| !OF_RUNTIME.contains(&name.as_str()));
+    let fields = fields.map(|(name, json)| Field { name: name.clone(), schema: schema(json), is_required: false });
+    Object { fields: fields.collect(), ..Object::default() }
+}
+
 /// The fields of a CRD. Missing descriptions are taken from the `parameters` of a role or chart.
 pub fn described(mut crd: Object, parameters: &Object) -> Object {
     for known in crd.fields.iter_mut().filter(|known| known.schema.comment.is_empty()) {
@@ -162,4 +188,44 @@ fn take<T>(keywords: &mut Map<String, Value>, name: &str, read: impl Fn(&Value) 
 
 fn texts(list: &Value) -> Option<Vec<String>> {
     list.as_array()?.iter().map(|text| text.as_str().map(str::to_owned)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_status_has_the_fields_of_the_role_alone_and_requires_none() {
+        let version = json!({ "properties": { "status": {
+            "required": ["url"],
+            "properties": { "url": { "type": "string" }, "conditions": { "type": "array" }, "lastRun": {} },
+        } } });
+        let [field] = &status(version.as_object().unwrap()).fields[..] else { panic!("one field") };
+        assert_eq!((field.name.as_str(), field.is_required), ("url", false));
+        assert_eq!(status(&Map::new()), Object::default());
+    }
+
+    #[test]
+    fn objects_of_a_crd_without_pruning_are_open() {
+        let mut version = json!({ "type": "object", "properties": { "spec": { "type": "object", "properties": {
+            "one": { "type": "object" },
+            "all": { "type": "array", "items": { "properties": { "a": { "type": "string" } } } },
+            "map": { "type": "object", "additionalProperties": { "type": "object" } },
+        } } } });
+        preserve_unknown_fields(&mut version);
+        let open = "x-kubernetes-preserve-unknown-fields";
+        let spec = &version["properties"]["spec"];
+        for (path, expected) in [
+            ("", json!(true)),
+            ("/properties/one", json!(true)),
+            ("/properties/all", Value::Null),
+            ("/properties/all/items", json!(true)),
+            ("/properties/map", Value::Null),
+            ("/properties/map/additionalProperties", json!(true)),
+        ] {
+            assert_eq!(spec.pointer(path).unwrap()[open], expected, "{path}");
+        }
+    }
 }

@@ -193,3 +193,24 @@ mod tests {
         }
     }
 }
+
+/// Replaces `${NAME}` and `$NAME` by the result of `value`; `None` if the text has neither.
+pub fn expanded(text: &str, mut value: impl FnMut(&str) -> String) -> Option<String> {
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let (mut expanded, mut rest, mut has_any) = (String::new(), text, false);
+    while let Some((before, after)) = rest.split_once('$') {
+        expanded += before;
+        let (name, next) = match after.strip_prefix('{') {
+            Some(after) => after.split_once('}').unwrap_or(("", after)),
+            None => after.split_at(after.find(|letter| !is_name(letter)).unwrap_or(after.len())),
+        };
+        if !name.is_empty() && name.chars().all(is_name) && !name.starts_with(|letter: char| letter.is_ascii_digit()) {
+            expanded += &value(name);
+            (rest, has_any) = (next, true);
+        } else {
+            expanded.push('$');
+            rest = after;
+        }
+    }
+    has_any.then(|| expanded + rest)
+}

@@ -38,8 +38,8 @@ const TAKEN: [&str; 10] = [
     "Value",
 ];
 
-/// Prints the types of the spec of a kind.
-pub fn types(kind: &str, spec: &Object, words: Words) -> Types {
+/// Prints the types of the spec of a kind, and a type of its status if `status` has fields.
+pub fn types(kind: &str, spec: &Object, status: &Object, words: Words) -> Types {
     let taken = TAKEN.iter().map(|name| (*name).to_owned()).chain([
         words.status.to_owned(),
         kind.to_owned(),
@@ -57,8 +57,11 @@ pub fn types(kind: &str, spec: &Object, words: Words) -> Types {
         has_any: false,
         has_int_or_string: false,
     };
-    printer.types.attributes = renaming(spec) + &extension(&spec.keywords);
+    printer.types.attributes = renaming(spec) + &extension(&keywords(spec));
     printer.types.fields = printer.fields(spec, &[]);
+    if !status.fields.is_empty() {
+        printer.status(status);
+    }
     if printer.has_int_or_string {
         printer.types.has_value = true;
         printer.types.others.push_str(&INT_OR_STRING.replace("[source]", words.source));
@@ -135,11 +138,33 @@ impl Printer<'_> {
         if object.is_open {
             (self.types.has_map, self.types.has_value) = (true, true);
             let ident = unique(&mut taken, "other".into(), "_");
+            let skipped = if has_only_others(object) { "    #[schemars(skip)]\n" } else { "" };
             text += &format!(
-                "    /// All other values.\n    #[serde(flatten)]\n    pub {ident}: BTreeMap<String, Value>,\n"
+                "    /// All other values.\n    #[serde(flatten)]\n{skipped}    pub {ident}: BTreeMap<String, Value>,\n"
             );
         }
         text
+    }
+
+    /// The type of the status: the fields of `words.status`, and those of the CRD.
+    fn status(&mut self, status: &Object) {
+        let Words { status: of_runtime, .. } = self.words;
+        self.words.values = "object";
+        // The type precedes those of its fields.
+        let place = self.types.others.len();
+        let fields = self.fields(status, &["status"]);
+        let mut taken = status.fields.iter().map(|field| identifier(&field.name)).collect();
+        let ident = unique(&mut taken, "runs".into(), "_");
+        let text = format!(
+            "\n/// The fields of [`{of_runtime}`], and those that the {} sets.\n\
+             #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]\n\
+             {}#[schemars(extend(\"x-kubernetes-preserve-unknown-fields\" = true))]\npub struct {}Status {{\n{fields}\
+             \x20   #[serde(flatten)]\n    pub {ident}: {of_runtime},\n}}\n",
+            self.words.source,
+            renaming(status),
+            self.kind,
+        );
+        self.types.others.insert_str(place, &text);
     }
 
     /// The Rust type of a value.
@@ -184,7 +209,7 @@ impl Printer<'_> {
             path.join("."),
             self.words.values,
             renaming(object),
-            extension(&object.keywords),
+            extension(&keywords(object)),
         );
         self.types.others.insert_str(place, &text);
         name
@@ -242,6 +267,21 @@ fn renaming(object: &Object) -> String {
 /// `true` if the API server rejects null for this field, although it is optional.
 fn takes_no_null(schema: &Schema) -> bool {
     schema.keywords.as_ref().is_some_and(|keywords| keywords.get("nullable") != Some(&Value::Bool(true)))
+}
+
+/// `true` if the map for other values is the only field. With `additionalProperties`, which schemars would derive, the API
+/// server drops the fields of these values; kube replaces it only beside other fields.
+fn has_only_others(object: &Object) -> bool {
+    object.is_open && object.fields.is_empty()
+}
+
+/// The keywords of a type.
+fn keywords(object: &Object) -> Map<String, Value> {
+    let mut keywords = object.keywords.clone();
+    if has_only_others(object) {
+        keywords.insert("x-kubernetes-preserve-unknown-fields".into(), true.into());
+    }
+    keywords
 }
 
 /// The keywords of a schema as a `schemars` attribute of a type.
@@ -430,6 +470,19 @@ mod tests {
         let mut taken = BTreeSet::new();
         let names = ["a-b", "a_b", "type", "Type"].map(|key| unique(&mut taken, identifier(key), "_"));
         assert_eq!(names, ["a_b", "a_b_2", "r#type", "type_2"]);
+    }
+
+    #[test]
+    fn a_type_without_fields_keeps_nested_values() {
+        let words = Words { source: "role", values: "parameters", status: "AnsibleStatus" };
+        let open = Object { is_open: true, ..Object::default() };
+        let types = types("Site", &open, &Object::default(), words);
+        let keeps = "#[schemars(extend(\"x-kubernetes-preserve-unknown-fields\" = true))]\n";
+        assert!(types.attributes.ends_with(keeps), "{}", types.attributes);
+        assert!(types.fields.contains("#[schemars(skip)]"), "{}", types.fields);
+        let field = super::super::Field { name: "size".into(), schema: Schema::default(), is_required: false };
+        let types = super::types("Site", &Object { fields: vec![field], ..open }, &Object::default(), words);
+        assert!(!types.attributes.contains(keeps) && !types.fields.contains("skip)"), "{}", types.fields);
     }
 
     #[test]

@@ -286,6 +286,9 @@ fn runs_that_fail_or_hang_end_and_are_repeated() {
     within(PATIENCE, "it is tried again", || {
         setup.get("page", "bad")["status"]["lastRun"]["failures"].as_u64() > Some(1)
     });
+    let events = setup.events("bad");
+    let failed = events.iter().filter(|(reason, _)| reason == "Failed").count();
+    assert_eq!(failed, 1, "one event for the same failure: {events:?}");
     assert_eq!(manager.terminate().code(), Some(0), "{}", manager.log());
     manager = setup.manager();
     setup.apply("Page", "bad", &json!({ "pageText": "a" }));

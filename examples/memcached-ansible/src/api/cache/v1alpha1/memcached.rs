@@ -14,8 +14,8 @@
 
 //! `Memcached` in `cache.example.com/v1alpha1`: the parameters of the role `memcached`.
 //!
-//! They were typed by the role's own `meta/argument_specs.yml` or `defaults`; the file is yours to correct. What is not set here is the
-//! role's default. Run `opctl manifests` after a change: the CRD in `config/crd` is generated from this file.
+//! They were typed by the role's own `meta/argument_specs.yml`; the file is yours to correct. What is not set here is the role's default.
+//! Run `opctl manifests` after a change: the CRD in `config/crd` is generated from this file.
 
 use kube::{CustomResource, KubeSchema};
 use opctl_runtime::ansible::AnsibleStatus;
