@@ -1,6 +1,6 @@
 //! `opctl scorecard`: runs the tests of a bundle. The tests of operator-sdk run in this process, all others as Pods.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use anyhow::Context;
@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCandidates;
 use serde_json::Value;
 
-use super::bundle::validate::folder;
+use super::bundle::source::source;
 use super::kubectl::ContextArgs;
 use super::on_cluster::duration;
 use super::{Console, counted};
@@ -40,7 +40,8 @@ Examples:
   # Custom tests in a namespace, with more time for pulling images
   opctl scorecard bundle --namespace tests --wait-time 5m")]
 pub struct ScorecardArgs {
-    /// The folder of the bundle [default: bundle]
+    /// The folder or image of the bundle [default: bundle]
+    #[arg(value_name = "BUNDLE")]
     pub dir: Option<PathBuf>,
 
     /// The configuration [default: config.yaml in the folder that the bundle's annotations name, or in tests/scorecard]
@@ -116,8 +117,7 @@ pub fn run(args: &ScorecardArgs, console: &Console) -> anyhow::Result<super::Out
         UserError::new(format!("invalid wait time `{}`", args.wait_time))
             .help("write it as `90s`, `2m`, `1m30s` or `1h`")
     })?;
-    let (root, shown) = folder(args.dir.as_deref(), console)?;
-    let tree = Tree::of_others(root);
+    let (tree, shown) = source(args.dir.as_deref().unwrap_or(Path::new("bundle")), false, console)?;
     let mut findings = Findings::default();
     let bundle = bundle::load(Folder { tree: &tree, shown: &shown }, &mut findings);
     let label = bundle.as_ref().map(|bundle| bundle.annotations.clone());

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use opctl_model::diagnostic::Severity;
 use opctl_model::project::Tree;
-use opctl_olm::bundle::{self, Finding, Folder, Options, RULES, Validator};
+use opctl_olm::bundle::{self, Finding, Findings, Folder, Options, RULES, Validator};
+use opctl_olm::render::{Installation, render};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -34,13 +35,30 @@ impl Files {
         opctl_model::yaml::read(text).unwrap()
     }
 
-    fn validate(&self, options: &Options) -> Vec<Finding> {
+    fn tree(&self) -> Tree {
         let mut tree = Tree::at("tests/bundle/nowhere");
         for (path, text) in &self.0 {
             tree.lay_over(path, text);
         }
-        bundle::validate(Folder { tree: &tree, shown: "bundle" }, options)
+        tree
     }
+
+    fn validate(&self, options: &Options) -> Vec<Finding> {
+        bundle::validate(Folder { tree: &self.tree(), shown: "bundle" }, options)
+    }
+
+    /// The objects that OLM creates in the namespace `here`, as `KIND NAME`.
+    fn render(&self) -> BTreeMap<String, Value> {
+        let bundle = bundle::load(Folder { tree: &self.tree(), shown: "bundle" }, &mut Findings::default()).unwrap();
+        let installation = Installation { bundle: &bundle, namespace: "here", watched: &BTreeSet::new() };
+        let objects = render(&installation).unwrap_or_else(|error| panic!("{error}")).into_iter();
+        let name = |object: &Value| format!("{} {}", text(object, "/kind"), text(object, "/metadata/name"));
+        objects.map(|object| (name(&object), object)).collect()
+    }
+}
+
+fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn file(word: &str) -> &str {
@@ -206,6 +224,89 @@ fn the_book_lists_the_rules() {
     let (_, after) = rest.split_once("<!-- end of rules -->").expect("a mark behind the table");
     let expected = format!("{before}<!-- rules -->\n{table}<!-- end of rules -->{after}");
     snapbox::Assert::new().action_env("SNAPSHOTS").eq(expected, snapbox::Data::read_from(path, None).raw());
+}
+
+/// Edits the good bundle as in `cases.txt`, and renders it.
+fn rendered(edits: &[&str]) -> BTreeMap<String, Value> {
+    let mut files = Files::good();
+    edits.iter().for_each(|line| edit(&mut files, line));
+    files.render()
+}
+
+const MANAGER: &str = "memcached-operator-controller-manager";
+
+#[test]
+fn certificates_of_olm_replace_those_of_the_bundle() {
+    let objects = rendered(&[
+        r#"set CSV spec/install/spec/deployments/0/spec/template/spec/volumes = [{"name": "own", "secret": {"secretName": "own"}}, {"name": "webhook-cert", "emptyDir": {}}, {"name": "data", "emptyDir": {}}]"#,
+        r#"set CSV spec/install/spec/deployments/0/spec/template/spec/containers/0/volumeMounts = [{"name": "own", "mountPath": "/tmp/k8s-webhook-server/serving-certs"}, {"name": "data", "mountPath": "/data"}]"#,
+        r#"set CSV spec/install/spec/deployments/0/spec/template/spec/initContainers = [{"name": "init", "image": "registry.example.com/init:v1", "volumeMounts": [{"name": "data", "mountPath": "/data"}]}]"#,
+    ]);
+    let pod = objects[&format!("Deployment {MANAGER}")].pointer("/spec/template/spec").unwrap();
+    let names = |pointer: &str| -> Vec<&str> {
+        pod.pointer(pointer).unwrap().as_array().unwrap().iter().map(|item| text(item, "/name")).collect()
+    };
+    assert_eq!(names("/volumes"), ["data", "webhook-cert", "apiservice-cert"]);
+    assert_eq!(names("/containers/0/volumeMounts"), ["data", "webhook-cert", "apiservice-cert"]);
+    assert_eq!(names("/initContainers/0/volumeMounts"), ["data"]);
+    let secret = format!("{MANAGER}-service-cert");
+    assert!(pod["volumes"].as_array().unwrap()[1..].iter().all(|volume| text(volume, "/secret/secretName") == secret));
+    assert_eq!(text(&objects[&format!("Certificate {secret}")], "/spec/secretName"), secret);
+}
+
+#[test]
+fn services_keep_named_ports_and_fit_into_a_name() {
+    let long = "a".repeat(60);
+    let objects = rendered(&[
+        r#"set CSV spec/webhookdefinitions/0/targetPort = "webhook-server""#,
+        &format!("set CSV spec/webhookdefinitions/0/deploymentName = {long:?}"),
+        &format!("set CSV spec/install/spec/deployments/0/name = {long:?}"),
+    ]);
+    let service = format!("{}-service", "a".repeat(55));
+    let ports = &objects[&format!("Service {service}")]["spec"]["ports"];
+    assert_eq!(*ports, serde_json::json!([{"name": "443", "port": 443, "targetPort": "webhook-server"}]));
+    let webhook = &objects["ValidatingWebhookConfiguration vmemcached-v1alpha1.kb.io"];
+    assert_eq!(text(webhook, "/webhooks/0/clientConfig/service/name"), service);
+    let certificate = format!("{}-cert", &service[..58]);
+    assert_eq!(text(webhook, "/metadata/annotations/cert-manager.io~1inject-ca-from"), format!("here/{certificate}"));
+    let names = objects[&format!("Certificate {certificate}")].pointer("/spec/dnsNames").unwrap();
+    assert_eq!(names[1], format!("{service}.here.svc"));
+    let in_names = |kind: &str| objects.keys().any(|name| name.starts_with(kind) && name.len() > kind.len() + 63);
+    assert!(!["Service ", "Certificate ", "Issuer ", "ClusterRole "].into_iter().any(in_names), "{:?}", objects.keys());
+}
+
+#[test]
+fn permissions_without_an_account_are_for_the_default_one() {
+    let objects = rendered(&["remove CSV spec/install/spec/permissions/0/serviceAccountName"]);
+    let accounts: Vec<&String> = objects.keys().filter(|name| name.starts_with("ServiceAccount ")).collect();
+    assert_eq!(accounts, [&format!("ServiceAccount {MANAGER}")]);
+    let binding =
+        objects.iter().find(|(name, _)| name.starts_with("ClusterRoleBinding memcached-operator.v0.1.0-default-"));
+    assert_eq!(text(binding.unwrap().1, "/subjects/0/name"), "default");
+}
+
+#[test]
+fn properties_are_an_annotation_of_the_pods() {
+    let objects = rendered(&[
+        r#"set CSV metadata/annotations/olm.properties = "[{\"type\": \"a\", \"value\": 1}]""#,
+        r#"write metadata/properties.yaml = {"properties": [{"type": "olm.maxOpenShiftVersion", "value": "4.20"}]}"#,
+    ]);
+    let annotations = objects[&format!("Deployment {MANAGER}")].pointer("/spec/template/metadata/annotations").unwrap();
+    let expected = r#"[{"type":"a","value":1},{"type":"olm.maxOpenShiftVersion","value":"4.20"}]"#;
+    assert_eq!(annotations["olm.properties"], expected);
+    assert_eq!(annotations["olm.targetNamespaces"], "");
+}
+
+#[test]
+fn fields_of_other_webhooks_are_left_out() {
+    let objects = rendered(&[
+        r#"set CSV spec/webhookdefinitions/0/reinvocationPolicy = "Never""#,
+        "remove CSV spec/webhookdefinitions/0/webhookPath",
+    ]);
+    let webhook = objects["ValidatingWebhookConfiguration vmemcached-v1alpha1.kb.io"].pointer("/webhooks/0").unwrap();
+    assert_eq!(webhook.get("reinvocationPolicy"), None);
+    assert_eq!(webhook["clientConfig"]["service"].get("path"), None);
+    assert_eq!(webhook["failurePolicy"], "Fail");
 }
 
 /// Replaces a value. The path has an index for each level.

@@ -5,9 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use opctl_kustomize::yaml::{Dialect, documents};
 use opctl_model::diagnostic::SourceFile;
+use opctl_model::project::Tree;
 use opctl_olm::bundle::semver::Version;
+use opctl_olm::bundle::{Bundle, Findings, Folder, load};
 use opctl_olm::catalog::add::{Addition, FileChange, add};
-use opctl_olm::catalog::template::{Rendered, Stream, channels, expand};
+use opctl_olm::catalog::render::{self, Content};
+use opctl_olm::catalog::template::{Rendered, Stream, channels, expand, to_basic, to_substitutes};
 use opctl_olm::catalog::{Catalog, Document, Entry, graph, validate};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -104,6 +107,20 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ("image: example.com/a:v1.0.0", "image: Not An Image", &["bundle-image"]),
     ("image: example.com/a:v1.0.0\n", "", &["bundle-image"]),
     ("image: example.com/b}", "image: A B}", &["related-image"]),
+    ("image: example.com/a:v1.1.0", "image: example.com/a:v1.0.0", &["bundle-image"]),
+    (
+        "defaultChannel: stable",
+        "defaultChannel: stable\nicon: {base64data: \"?\", mediatype: image/png}",
+        &["package-icon"],
+    ),
+    ("version: 1.0.0}}", "version: 1.0.0}}, {type: example.com/other}", &["property-value"]),
+    (
+        "version: 1.0.0}}",
+        "version: 1.0.0}}, {type: olm.gvk, value: {group: a, kind: 1, version: v1}}",
+        &["property-value"],
+    ),
+    ("version: 1.0.0}}", "version: 1.0.0}}, {type: olm.bundle.object, value: {data: \"?\"}}", &["property-value"]),
+    ("version: 1.0.0}}", "version: 1.0.0}}, {type: olm.package.required, value: a}", &["property-value"]),
     ("{packageName: a, version: 1.0.0}", "{packageName: b, version: 1.0.0}", &["bundle-package"]),
     (
         "properties: [{type: olm.package, value: {packageName: a, version: 1.0.0}}]",
@@ -133,6 +150,107 @@ fn each_rule_of_catalogs_is_reported_and_a_good_one_is_not() {
             "{old:?} → {new:?}: {found:?}"
         );
     }
+}
+
+#[test]
+fn concatenated_json_is_a_catalog() {
+    let documents: Vec<String> = catalog(GOOD).documents.iter().map(|it| format!("{:#}\n", it.node.json())).collect();
+    let read = catalog(&documents.concat());
+    assert_eq!(read.documents.len(), documents.len());
+    assert_eq!(validate::check(&read), []);
+    let broken = documents.concat().replace("\"defaultChannel\": \"stable\"", "\"defaultChannel\": \"other\"");
+    let problems = validate::check(&catalog(&broken));
+    assert_eq!(problems.len(), 1, "{problems:#?}");
+    let (span, _) = problems[0].span.as_ref().unwrap();
+    assert_eq!(&span.file.text[span.range.clone()], "\"other\"");
+}
+
+#[test]
+fn bundles_with_one_image_are_no_error_but_are_not_added() {
+    let problems = validate::check(&catalog(&GOOD.replace("a:v1.1.0\n", "a:v1.0.0\n")));
+    assert!(problems.len() == 1 && !problems[0].is_error(), "{problems:#?}");
+    let mut bundle = rendered("i:v1.2.0").unwrap().document;
+    bundle["image"] = "example.com/a:v1.1.0".into();
+    let addition = Addition { bundle, channels: vec!["stable".into()], ..Addition::default() };
+    assert!(add(&catalog(GOOD), &addition).unwrap_err()[0].contains("`a.v1.1.0` of the catalog has the same image"));
+}
+
+/// The good bundle of `opctl bundle validate`, with a second version of its CRD.
+fn bundle() -> Bundle {
+    let mut tree = Tree::at("tests/bundle/good");
+    let path = "manifests/cache.example.com_memcacheds.yaml";
+    let text = tree.read(path).unwrap().unwrap();
+    let (before, versions) = text.split_once("  versions:\n").unwrap();
+    let second = versions.replace("name: v1alpha1", "name: v1alpha2").replace("storage: true", "storage: false");
+    tree.lay_over(path, format!("{before}  versions:\n{versions}{second}"));
+    load(Folder { tree: &tree, shown: "" }, &mut Findings::default()).unwrap()
+}
+
+#[test]
+fn a_rendered_bundle_has_each_version_of_its_crds() {
+    let document = render::bundle(&bundle(), "i", Content::Metadata);
+    let kinds = document["properties"].as_array().unwrap().iter().filter(|property| property["type"] == "olm.gvk");
+    let versions: Vec<&str> = kinds.map(|property| property["value"]["version"].as_str().unwrap()).collect();
+    assert_eq!(versions, ["v1alpha1", "v1alpha2"]);
+}
+
+#[test]
+fn manifests_in_bundles_become_metadata() {
+    let mut document = render::bundle(&bundle(), "i", Content::Objects);
+    render::migrate(&mut document);
+    let expected = render::bundle(&bundle(), "i", Content::Metadata);
+    assert_eq!(document, expected);
+    render::migrate(&mut document);
+    assert_eq!(document, expected);
+    let mut without_image = render::bundle(&bundle(), "", Content::Objects);
+    let before = without_image.clone();
+    render::migrate(&mut without_image);
+    assert_eq!(without_image, before);
+}
+
+#[test]
+fn a_substitute_takes_over_the_upgrades_of_its_base() {
+    let documents: Vec<Value> = catalog(GOOD).documents.iter().map(|it| it.node.json()).collect();
+    let template_of = |substitutions: Value| {
+        let mut template = to_substitutes(documents.clone());
+        template["substitutions"] = substitutions;
+        template.to_string()
+    };
+    let made = template(&template_of(json!([{"name": "i:v1.0.1", "base": "a.v1.0.0"}]))).unwrap();
+    let channel = made.iter().find(|document| document["schema"] == "olm.channel").unwrap();
+    let entries = json!([
+        {"name": "a.v1.0.0"},
+        {"name": "a.v1.1.0", "replaces": "a.v1.0.1", "skipRange": ">=0.9.0 <1.1.0", "skips": ["a.v1.0.0"]},
+        {"name": "a.v1.0.1", "skips": ["a.v1.0.0"]},
+    ]);
+    assert_eq!(channel["entries"], entries);
+    let made = template(&template_of(json!([{"name": "i:v1.2.0", "base": "a.v1.1.0"}]))).unwrap();
+    let channel = made.iter().find(|document| document["schema"] == "olm.channel").unwrap();
+    let entries = json!([
+        {"name": "a.v1.0.0"},
+        {"name": "a.v1.1.0"},
+        {"name": "a.v1.2.0", "replaces": "a.v1.0.0", "skipRange": ">=0.9.0 <1.1.0", "skips": ["a.v1.1.0"]},
+    ]);
+    assert_eq!(channel["entries"], entries);
+    for (substitutions, problem) in [
+        (json!([{"name": "i:v1.0.0", "base": "a.v1.1.0"}]), "is not above"),
+        (json!([{"name": "i:v2.0.0", "base": "b"}]), "no bundle `b`"),
+        (json!([{"name": "i:v2.0.0"}]), "`base`"),
+        (json!([{"name": "unknown", "base": "a.v1.1.0"}]), "`unknown` is not known"),
+        (json!([{"name": "i:v1.0.1", "base": "a.v1.0.0"}, {"name": "i:v1.0.2", "base": "a.v1.0.0"}]), "twice"),
+        (json!([{"name": "i:v2.0.0", "base": "a.v1.0.0"}, {"name": "i:v2.0.0", "base": "a.v1.1.0"}]), "of two bundles"),
+    ] {
+        let problems = template(&template_of(substitutions)).unwrap_err();
+        assert!(problems.iter().any(|it| it.contains(problem)), "{problem}: {problems:?}");
+    }
+}
+
+#[test]
+fn a_basic_template_has_the_images_of_bundles() {
+    let documents: Vec<Value> = catalog(GOOD).documents.iter().map(|it| it.node.json()).collect();
+    let basic = to_basic(documents.clone());
+    assert_eq!(basic["entries"][0], documents[0]);
+    assert_eq!(basic["entries"][2], json!({"schema": "olm.bundle", "image": "example.com/a:v1.0.0"}));
 }
 
 fn entry(name: usize, replaces: Option<usize>, skips: &[usize]) -> Entry {

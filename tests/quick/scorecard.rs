@@ -196,7 +196,10 @@ fn custom_images_run_as_pods() {
     let (code, said, calls, pod) = scorecard(&["-o", "json", "--pod-security", "restricted"]);
     assert_eq!(code, 0, "{said}\n{calls}");
     let said: Value = serde_json::from_str(&said).unwrap();
-    assert_eq!(said["items"][0]["status"]["results"], json!([{"name": "one", "state": "pass"}]));
+    assert_eq!(
+        said["items"][0]["status"]["results"],
+        json!([{"creationTimestamp": null, "name": "one", "state": "pass"}])
+    );
     let pod: Value = serde_json::from_str(&pod).unwrap();
     assert_eq!(pod["metadata"]["labels"]["testrun"], "scorecard-test-1");
     assert_eq!(pod["spec"]["serviceAccountName"], "tester");

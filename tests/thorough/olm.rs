@@ -8,6 +8,7 @@ use opctl_kustomize::Renderer;
 use opctl_kustomize::yaml::{Dialect, Node, documents};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
 use opctl_model::project::Tree;
+use opctl_olm::bundle::{self, Findings, Folder};
 use opctl_olm::render::{Installation, render};
 use opctl_olm::{self as olm, Bundle, Fate, Input, Metadata, Options};
 use serde_json::{Value, json};
@@ -178,6 +179,19 @@ fn calls(objects: &[Value]) -> BTreeMap<String, Value> {
         .collect()
 }
 
+/// A bundle with these manifests.
+fn read<'a>(manifests: impl IntoIterator<Item = &'a Value>) -> bundle::Bundle {
+    let mut tree = Tree::empty();
+    let annotations = "{annotations: {operators.operatorframework.io.bundle.package.v1: shop}}";
+    tree.lay_over("metadata/annotations.yaml", annotations);
+    for (number, manifest) in manifests.into_iter().enumerate() {
+        tree.lay_over(format!("manifests/{number}.yaml"), manifest.to_string());
+    }
+    let mut findings = Findings::default();
+    let read = bundle::load(Folder { tree: &tree, shown: "" }, &mut findings);
+    read.unwrap_or_else(|| panic!("{findings:?}"))
+}
+
 /// Asserts that the rendered bundle equals the project, except for reported differences.
 pub fn round_trips(name: &str, project: &Tree) {
     let mut renderer = Renderer::new(project);
@@ -194,12 +208,12 @@ pub fn round_trips(name: &str, project: &Tree) {
 
     let home = project.iter().find(|object| object["kind"] == "Deployment").unwrap();
     let home = text(home, "/metadata/namespace").to_owned();
-    let manifests: Vec<Value> = bundle.manifests.values().cloned().collect();
-    let csv = manifests.iter().find(|object| object["kind"] == "ClusterServiceVersion").unwrap();
+    let csv = bundle.manifests.values().find(|object| object["kind"] == "ClusterServiceVersion").unwrap();
     let is_watched = |rule: &str| rule.contains("permission in other") || rule.contains("becomes a permission");
     let moved = bundle.findings.iter().any(|finding| is_watched(&finding.message));
     let watched: BTreeSet<String> = if converts { BTreeSet::new() } else { [home.clone()].into() };
-    let installation = Installation { manifests: &manifests, namespace: &home, watched: &watched };
+    let read = read(bundle.manifests.values());
+    let installation = Installation { bundle: &read, namespace: &home, watched: &watched };
     let rendered = render(&installation).unwrap_or_else(|error| panic!("{name}: {error}"));
 
     // Each object is in the bundle or reported.
@@ -561,15 +575,14 @@ fn images_are_pinned_together_with_the_variables_that_name_them() {
 fn a_bundle_that_olm_would_refuse_is_not_rendered() {
     let render_in = |manifests: &[Value], watched: &[&str]| {
         let watched = watched.iter().map(|name| (*name).to_owned()).collect();
-        render(&Installation { manifests, namespace: "here", watched: &watched }).map_err(|error| error.message)
+        let bundle = read(manifests);
+        render(&Installation { bundle: &bundle, namespace: "here", watched: &watched }).map_err(|error| error.message)
     };
     let bundle = olm::generate(input(parsed("operator.yaml", OPERATOR), base(false)));
     let manifests: Vec<Value> = bundle.manifests.into_values().collect();
     let objects = render_in(&manifests, &[]).unwrap();
     assert!(objects.iter().all(|object| !text(object, "/metadata/namespace").contains("shop-system")));
     assert!(render_in(&manifests, &["one"]).unwrap_err().contains("SingleNamespace"));
-    assert!(render_in(&[], &[]).unwrap_err().contains("no ClusterServiceVersion"));
-    assert!(render_in(&[manifests.clone(), manifests.clone()].concat(), &[]).unwrap_err().contains("several"));
     let pod = json!({ "kind": "Pod", "metadata": { "name": "a" } });
     assert!(render_in(&[manifests, vec![pod]].concat(), &[]).unwrap_err().contains("Pod"));
 }
@@ -624,7 +637,7 @@ fn what_people_write_stays_and_what_is_gone_goes() {
     let (code, said) = opctl("bundle render --namespace depot");
     assert!(code == Some(0) && said.contains("namespace: depot") && !said.contains("shop-system.svc"), "{said}");
     let (code, said) = opctl("bundle render none --namespace depot");
-    assert!(code == Some(1) && said.contains("`none` is not a bundle"), "{said}");
+    assert!(code == Some(1) && said.contains("there is no folder `none`"), "{said}");
     for (arguments, message) in [
         ("--version 1.0", "not a semantic version"),
         ("--version 1.0.0+a", "not a semantic version"),

@@ -1,21 +1,26 @@
 //! A bundle → the objects that OLM creates from it, with plain names, as `operator-controller` (OLM v1) renders them.
 //!
-//! The inverse of [`generate`](super::generate). Content that OLM would reject is an error.
+//! The inverse of [`generate`](super::generate). Content that OLM would reject is an error; see also
+//! [`bundle::check_installable`](super::bundle::check_installable).
+//!
+//! The differences from operator-controller are deliberate: names of roles have another hash, names of at most 63
+//! characters are never one longer, a missing `containerPort` is 443 as in OLM v0, Pods do not get the examples of the CSV as an
+//! annotation, certificates have no common name (which is limited to 64 characters, and ignored by clients), and a
+//! VerticalPodAutoscaler is namespaced.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
 use super::CERTIFICATES;
-use super::deployments::containers_mut;
+use super::bundle::Bundle;
 use super::files::is_namespaced;
 use super::object::{list, text};
 
 /// A bundle and its installation settings.
 #[derive(Clone, Copy, Debug)]
 pub struct Installation<'a> {
-    /// The objects in `manifests/`.
-    pub manifests: &'a [Value],
+    pub bundle: &'a Bundle,
     /// The namespace of the operator.
     pub namespace: &'a str,
     /// The watched namespaces; empty for all.
@@ -38,28 +43,53 @@ fn refuse<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, R
 ///
 /// # Errors
 ///
-/// If the bundle has no CSV, does not support these namespaces, or has an object that OLM does not install.
+/// If the bundle does not support these namespaces, lacks a CRD that it owns, or has an object that OLM does not install.
 pub fn render(installation: &Installation) -> Result<Vec<Value>, RenderError> {
-    let is_csv = |object: &&Value| object["kind"] == "ClusterServiceVersion";
-    let csv = match installation.manifests.iter().filter(is_csv).collect::<Vec<_>>()[..] {
-        [csv] => csv,
-        [] => return refuse("the bundle has no ClusterServiceVersion", "`opctl generate bundle` makes one"),
-        [..] => return refuse("the bundle has several ClusterServiceVersions", "keep one of them"),
-    };
-    let rendering = Rendering { csv, namespace: installation.namespace, watched: installation.watched };
+    let Installation { bundle, namespace, watched } = *installation;
+    let csv = bundle.csv().node.json();
+    let rendering = Rendering { csv: &csv, namespace, watched, annotations: annotations(bundle, &csv)? };
     rendering.check_mode()?;
     let mut objects = rendering.permissions();
-    for object in installation.manifests.iter().filter(|object| !is_csv(object)) {
+    let files: Vec<Value> = bundle.objects().filter(|object| object["kind"] != "ClusterServiceVersion").collect();
+    rendering.check_owned(&files)?;
+    for object in &files {
         objects.push(rendering.file(object)?);
     }
-    for deployment in list(csv, "/spec/install/spec/deployments") {
+    for deployment in list(&csv, "/spec/install/spec/deployments") {
         objects.push(rendering.deployment(deployment));
     }
     objects.extend(rendering.webhooks()?);
-    objects.sort_by_key(|object| {
-        (rank(text(object, "/kind")), text(object, "/kind").to_owned(), text(object, "/metadata/name").to_owned())
+    objects.sort_by_cached_key(|object| {
+        let [kind, namespace, name] =
+            ["/kind", "/metadata/namespace", "/metadata/name"].map(|field| text(object, field).to_owned());
+        (rank(&kind), kind, name, namespace)
     });
+    // Equal permissions of an account are the same role.
+    objects.dedup();
     Ok(objects)
+}
+
+const PROPERTIES: &str = "olm.properties";
+
+/// The annotations of the CSV, which OLM copies to the Pods. The properties in `metadata` are added to `olm.properties`.
+fn annotations(bundle: &Bundle, csv: &Value) -> Result<Map<String, Value>, RenderError> {
+    let mut annotations = csv["metadata"]["annotations"].as_object().cloned().unwrap_or_default();
+    // The examples are for consoles only, and are the largest part.
+    annotations.remove("alm-examples");
+    let Some(more) = &bundle.properties else { return Ok(annotations) };
+    let mut properties: Vec<Value> = match annotations.get(PROPERTIES).and_then(Value::as_str) {
+        None => Vec::new(),
+        Some(text) => match serde_json::from_str(text) {
+            Ok(properties) => properties,
+            Err(error) => {
+                let message = format!("the annotation `{PROPERTIES}` of the CSV is not a JSON list: {error}");
+                return refuse(message, "move the properties to `metadata/properties.yaml`");
+            }
+        },
+    };
+    properties.extend(more.items().iter().map(|property| property.json()));
+    annotations.insert(PROPERTIES.into(), Value::from(properties).to_string().into());
+    Ok(annotations)
 }
 
 /// The position in the order of creation: dependencies first.
@@ -85,6 +115,8 @@ struct Rendering<'a> {
     csv: &'a Value,
     namespace: &'a str,
     watched: &'a BTreeSet<String>,
+    /// The annotations of all Pods.
+    annotations: Map<String, Value>,
 }
 
 const RBAC: &str = "rbac.authorization.k8s.io";
@@ -104,6 +136,13 @@ impl Rendering<'_> {
         };
         let modes = list(self.csv, "/spec/installModes");
         let is_supported = |mode: &str| modes.iter().any(|it| it["type"] == mode && it["supported"] == true);
+        let lacks_own =
+            mode == "MultiNamespace" && self.watched.contains(self.namespace) && !is_supported("OwnNamespace");
+        if lacks_own {
+            let message =
+                "the bundle does not support the install mode OwnNamespace, so it cannot watch its own namespace";
+            return refuse(message, "leave out the namespace of the operator in `--watch-namespace`");
+        }
         if is_supported(mode) {
             return Ok(());
         }
@@ -116,14 +155,28 @@ impl Rendering<'_> {
         refuse(format!("the bundle supports the install mode {}, and not {mode}", supported.join(", ")), help)
     }
 
+    fn check_owned(&self, files: &[Value]) -> Result<(), RenderError> {
+        let owned = list(self.csv, "/spec/customresourcedefinitions/owned").iter().map(|owned| text(owned, "/name"));
+        for name in owned {
+            let is_it = |file: &Value| file["kind"] == "CustomResourceDefinition" && file["metadata"]["name"] == name;
+            if !files.iter().any(is_it) {
+                let message = format!("the CSV owns `{name}`, and the bundle does not have this CRD");
+                return refuse(
+                    message,
+                    "add the CRD to `manifests`, or remove it from `customresourcedefinitions.owned`",
+                );
+            }
+        }
+        Ok(())
+    }
+
     fn permissions(&self) -> Vec<Value> {
         let of = |field: &str| list(self.csv, &format!("/spec/install/spec/{field}"));
         let (permissions, cluster) = (of("permissions"), of("clusterPermissions"));
-        let accounts: BTreeSet<&str> =
-            permissions.iter().chain(cluster).map(|it| text(it, "/serviceAccountName")).collect();
+        let accounts: BTreeSet<&str> = permissions.iter().chain(cluster).map(account).collect();
         let mut objects: Vec<Value> = accounts
             .into_iter()
-            .filter(|account| *account != "default" && !account.is_empty())
+            .filter(|account| *account != DEFAULT_ACCOUNT)
             .map(|account| {
                 json!({
                     "apiVersion": "v1",
@@ -132,8 +185,8 @@ impl Rendering<'_> {
                 })
             })
             .collect();
-        for permission in permissions.iter().filter(|permission| !list(permission, "/rules").is_empty()) {
-            let account = text(permission, "/serviceAccountName");
+        for permission in permissions {
+            let account = account(permission);
             let mut rules = list(permission, "/rules").to_vec();
             if self.watched.is_empty() {
                 rules
@@ -145,9 +198,9 @@ impl Rendering<'_> {
                 }
             }
         }
-        for permission in cluster.iter().filter(|permission| !list(permission, "/rules").is_empty()) {
+        for permission in cluster {
             let rules = list(permission, "/rules").to_vec();
-            objects.extend(self.grant("ClusterRole", None, text(permission, "/serviceAccountName"), rules));
+            objects.extend(self.grant("ClusterRole", None, account(permission), rules));
         }
         objects
     }
@@ -171,13 +224,9 @@ impl Rendering<'_> {
         [role, binding]
     }
 
-    /// `<csv>-<account>-<hash>`, truncated to the maximum length of a label value.
+    /// `<csv>-<account>-<hash>`.
     fn name(&self, account: &str, rules: &Value) -> String {
-        let hash = checksum(&format!("{account}\n{rules}"));
-        let base = format!("{}-{account}", text(self.csv, "/metadata/name"));
-        let end = 63 - hash.len() - 1;
-        let base = if base.len() > end { &base[..end] } else { &base };
-        format!("{}-{hash}", base.trim_end_matches(['-', '.']))
+        joined(&format!("{}-{account}", text(self.csv, "/metadata/name")), &checksum(&format!("{account}\n{rules}")))
     }
 
     fn file(&self, object: &Value) -> Result<Value, RenderError> {
@@ -206,7 +255,7 @@ impl Rendering<'_> {
                 && list(definition, "/conversionCRDs").contains(&crd["metadata"]["name"])
         };
         let Some(definition) = self.definitions().iter().find(converts) else { return };
-        inject(crd, self.namespace, &service(definition));
+        inject(crd, self.namespace, definition);
         let path = definition.get("webhookPath").cloned().unwrap_or_else(|| "/".into());
         crd["spec"]["conversion"] = json!({
             "strategy": "Webhook",
@@ -229,20 +278,17 @@ impl Rendering<'_> {
         if !template.is_object() {
             *template = json!({});
         }
-        let mut annotations = self.csv["metadata"]["annotations"].as_object().cloned().unwrap_or_default();
-        let own = template["annotations"].as_object().cloned().unwrap_or_default();
-        annotations.extend(own);
+        let mut annotations = self.annotations.clone();
+        annotations.extend(template["annotations"].as_object().cloned().unwrap_or_default());
         let watched: Vec<&str> = self.watched.iter().map(String::as_str).collect();
         annotations.insert("olm.targetNamespaces".into(), watched.join(",").into());
         annotations.insert("olm.operatorNamespace".into(), self.namespace.into());
-        // The examples are for consoles only, and are the largest part.
-        annotations.remove("alm-examples");
         template["annotations"] = annotations.into();
         let name = text(item, "/name");
         if let Some(definition) =
             self.definitions().iter().find(|definition| text(definition, "/deploymentName") == name)
         {
-            mount(&mut spec, &secret(definition));
+            mount(&mut spec["template"]["spec"], &certificate(definition));
         }
         let mut metadata = json!({ "name": name, "namespace": self.namespace });
         if let Some(labels) = item.get("label") {
@@ -276,7 +322,9 @@ impl Rendering<'_> {
                 return refuse(message, "set `deploymentName` in `webhookdefinitions` to the name of a Deployment");
             };
             let name = service(definitions[0]);
-            let ports: BTreeMap<i64, i64> = definitions.iter().map(|it| (port(it), target_port(it))).collect();
+            let mut ports: Vec<(i64, Value)> = definitions.iter().map(|it| (port(it), target_port(it))).collect();
+            ports.sort_by_key(|(port, target)| (*port, target.as_i64(), target.to_string()));
+            ports.dedup();
             let ports: Vec<Value> = ports
                 .into_iter()
                 .map(|(port, target)| json!({ "name": port.to_string(), "port": port, "targetPort": target }))
@@ -287,26 +335,22 @@ impl Rendering<'_> {
                 "metadata": { "name": name, "namespace": self.namespace },
                 "spec": { "ports": ports, "selector": item["spec"]["selector"]["matchLabels"] },
             }));
-            objects.extend(self.certificate(&name, &secret(definitions[0])));
+            objects.extend(self.certificate(&name, &certificate(definitions[0])));
         }
         Ok(objects)
     }
 
     fn configuration(&self, kind: &str, definition: &Value) -> Value {
         let name = text(definition, "/generateName");
-        let path = definition.get("webhookPath").cloned().unwrap_or_else(|| "/".into());
+        let mut server = json!({ "name": service(definition), "namespace": self.namespace, "port": port(definition) });
+        if let Some(path) = definition.get("webhookPath") {
+            server["path"] = path.clone();
+        }
         let mut webhook = Map::new();
         webhook.insert("name".into(), name.into());
-        webhook.insert(
-            "clientConfig".into(),
-            json!({ "service": {
-                "name": service(definition),
-                "namespace": self.namespace,
-                "path": path,
-                "port": port(definition),
-            } }),
-        );
-        for field in super::webhooks::SAME {
+        webhook.insert("clientConfig".into(), json!({ "service": server }));
+        let of_other_kind = |field: &str| field == "reinvocationPolicy" && kind != "MutatingWebhookConfiguration";
+        for field in super::webhooks::SAME.into_iter().filter(|field| !of_other_kind(field)) {
             webhook.extend(definition.get(field).map(|value| (field.to_owned(), value.clone())));
         }
         if !self.watched.is_empty() {
@@ -319,14 +363,14 @@ impl Rendering<'_> {
             "metadata": { "name": name },
             "webhooks": [webhook],
         });
-        inject(&mut configuration, self.namespace, &service(definition));
+        inject(&mut configuration, self.namespace, definition);
         configuration
     }
 
-    /// A self-signed certificate, with its Issuer.
-    fn certificate(&self, service: &str, secret: &str) -> [Value; 2] {
-        let issuer = format!("{service}-selfsigned-issuer");
-        let names = ["", ".cluster.local"].map(|end| format!("{service}.{}.svc{end}", self.namespace));
+    /// A self-signed certificate, with its Issuer. It is renewed after two years, as that of OLM v0.
+    fn certificate(&self, service: &str, name: &str) -> [Value; 2] {
+        let issuer = joined(name, "selfsigned-issuer");
+        let names = ["", ".svc", ".svc.cluster.local"].map(|end| format!("{service}.{}{end}", self.namespace));
         [
             json!({
                 "apiVersion": "cert-manager.io/v1",
@@ -337,12 +381,14 @@ impl Rendering<'_> {
             json!({
                 "apiVersion": "cert-manager.io/v1",
                 "kind": "Certificate",
-                "metadata": { "name": format!("{service}-cert"), "namespace": self.namespace },
+                "metadata": { "name": name, "namespace": self.namespace },
                 "spec": {
                     "dnsNames": names,
+                    "duration": "17520h0m0s",
                     "issuerRef": { "kind": "Issuer", "name": issuer },
                     "privateKey": { "algorithm": "ECDSA", "rotationPolicy": "Always", "size": 256 },
-                    "secretName": secret,
+                    "renewBefore": "24h0m0s",
+                    "secretName": name,
                     "usages": ["server auth"],
                 },
             }),
@@ -351,71 +397,82 @@ impl Rendering<'_> {
 }
 
 /// Makes cert-manager inject the CA into an object.
-fn inject(object: &mut Value, namespace: &str, service: &str) {
+fn inject(object: &mut Value, namespace: &str, definition: &Value) {
     let metadata = &mut object["metadata"];
     if !metadata["annotations"].is_object() {
         metadata["annotations"] = json!({});
     }
-    metadata["annotations"]["cert-manager.io/inject-ca-from"] = format!("{namespace}/{service}-cert").into();
+    metadata["annotations"]["cert-manager.io/inject-ca-from"] =
+        format!("{namespace}/{}", certificate(definition)).into();
+}
+
+/// The account of permissions that name none, which every namespace has.
+const DEFAULT_ACCOUNT: &str = "default";
+
+/// The account of an entry in `permissions` or `clusterPermissions`.
+fn account(permission: &Value) -> &str {
+    Some(text(permission, "/serviceAccountName")).filter(|name| !name.is_empty()).unwrap_or(DEFAULT_ACCOUNT)
+}
+
+/// `BASE-END`, with a base that is cut so that the name is valid for Services and labels.
+fn joined(base: &str, end: &str) -> String {
+    const LONGEST: usize = 63;
+    let longest = LONGEST.saturating_sub(end.len() + 1);
+    format!("{}-{end}", base.get(..longest).unwrap_or(base).trim_end_matches('.'))
 }
 
 /// The name of the Service for the webhooks of a Deployment.
 fn service(definition: &Value) -> String {
-    format!("{}-service", text(definition, "/deploymentName").replace('.', "-"))
+    joined(&text(definition, "/deploymentName").replace('.', "-"), "service")
 }
 
-fn secret(definition: &Value) -> String {
-    format!("{}-cert", service(definition))
+/// The name of the certificate for this Service, and of its Secret.
+fn certificate(definition: &Value) -> String {
+    joined(&service(definition), "cert")
 }
 
 /// The port of the Service.
 fn port(definition: &Value) -> i64 {
-    definition["containerPort"].as_i64().unwrap_or(443)
+    definition["containerPort"].as_i64().filter(|port| *port > 0).unwrap_or(443)
 }
 
-/// The port of the container.
-fn target_port(definition: &Value) -> i64 {
-    definition["targetPort"].as_i64().unwrap_or_else(|| port(definition))
+/// The port of the container, or its name.
+fn target_port(definition: &Value) -> Value {
+    definition.get("targetPort").filter(|port| !port.is_null()).cloned().unwrap_or_else(|| port(definition).into())
 }
 
-/// Mounts the certificate in the folders where operators expect it.
-fn mount(spec: &mut Value, secret: &str) {
-    let folders = [
-        ("apiservice-cert", "/apiserver.local.config/certificates", "apiserver.crt", "apiserver.key"),
-        ("webhook-cert", CERTIFICATES, "tls.crt", "tls.key"),
-    ];
-    for (name, path, certificate, key) in folders {
-        let volume = json!({
-            "name": name,
-            "secret": {
-                "secretName": secret,
-                "defaultMode": 420,
-                "items": [{ "key": "tls.crt", "path": certificate }, { "key": "tls.key", "path": key }],
-            },
-        });
-        for container in containers_mut(spec) {
-            replace(
-                container,
-                "volumeMounts",
-                |it| text(it, "/mountPath") == path,
-                json!({ "name": name, "mountPath": path }),
-            );
-        }
-        if let Some(pod) = spec.pointer_mut("/template/spec") {
-            replace(pod, "volumes", |it| text(it, "/name") == name, volume);
-        }
+/// The volumes with the certificate, the folders where operators expect it, and the names of its files.
+const MOUNTS: [(&str, &str, &str, &str); 2] = [
+    ("webhook-cert", CERTIFICATES, "tls.crt", "tls.key"),
+    ("apiservice-cert", "/apiserver.local.config/certificates", "apiserver.crt", "apiserver.key"),
+];
+
+/// The volumes of a Pod that OLM replaces: those with the names of its own, and those that a container mounts in their folders.
+pub(super) fn replaced_volumes(pod: &Value) -> BTreeSet<String> {
+    let mounts = list(pod, "/containers").iter().flat_map(|container| list(container, "/volumeMounts"));
+    let is_replaced = |mount: &&Value| MOUNTS.iter().any(|(_, folder, ..)| text(mount, "/mountPath") == *folder);
+    let names = mounts.filter(is_replaced).map(|mount| text(mount, "/name"));
+    names.chain(MOUNTS.map(|(name, ..)| name)).map(String::from).collect()
+}
+
+/// Mounts the certificate in all containers but the init containers.
+fn mount(pod: &mut Value, secret: &str) {
+    let replaced = replaced_volumes(pod);
+    let volumes = MOUNTS.map(|(name, _, certificate, key)| {
+        let items = json!([{ "key": "tls.crt", "path": certificate }, { "key": "tls.key", "path": key }]);
+        json!({ "name": name, "secret": { "secretName": secret, "items": items } })
+    });
+    replace(pod, "volumes", &replaced, &volumes);
+    let mounts = MOUNTS.map(|(name, folder, ..)| json!({ "name": name, "mountPath": folder }));
+    for container in pod["containers"].as_array_mut().into_iter().flatten() {
+        replace(container, "volumeMounts", &replaced, &mounts);
     }
 }
 
-/// Adds an item to a list, and removes the items that it replaces.
-fn replace(object: &mut Value, key: &str, is_replaced: impl Fn(&Value) -> bool, item: Value) {
-    if !object[key].is_array() {
-        object[key] = json!([]);
-    }
-    if let Some(items) = object[key].as_array_mut() {
-        items.retain(|item| !is_replaced(item));
-        items.push(item);
-    }
+/// Adds items to a list, and removes those with the given names.
+fn replace(object: &mut Value, key: &str, names: &BTreeSet<String>, items: &[Value]) {
+    let kept = list(object, &format!("/{key}")).iter().filter(|item| !names.contains(text(item, "/name")));
+    object[key] = kept.chain(items).cloned().collect();
 }
 
 /// FNV-1a, as letters and digits: names must be distinct, but need no cryptographic hash.

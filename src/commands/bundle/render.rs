@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use clap::Args;
-use serde_json::Value;
 
-use super::super::{Console, Outcome, recover};
-use crate::error::{UserError, UserErrors};
+use super::super::{Console, Outcome};
+use super::source::source;
+use super::{read, rendered};
+use crate::error::UserErrors;
 use opctl_model::names::Namespace;
-use opctl_model::project::Tree;
-use opctl_olm::render::{Installation, render};
+use opctl_olm::bundle::Folder;
 
 /// Render a bundle as plain manifests, as OLM installs it
 ///
@@ -27,8 +27,8 @@ Examples:
   # For two namespaces instead of all
   opctl bundle render bundle -n operators --watch-namespace team-a,team-b")]
 pub struct RenderArgs {
-    /// The folder of the bundle
-    #[arg(value_name = "DIR", default_value = "bundle")]
+    /// The folder or image of the bundle
+    #[arg(value_name = "BUNDLE", default_value = "bundle")]
     pub dir: String,
 
     #[command(flatten)]
@@ -48,43 +48,17 @@ pub struct TargetArgs {
 }
 
 pub fn run(args: &RenderArgs, console: &Console) -> anyhow::Result<Outcome> {
-    let objects = rendered(&args.dir, &args.target, console)?;
-    let text = opctl_olm::documents(&format!("# Rendered by `opctl bundle render` from `{}`.", args.dir), &objects);
-    console.print(&text);
-    Ok(Outcome::Done)
-}
-
-/// The objects of the bundle in the folder `dir`.
-pub fn rendered(dir: &str, target: &TargetArgs, console: &Console) -> anyhow::Result<Vec<Value>> {
     let mut refusals = UserErrors::default();
-    let namespace = refusals.check(Namespace::parse(&target.namespace));
-    let watched = target.watch_namespace.iter().filter_map(|name| refusals.check(Namespace::parse(name)));
+    let namespace = refusals.check(Namespace::parse(&args.target.namespace));
+    let watched = args.target.watch_namespace.iter().filter_map(|name| refusals.check(Namespace::parse(name)));
     let watched: BTreeSet<String> = watched.map(|name| name.to_string()).collect();
     refusals.settle()?;
     let namespace = namespace.map(|name| name.to_string()).unwrap_or_default();
-    let manifests = manifests(dir, console)?;
-    let installation = Installation { manifests: &manifests, namespace: &namespace, watched: &watched };
-    Ok(render(&installation).map_err(|error| UserError::new(format!("`{dir}`: {error}")).help(error.help))?)
-}
-
-/// The objects in `manifests/`.
-fn manifests(dir: &str, console: &Console) -> anyhow::Result<Vec<Value>> {
-    recover(Path::new(dir), console)?;
-    let tree = Tree::of_others(dir);
-    let files = tree.files_below("manifests")?;
-    if files.is_empty() {
-        return Err(UserError::new(format!("`{dir}` is not a bundle: it has no files in `manifests`"))
-            .help("`opctl generate bundle` generates the bundle of a project")
-            .into());
-    }
-    let mut objects = Vec::new();
-    for path in files {
-        let text = tree.read(&path)?.unwrap_or_default();
-        let read = opctl_olm::parse::<Value>(&text).map_err(|error| {
-            UserError::new(format!("cannot read `{dir}/{path}`: {error}"))
-                .help("`opctl generate bundle` generates it again")
-        })?;
-        objects.extend(read.into_iter().filter(|object| !object.is_null()));
-    }
-    Ok(objects)
+    let (tree, shown) = source(Path::new(&args.dir), false, console)?;
+    let help = "`opctl generate bundle` generates the bundle of a project";
+    let bundle = read(Folder { tree: &tree, shown: &shown }, help)?;
+    let objects = rendered(&bundle, &args.dir, &namespace, &watched)?;
+    let text = opctl_olm::documents(&format!("# Rendered by `opctl bundle render` from `{}`.", args.dir), &objects);
+    console.print(&text);
+    Ok(Outcome::Done)
 }

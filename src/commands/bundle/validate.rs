@@ -1,6 +1,7 @@
 //! `opctl bundle validate`: reports what OLM, its validators and an API server would reject in the bundle of a folder.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -8,8 +9,10 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use super::super::message_format::MessageArgs;
-use super::super::{Console, Outcome, counted, environment, recover};
-use crate::error::UserError;
+use super::super::{Console, Outcome, counted, environment};
+use super::source::{is_image, source};
+use crate::compiled::validators;
+use crate::error::{ExternalError, UserError};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
 use opctl_model::names::nearest;
 use opctl_model::project::Tree;
@@ -20,7 +23,7 @@ use opctl_olm::bundle::{self, Finding, Folder, Options, Validator};
 ///
 /// Checks the rules of operator-framework's validators, and what OLM and the API server refuse when the bundle is installed. Each
 /// problem has its file and line, and the name of a rule; docs/olm-validate.md lists the rules. The bundle may be of any tool.
-/// No image is pulled, and no cluster is accessed.
+/// An image is pulled with skopeo, crane or a container engine. No cluster is accessed.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -32,9 +35,13 @@ Examples:
   # Restrictions of OLM v1
   opctl bundle validate bundle --select olmv1
 
+  # A published bundle
+  opctl bundle validate registry.example.com/memcached-operator-bundle:v0.1.0
+
   opctl bundle validate --list-optional")]
 pub struct ValidateArgs {
-    /// The folder with `manifests` and `metadata` [default: bundle]
+    /// The folder with `manifests` and `metadata`, or an image with them [default: bundle]
+    #[arg(value_name = "BUNDLE")]
     pub dir: Option<PathBuf>,
 
     /// Also run the optional validators with these labels, e.g. suite=operatorframework or name=good-practices
@@ -48,6 +55,12 @@ pub struct ValidateArgs {
     /// Settings of optional validators: k8s-version=VERSION, index-path=DOCKERFILE
     #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',')]
     pub optional_values: Vec<String>,
+
+    /// Programs that also validate the bundle, separated by `:` (on Windows `;`)
+    ///
+    /// Each is run with the folder of the bundle, and prints a `ManifestResult` of operator-framework's library as JSON.
+    #[arg(long, value_name = "PROGRAMS")]
+    pub alpha_select_external: Option<OsString>,
 
     /// List the optional validators
     #[arg(long)]
@@ -82,48 +95,49 @@ pub fn run(args: &ValidateArgs, console: &Console) -> anyhow::Result<Outcome> {
     }
     let options = options(args)?;
     let current = std::env::current_dir().context("cannot find out the current folder")?;
-    let (root, shown) = folder(args.dir.as_deref(), console)?;
-    let tree = Tree::of_others(root);
+    let (tree, shown) = source(args.dir.as_deref().unwrap_or(Path::new("bundle")), false, console)?;
     let findings = bundle::validate(Folder { tree: &tree, shown: &shown }, &options);
-    let is_bad = |finding: &Finding| args.strict || finding.diagnostic.is_error();
-    let passed = !findings.iter().any(is_bad);
+    let external = external(args, &tree, console)?;
+    let is_bad = |diagnostic: &Diagnostic| args.strict || diagnostic.is_error();
+    let passed = !findings.iter().map(|finding| &finding.diagnostic).chain(&external).any(is_bad);
     if args.output != Output::Text {
-        console.print(&format!("{:#}\n", report(&findings, passed, args.output)));
+        console.print(&format!("{:#}\n", report(&findings, &external, passed, args.output)));
         return Ok(if passed { Outcome::Done } else { Outcome::Problems });
     }
     args.messages.run(&current, console, |console| {
-        let is_shown = |finding: &&Finding| console.verbosity > super::super::Verbosity::Quiet || is_bad(finding);
-        let diagnostics: Vec<Diagnostic> =
-            findings.iter().filter(is_shown).map(|finding| finding.diagnostic.clone()).collect();
-        console.diagnose(&diagnostics);
-        console.info(&summary(&shown, &findings, passed));
+        let is_shown = |it: &&Diagnostic| console.verbosity > super::super::Verbosity::Quiet || is_bad(it);
+        let all: Vec<Diagnostic> =
+            findings.iter().map(|finding| &finding.diagnostic).chain(&external).cloned().collect();
+        console.diagnose(&all.iter().filter(is_shown).cloned().collect::<Vec<_>>());
+        console.info(&summary(&shown, &all, passed));
         Ok(if passed { Outcome::Done } else { Outcome::Problems })
     })
 }
 
-/// The folder on disk, and its name in messages.
-pub fn folder(dir: Option<&Path>, console: &Console) -> anyhow::Result<(PathBuf, String)> {
-    let dir = dir.unwrap_or(Path::new("bundle"));
-    if !dir.is_dir() {
-        let refusal = UserError::new(format!("there is no folder `{}`", dir.display()));
-        let shown = dir.to_string_lossy();
-        return Err(match shown.contains([':', '@']) {
-            true => refusal
-                .help("opctl does not pull images: unpack the bundle first, e.g. with `crane export IMAGE - | tar x`"),
-            false => refusal.help("name the folder of a bundle, or generate one: `opctl generate bundle`"),
-        }
-        .into());
+/// The problems that external validators report.
+fn external(args: &ValidateArgs, tree: &Tree, console: &Console) -> anyhow::Result<Vec<Diagnostic>> {
+    let Some(programs) = &args.alpha_select_external else { return Ok(Vec::new()) };
+    if args.dir.as_deref().is_some_and(is_image) {
+        let refusal = UserError::new("external validators read the bundle in a folder, and this one is an image");
+        return Err(refusal.help("unpack it first, e.g. with `crane export IMAGE - | tar x`").into());
     }
-    recover(dir, console)?;
-    let shown = dir.to_string_lossy().replace('\\', "/");
-    let shown = shown.trim_end_matches('/').trim_start_matches("./");
-    let shown = if shown == "." { "" } else { shown };
-    Ok((dir.to_owned(), shown.to_owned()))
+    let mut found = Vec::new();
+    for program in std::env::split_paths(programs).filter(|program| !program.as_os_str().is_empty()) {
+        console.status("running", &program.display().to_string());
+        let run = validators::run(&program, tree.root()).map_err(|reason| {
+            let refusal = UserError::new(format!("the validator `{}` failed: {reason}", program.display()));
+            ExternalError(
+                refusal.help("it prints a `ManifestResult` as JSON, and exits 0 even if the bundle is not valid"),
+            )
+        });
+        found.extend(run?);
+    }
+    Ok(found)
 }
 
-fn summary(shown: &str, findings: &[Finding], passed: bool) -> String {
-    let errors = findings.iter().filter(|finding| finding.diagnostic.is_error()).count();
-    let warnings = findings.len() - errors;
+fn summary(shown: &str, all: &[Diagnostic], passed: bool) -> String {
+    let errors = all.iter().filter(|it| it.is_error()).count();
+    let warnings = all.len() - errors;
     let shown = if shown.is_empty() { "." } else { shown };
     let problems = match (errors, warnings) {
         (0, 0) => return format!("`{shown}` is a valid bundle"),
@@ -135,24 +149,39 @@ fn summary(shown: &str, findings: &[Finding], passed: bool) -> String {
     format!("`{shown}` {verdict}: {problems}")
 }
 
-fn report(findings: &[Finding], passed: bool, output: Output) -> Value {
-    let one = |finding: &Finding| {
-        let Diagnostic { message, span, help, code, .. } = &finding.diagnostic;
-        let kind = if finding.diagnostic.is_error() { "error" } else { "warning" };
-        if output == Output::JsonAlpha1 {
-            let place = span.as_ref().map_or_else(String::new, |(span, _)| format!("{span}: "));
-            return json!({"type": kind, "message": format!("{place}{message}")});
-        }
-        let mut entry = json!({"type": kind, "message": message, "rule": finding.rule.id, "code": code.name, "source": finding.rule.source.name(), "help": help});
-        if let Some((span, _)) = span {
-            let (line, column) = span.line_column();
-            entry["file"] = span.file.path.clone().into();
-            entry["line"] = line.into();
-            entry["column"] = column.into();
-        }
+fn report(findings: &[Finding], external: &[Diagnostic], passed: bool, output: Output) -> Value {
+    let of_operator_sdk = |diagnostic: &Diagnostic| {
+        let kind = if diagnostic.is_error() { "error" } else { "warning" };
+        let place = diagnostic.span.as_ref().map_or_else(String::new, |(span, _)| format!("{span}: "));
+        json!({"type": kind, "message": format!("{place}{}", diagnostic.message)})
+    };
+    let with_rule = |finding: &Finding| {
+        let mut entry = entry(&finding.diagnostic);
+        entry["rule"] = finding.rule.id.into();
+        entry["source"] = finding.rule.source.name().into();
         entry
     };
-    json!({"passed": passed, "outputs": findings.iter().map(one).collect::<Vec<_>>()})
+    let outputs: Vec<Value> = match output {
+        Output::JsonAlpha1 => {
+            findings.iter().map(|finding| &finding.diagnostic).chain(external).map(of_operator_sdk).collect()
+        }
+        _ => findings.iter().map(with_rule).chain(external.iter().map(entry)).collect(),
+    };
+    json!({"passed": passed, "outputs": outputs})
+}
+
+/// A problem as JSON.
+pub fn entry(diagnostic: &Diagnostic) -> Value {
+    let Diagnostic { message, span, help, code, .. } = diagnostic;
+    let kind = if diagnostic.is_error() { "error" } else { "warning" };
+    let mut entry = json!({"type": kind, "message": message, "code": code.name, "help": help});
+    if let Some((span, _)) = span {
+        let (line, column) = span.line_column();
+        entry["file"] = span.file.path.clone().into();
+        entry["line"] = line.into();
+        entry["column"] = column.into();
+    }
+    entry
 }
 
 fn list() -> String {

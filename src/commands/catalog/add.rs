@@ -9,6 +9,7 @@ use super::{catalog, valid_bundle};
 use crate::error::{SourceErrors, UserError};
 use opctl_edit::Edit;
 use opctl_edit::plan::Plan;
+use opctl_model::diagnostic::Diagnostic;
 use opctl_model::project::Tree;
 use opctl_olm::bundle::Folder;
 use opctl_olm::bundle::image::is_reference;
@@ -115,7 +116,8 @@ pub fn run(args: &AddArgs, console: &Console) -> anyhow::Result<Outcome> {
     }
     let shown = args.catalog.to_string_lossy();
     let new = Catalog::read(Folder { tree: &new, shown: shown.trim_end_matches('/') }).map_err(SourceErrors::from)?;
-    let problems = validate::check(&new);
+    let mut problems = validate::check(&new);
+    problems.retain(Diagnostic::is_error);
     if !problems.is_empty() {
         let help = "the catalog would not be valid with this bundle; `--replaces`, `--skips` and `--channels` set its upgrades".into();
         return Err(SourceErrors { diagnostics: problems, help: vec![help] }.into());

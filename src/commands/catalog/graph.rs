@@ -1,4 +1,4 @@
-//! `opctl catalog graph`: shows the upgrades in each channel, as text or as an SVG image.
+//! `opctl catalog graph`: shows the upgrades in each channel, as text, as an SVG image or in the syntax of Mermaid.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,10 @@ Examples:
   opctl catalog graph catalog
 
   # A picture
-  opctl catalog graph catalog --output svg > upgrades.svg")]
+  opctl catalog graph catalog --output svg > upgrades.svg
+
+  # For Markdown on GitHub
+  opctl catalog graph catalog --output mermaid")]
 pub struct GraphArgs {
     /// The folder of the catalog [default: catalog]
     pub dir: Option<PathBuf>,
@@ -35,6 +38,7 @@ pub enum Format {
     #[default]
     Text,
     Svg,
+    Mermaid,
 }
 
 pub fn run(args: &GraphArgs, console: &Console) -> anyhow::Result<Outcome> {
@@ -52,6 +56,7 @@ pub fn run(args: &GraphArgs, console: &Console) -> anyhow::Result<Outcome> {
             let texts: Vec<String> = selected.iter().map(|package| graph::text(&catalog, package)).collect();
             console.print(&texts.join("\n"));
         }
+        Format::Mermaid => console.print(&graph::mermaid(&catalog, &selected)),
         Format::Svg => {
             let [package] = selected[..] else {
                 let refusal = UserError::new("a picture shows one package, and the catalog has several");

@@ -4,32 +4,35 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Value, json};
 
+use super::super::bundle::source::{is_image, pulled};
 use super::super::{Console, Outcome};
-use super::{catalog, valid_bundle};
+use super::{Format, catalog, print, valid_bundle, valid_tree};
 use crate::error::{SourceErrors, UserError};
 use opctl_kustomize::yaml::{Dialect, Node, documents};
 use opctl_model::diagnostic::SourceFile;
 use opctl_olm::bundle::Bundle;
-use opctl_olm::catalog::render::{Content, bundle};
+use opctl_olm::catalog::render::{Content, bundle, migrate};
 use opctl_olm::catalog::template::{Rendered, expand};
-use opctl_olm::catalog::yaml;
 
 /// Render bundles, templates or catalogs as documents of a file-based catalog
 ///
-/// SOURCE is the folder of a bundle, a template (`olm.semver` or `olm.template.basic`) or the folder of a catalog. No image is pulled:
-/// a bundle needs the name of its image, and a template the folders of its bundles.
+/// SOURCE is the image or the folder of a bundle, a template (`olm.semver`, `olm.template.basic` or `olm.template.substitutes`) or the
+/// folder of a catalog. The folder of a bundle needs the name of its image, and a template the folders of its bundles, or `--pull`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   opctl catalog render bundle --image registry.example.com/memcached-operator-bundle:v0.1.0
 
+  # A published bundle, pulled with skopeo, crane or a container engine
+  opctl catalog render registry.example.com/memcached-operator-bundle:v0.1.0
+
   # Channels and upgrades from versions
   opctl catalog render semver.yaml --bundle registry.example.com/memcached-operator-bundle:v0.1.0=bundle > catalog/index.yaml")]
 pub struct RenderArgs {
-    /// Folders of bundles or catalogs, or templates
+    /// Images or folders of bundles, folders of catalogs, or templates
     #[arg(required = true, value_name = "SOURCE")]
     pub sources: Vec<PathBuf>,
 
@@ -41,6 +44,14 @@ pub struct RenderArgs {
     #[arg(long = "bundle", value_name = "IMAGE=DIR")]
     pub bundles: Vec<String>,
 
+    /// Pull the images of bundles that a template lists and `--bundle` does not name
+    #[arg(long)]
+    pub pull: bool,
+
+    /// Replace the manifests in bundles of catalogs with the metadata of the ClusterServiceVersion, for OLM since 0.28
+    #[arg(long, conflicts_with = "bundle_objects")]
+    pub migrate: bool,
+
     /// Include all manifests, for OLM before 0.28, instead of the metadata of the ClusterServiceVersion
     #[arg(long)]
     pub bundle_objects: bool,
@@ -48,13 +59,6 @@ pub struct RenderArgs {
     /// The output format
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t)]
     pub output: Format,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    #[default]
-    Yaml,
-    Json,
 }
 
 pub fn run(args: &RenderArgs, console: &Console) -> anyhow::Result<Outcome> {
@@ -67,27 +71,29 @@ pub fn run(args: &RenderArgs, console: &Console) -> anyhow::Result<Outcome> {
                 return Err(refusal.help("OLM pulls it: `--image IMAGE`").into());
             };
             documents.push(bundle(&valid_bundle(source, console)?, image, content));
+        } else if is_image(source) {
+            documents.push(bundle(&valid_bundle(source, console)?, &source.to_string_lossy(), content));
         } else if source.is_dir() {
             documents.extend(catalog(Some(source), console)?.documents.iter().map(|document| document.node.json()));
         } else {
-            documents.extend(template(source, &args.bundles, content, console)?);
+            documents.extend(template(source, args, content, console)?);
         }
     }
-    console.print(&match args.output {
-        Format::Yaml => yaml(&documents),
-        Format::Json => documents.iter().map(|document| format!("{document:#}\n")).collect(),
-    });
+    if args.migrate {
+        documents.iter_mut().for_each(migrate);
+    }
+    print(&documents, args.output, console);
     Ok(Outcome::Done)
 }
 
-fn template(path: &Path, bundles: &[String], content: Content, console: &Console) -> anyhow::Result<Vec<Value>> {
+fn template(path: &Path, args: &RenderArgs, content: Content, console: &Console) -> anyhow::Result<Vec<Value>> {
     let shown = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| {
         UserError::new(format!("cannot read `{shown}`: {error}"))
-            .help("name the folder of a bundle or a catalog, or a template")
+            .help("name the image or folder of a bundle, the folder of a catalog, or a template")
     })?;
     let mut folders: BTreeMap<&str, PathBuf> = BTreeMap::new();
-    for entry in bundles {
+    for entry in &args.bundles {
         let Some((image, dir)) = entry.rsplit_once('=') else {
             let refusal = UserError::new(format!("`{entry}` is not an image and the folder of its bundle"));
             return Err(refusal.help("write `--bundle IMAGE=DIR`").into());
@@ -97,11 +103,18 @@ fn template(path: &Path, bundles: &[String], content: Content, console: &Console
     let file = SourceFile::new(shown, text);
     let nodes = documents(&file, Dialect::Kubectl).map_err(|problem| SourceErrors::from(vec![*problem]))?;
     let problem = RefCell::new(None);
-    let render = |image: &str| match valid_bundle(folders.get(image)?, console) {
-        Ok(read) => Some(rendered(&read, image, content)),
-        Err(error) => {
-            problem.borrow_mut().get_or_insert(error);
-            None
+    let render = |image: &str| {
+        let read = match folders.get(image) {
+            Some(folder) => valid_bundle(folder, console),
+            None if args.pull => pulled(image, false).and_then(|tree| valid_tree(&tree, image)),
+            None => return None,
+        };
+        match read {
+            Ok(read) => Some(rendered(&read, image, content)),
+            Err(error) => {
+                problem.borrow_mut().get_or_insert(error);
+                None
+            }
         }
     };
     let mut rendered = Vec::new();

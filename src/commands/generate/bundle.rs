@@ -45,7 +45,7 @@ Examples:
   # In CI: fail if the bundle is out of date, or cannot hold everything in config
   opctl generate bundle --check --strict")]
 pub struct BundleArgs {
-    /// The version of the operator [default: that of Cargo.toml]
+    /// The version of the operator [default: that of Cargo.toml or of the existing bundle, whichever is higher]
     #[arg(long)]
     pub version: Option<String>,
 
@@ -89,7 +89,8 @@ pub struct BundleArgs {
     #[arg(long)]
     pub require_external_apis: bool,
 
-    /// The CSV that this one replaces, e.g. memcached-operator.v0.0.9
+    /// The CSV that this one replaces, e.g. memcached-operator.v0.0.9; like `--skips` and `--skip-range`, it is kept until the version
+    /// changes, and '' removes it
     #[arg(long, value_name = "CSV")]
     pub replaces: Option<String>,
 
@@ -121,7 +122,8 @@ pub fn run(args: &BundleArgs, console: &Console) -> anyhow::Result<Outcome> {
     let mut tree = disk.clone();
     let project = ProjectFile::read(&tree)?;
     let package = args.package.clone().unwrap_or_else(|| project.name.to_string());
-    let version = version(args, &tree)?;
+    let existing = Existing::read(&tree, args, &package)?;
+    let version = version(args, &tree, &existing)?;
     let mut plan = Plan::default();
     if args.overlay.is_none() {
         // Missing files of `config/manifests` are scaffolded with the bundle.
@@ -134,8 +136,8 @@ pub fn run(args: &BundleArgs, console: &Console) -> anyhow::Result<Outcome> {
     let overlay = args.overlay.as_deref().unwrap_or(MANIFESTS).trim_end_matches('/');
     let objects = objects(&tree, overlay)?;
     let base = base(&tree, &package, overlay, &objects)?;
-    let existing = Existing::read(&tree, args, &package)?;
-    let options = options(args, &tree, &project, &existing)?;
+    let mut options = options(args, &tree, &project, &existing)?;
+    upgrades(args, &version, &base, &existing, &mut options);
     let samples = if args.overlay.is_some() { samples(&tree)? } else { Vec::new() };
     let (hints, source) = bundle_base::hints(&tree, &project);
     let objects = with_image(objects, args, &existing, console)?;
@@ -169,15 +171,21 @@ pub fn run(args: &BundleArgs, console: &Console) -> anyhow::Result<Outcome> {
     carry_out(&Task { again: "run `opctl generate bundle`", tree: &disk, folder: "", plan, next }, console)
 }
 
-/// The semantic version: the argument, or the version of the package.
-fn version(args: &BundleArgs, tree: &Tree) -> anyhow::Result<String> {
+/// The semantic version: the argument, or the version of the package or of the existing bundle, whichever is higher.
+fn version(args: &BundleArgs, tree: &Tree, existing: &Existing) -> anyhow::Result<String> {
+    let parse = |version: &str| olm::bundle::semver::parse(version).ok();
     let version = match &args.version {
         Some(version) => version.clone(),
-        None => bundle_base::package(tree)?.version.ok_or_else(|| {
-            UserError::new("Cargo.toml has no version").help("specify it: `opctl generate bundle --version 0.1.0`")
-        })?,
+        None => {
+            let of_package = bundle_base::package(tree)?.version;
+            let of_bundle = existing.csv["spec"]["version"].as_str().map(str::to_owned);
+            let all = of_package.into_iter().chain(of_bundle);
+            all.max_by_key(|version| parse(version)).ok_or_else(|| {
+                UserError::new("Cargo.toml has no version").help("specify it: `opctl generate bundle --version 0.1.0`")
+            })?
+        }
     };
-    if version.contains('+') || olm::bundle::semver::parse(&version).is_err() {
+    if version.contains('+') || parse(&version).is_none() {
         return Err(UserError::new(format!("`{version}` is not a semantic version"))
             .help("write it as `1.2.3` or `1.2.3-rc.1`; `+` is not allowed in the name of a CSV")
             .into());
@@ -277,13 +285,35 @@ fn options(args: &BundleArgs, tree: &Tree, project: &ProjectFile, existing: &Exi
     let known = || existing.csv.pointer("/metadata/annotations/createdAt")?.as_str().map(str::to_owned);
     Ok(Options {
         extra_accounts: args.extra_service_accounts.iter().cloned().collect(),
-        replaces: args.replaces.clone(),
-        skips: args.skips.clone(),
-        skip_range: args.skip_range.clone(),
         created_at: created_at.or_else(known),
         digests,
         required,
+        ..Options::default()
     })
+}
+
+/// Sets the upgrades to this version: the arguments, or those of the existing bundle of this version that are not in the base.
+fn upgrades(args: &BundleArgs, version: &str, base: &Node, existing: &Existing, options: &mut Options) {
+    let kept = |path: &[&str]| {
+        let is_same = existing.csv["spec"]["version"] == version && base.at(path).is_none();
+        let value = path.iter().try_fold(&existing.csv, |value, key| value.get(key));
+        value.filter(|_| is_same)
+    };
+    let text = |argument: &Option<String>, path: &[&str]| match argument {
+        Some(text) => Some(text.clone()).filter(|text| !text.is_empty()),
+        None => kept(path)?.as_str().map(str::to_owned),
+    };
+    options.replaces = text(&args.replaces, &["spec", "replaces"]);
+    options.skip_range = text(&args.skip_range, &["metadata", "annotations", "olm.skipRange"]);
+    options.skips = match args.skips.is_empty() {
+        true => {
+            kept(&["spec", "skips"]).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
+        }
+        false => args.skips.iter().map(String::as_str).filter(|skip| !skip.is_empty()).collect::<Vec<_>>(),
+    }
+    .into_iter()
+    .map(str::to_owned)
+    .collect();
 }
 
 fn digests(tree: &Tree, path: &str) -> anyhow::Result<Digests> {

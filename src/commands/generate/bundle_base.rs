@@ -317,8 +317,9 @@ fn owned(operator: &Operator, resource: &Resource) -> Vec<[String; 3]> {
             rest.is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
         })
     };
-    let requests =
-        operator.requests.iter().filter(|request| request.by.ends_with("::owns") && is_here(&request.span.file.path));
+    // `owns_with` and the like count, too.
+    let owns = |by: &str| by.rsplit("::").next().is_some_and(|method| method.starts_with("owns"));
+    let requests = operator.requests.iter().filter(|request| owns(&request.by) && is_here(&request.span.file.path));
     let kind = |group: &str, plural: &str| {
         let of_kubernetes = builtin::with_plural(plural).find(|builtin| builtin.api_group == group);
         let own = || operator.apis.iter().find(|api| api.group == group && api.plural == plural);

@@ -8,17 +8,14 @@ use serde_json::Value;
 use super::at;
 use super::session::{Session, objects};
 use super::source::Source;
+use crate::commands::bundle;
 use crate::error::{ExternalError, UserError};
 use opctl_cluster::Crd;
 use opctl_olm::install::{self, Mode, Package};
-use opctl_olm::render::{Installation, render};
 
 /// The objects of a bundle, rendered for a namespace.
 pub fn rendered(source: &Source, namespace: &str, mode: &Mode) -> anyhow::Result<Vec<Value>> {
-    let watched = mode.watched(namespace);
-    let installation = Installation { manifests: &source.manifests, namespace, watched: &watched };
-    Ok(render(&installation)
-        .map_err(|error| UserError::new(format!("`{}`: {error}", source.reference)).help(error.help))?)
+    bundle::rendered(&source.bundle, &source.reference, namespace, &mode.watched(namespace))
 }
 
 /// Installs or updates a package. `before` is the inventory of the installed version.

@@ -10,5 +10,7 @@
 // +operator-sdk:csv:customresourcedefinitions:resources={Job,v1}
 // +operator-sdk:csv:customresourcedefinitions:resources=Job
 // +operator-sdk:csv:customresourcedefinitions:order=first
+// +operator-sdk:csv:customresourcedefinitions:resources={{Service,v1,""}}
+// +operator-sdk:csv:customresourcedefinitions:resources={{"",v1}}
 /// +operator-sdk:csv:customresourcedefinitions:order=1
 struct A;

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use granit_parser::{Event, Parser, ScalarStyle};
+use granit_parser::{Event, Parser};
 use serde_json::Number;
 
 use self::block::Origin;
@@ -73,7 +73,33 @@ pub enum Dialect {
 pub fn documents(file: &Arc<SourceFile>, dialect: Dialect) -> Result<Vec<Node>, Box<Diagnostic>> {
     // The byte order mark is not part of the text; the parser counts after it.
     let skipped = if file.text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    read(&file.text[skipped..], &Origin::shifted(file, skipped), dialect)
+    let text = &file.text[skipped..];
+    let values = if dialect == Dialect::Kubectl { json_values(text) } else { Vec::new() };
+    if values.len() < 2 {
+        return read(text, &Origin::shifted(file, skipped), dialect);
+    }
+    let documents = values.into_iter().map(|range| {
+        let origin = Origin::shifted(file, skipped + range.start);
+        read(&text[range], &origin, dialect)
+    });
+    Ok(documents.collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+/// The positions of concatenated JSON values, as `kubectl get -o json` and `opm render` print them. Empty for other text.
+fn json_values(text: &str) -> Vec<Range<usize>> {
+    if !text.trim_start().starts_with('{') {
+        return Vec::new();
+    }
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<serde_json::Value>();
+    let (mut ranges, mut start) = (Vec::new(), 0);
+    while let Some(value) = values.next() {
+        if value.is_err() {
+            return Vec::new();
+        }
+        ranges.push(start..values.byte_offset());
+        start = values.byte_offset();
+    }
+    ranges
 }
 
 /// The documents of a file of Ansible, to which the last of several equal keys counts. The others are added to `repeated`.
@@ -266,7 +292,7 @@ struct Open {
 struct Key {
     text: String,
     span: Span,
-    /// An unquoted `<<`.
+    /// `<<`; see [`scalar::is_merge`].
     is_merge: bool,
 }
 
@@ -300,7 +326,8 @@ fn read_text(
             (at..at, format!("this is not valid YAML: {}", error.info()))
         })?;
         let range = span.byte_range().unwrap_or(0..0);
-        let is_merge = matches!(&event, Event::Scalar(text, ScalarStyle::Plain, _, None) if text == "<<");
+        let is_merge =
+            matches!(&event, Event::Scalar(text, style, _, tag) if scalar::is_merge(text, *style, tag.as_deref()));
         let start = |value, anchor| Open {
             value,
             keys: BTreeSet::new(),

@@ -12,11 +12,7 @@ pub fn value(text: Cow<str>, style: ScalarStyle, tag: Option<&Tag>, dialect: Dia
     let Some(tag) = tag else {
         return if style == ScalarStyle::Plain { plain(&text, dialect) } else { Ok(Value::Text(text.into_owned())) };
     };
-    let meant = match (tag.handle(), tag.suffix()) {
-        ("tag:yaml.org,2002:", suffix) => suffix,
-        ("", whole) => whole.strip_prefix("tag:yaml.org,2002:").unwrap_or("str"),
-        _ => "str",
-    };
+    let meant = core(tag);
     let value = match meant {
         "str" | "timestamp" => return Ok(Value::Text(text.into_owned())),
         "null" | "bool" | "int" | "float" => plain(&text, Dialect::Kubectl)?,
@@ -30,6 +26,20 @@ pub fn value(text: Cow<str>, style: ScalarStyle, tag: Option<&Tag>, dialect: Dia
         _ => matches!(value, Value::Number(_)),
     };
     if fits { Ok(value) } else { Err(format!("`{text}` cannot be read as `!!{meant}`")) }
+}
+
+/// The name of a tag of YAML itself: `int` for `!!int`. `str` for other tags, which Kubernetes ignores.
+fn core(tag: &Tag) -> &str {
+    match (tag.handle(), tag.suffix()) {
+        ("tag:yaml.org,2002:", suffix) => suffix,
+        ("", whole) => whole.strip_prefix("tag:yaml.org,2002:").unwrap_or("str"),
+        _ => "str",
+    }
+}
+
+/// `true` for the key that merges mappings: an unquoted `<<`, or `!!merge <<`, as Go programs write it.
+pub fn is_merge(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> bool {
+    text == "<<" && tag.map_or(style == ScalarStyle::Plain, |tag| core(tag) == "merge")
 }
 
 /// The key as a string, the only type of key in JSON.

@@ -17,7 +17,13 @@ fn reads_what_people_write() {
         ("\u{feff}a: b\n", r#"{"a":"b"}"#),
         ("a: b\r\nc: |\r\n  d\r\n  e\r\n", r#"{"a":"b","c":"d\ne\n"}"#),
         ("base: &b {x: 1, z: 2}\na: {<<: *b, z: 3}\n", r#"{"a":{"x":1,"z":3},"base":{"x":1,"z":2}}"#),
+        ("base: &b {x: 1, z: 2}\na: {!!merge <<: *b, z: 3}\n", r#"{"a":{"x":1,"z":3},"base":{"x":1,"z":2}}"#),
         ("a: &x [1]\nb: *x\n", r#"{"a":[1],"b":[1]}"#),
+        (
+            "a:\n  b: \"one\n  two\n\n  three\"\n  c: 'four\n  five'\n",
+            r#"{"a":{"b":"one two\nthree","c":"four five"}}"#,
+        ),
+        ("{\"a\": 1}{\"a\": 2}\n{\"a\": \"}\"}\n", r#"{"a":1} {"a":2} {"a":"}"}"#),
         ("\"<<\": a\n", r#"{"<<":"a"}"#),
         ("true: a\n1: b\n", r#"{"1":"b","true":"a"}"#),
     ];
@@ -33,6 +39,7 @@ fn refuses_what_kubernetes_does_not_read() {
         ("~: a\n", "a key cannot be `null`; quote it if it is a string at a.yaml:1:1"),
         ("[a]: b\n", "a key must be a string at a.yaml:1:3"),
         ("a: .inf\n", "`.inf` is a number that JSON does not have at a.yaml:1:4"),
+        ("{\"a\": 1}\n{\"b\":\n 1, \"b\": 2}", "the key `b` is here twice at a.yaml:3:5"),
         ("a: &x [*x]\n", "this alias is inside the value that it refers to at a.yaml:1:8"),
     ];
     for (text, expected) in cases {

@@ -85,6 +85,13 @@ impl Bundle {
         self.manifests.iter().filter(is_other)
     }
 
+    /// The objects in all documents of the manifests.
+    pub fn objects(&self) -> impl Iterator<Item = serde_json::Value> {
+        let documents =
+            self.manifests.iter().flat_map(|manifest| std::iter::once(&manifest.node).chain(&manifest.others));
+        documents.map(Node::json).filter(|object| !object.is_null())
+    }
+
     /// A bundle annotation by its name without prefix: `package.v1`, `channels.v1`, …
     pub fn annotation(&self, name: &str) -> Option<&Node> {
         self.annotations.get(&format!("{PREFIX}{name}"))

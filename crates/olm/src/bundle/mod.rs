@@ -20,6 +20,18 @@ pub use table::{RULES, Rule};
 
 use opctl_model::diagnostic::SourceFile;
 
+/// The media type of an image that consoles show as an icon.
+pub fn image_type(data: &[u8]) -> Option<&'static str> {
+    let head = String::from_utf8_lossy(&data[..data.len().min(4096)]);
+    let types = [
+        ("image/png", data.starts_with(b"\x89PNG\r\n\x1a\n")),
+        ("image/jpeg", data.starts_with(b"\xff\xd8\xff")),
+        ("image/gif", data.starts_with(b"GIF8")),
+        ("image/svg+xml", head.contains("<svg")),
+    ];
+    types.into_iter().find(|(_, is_it)| *is_it).map(|(name, _)| name)
+}
+
 /// Optional rules, by operator-sdk's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Validator {
@@ -108,6 +120,11 @@ pub fn validate(folder: Folder, options: &Options) -> Vec<Finding> {
         check(&bundle, options, &mut findings);
     }
     findings.sorted()
+}
+
+/// Reports parts of a bundle that OLM v1 refuses to render, and OLM v0 fails to install.
+pub fn check_installable(bundle: &Bundle, findings: &mut Findings) {
+    rules::olmv1::installable(bundle, findings);
 }
 
 /// Like [`validate`], for a bundle that is already loaded.

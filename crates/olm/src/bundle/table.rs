@@ -84,7 +84,7 @@ pub const RULES: &[Rule] = {
     use Source::{Api, Controller, Kubernetes, Loader, Opctl, Registry, Sdk};
     &[
         rule("bundle-folders", Format, Registry, "the bundle has the folders `manifests` and `metadata`"),
-        rule("bundle-metadata", Format, Registry, "a file in `metadata` has `annotations`"),
+        rule("bundle-metadata", Format, Registry, "a file in `metadata` has `annotations`, which are texts"),
         rule("metadata-yaml", Format, Registry, "the files in `metadata` are YAML"),
         rule("manifests-folder", Format, Loader, "the folder of the manifests has no folders and no hidden files"),
         rule("manifest-yaml", Format, Loader, "each manifest is YAML, and an object of Kubernetes"),
@@ -207,6 +207,13 @@ pub const RULES: &[Rule] = {
             Controller,
             "conversion webhooks are for owned CRDs, and each CRD has at most one",
         ),
+        rule(
+            "v1-webhook-port",
+            OlmV1,
+            Kubernetes,
+            "each webhook has a `containerPort`, and each of these ports leads to one target port",
+        ),
+        rule("v1-certificates", OlmV1, Kubernetes, "no init container mounts a volume that OLM replaces"),
         rule("manifest-documents", Own, Opctl, "each file has one object: OLM v0 reads the first one only"),
         rule("annotation-folders", Own, Opctl, "the annotations name the folders `manifests/` and `metadata/`"),
         rule("annotation-package", Own, Opctl, "the name of the package is a DNS label, as catalogs require it"),

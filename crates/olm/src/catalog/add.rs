@@ -59,6 +59,12 @@ pub fn add(catalog: &Catalog, addition: &Addition) -> Result<Vec<FileChange>, [S
                 "released bundles do not change: raise the version, or remove the old bundle".into(),
             ]);
         }
+    } else if let Some(other) = catalog.of_schema("olm.bundle").find(|it| it.text("image") == text("image")) {
+        return Err([
+            format!("the bundle `{}` of the catalog has the same image, `{}`", other.name(), text("image")),
+            "build an image for each version, or name its digest: otherwise, the old entry installs the new content"
+                .into(),
+        ]);
     } else {
         let path = join(&folder, &format!("bundles/{name}.yaml"));
         changes.push(FileChange::Create { path, documents: vec![addition.bundle.clone()] });

@@ -1,4 +1,4 @@
-//! The upgrade graph of a channel: its head, its edges, and renderings as text and SVG.
+//! The upgrade graph of a channel: its head, its edges, and renderings as text, SVG and Mermaid.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -159,6 +159,34 @@ pub fn text(catalog: &Catalog, package: &str) -> String {
                 }
             }
         }
+    }
+    text
+}
+
+/// A graph in the syntax of Mermaid, which GitHub shows in Markdown, for several packages.
+pub fn mermaid(catalog: &Catalog, packages: &[&str]) -> String {
+    let mut text = "graph LR\n".to_owned();
+    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "#quot;"));
+    for package in packages {
+        _ = writeln!(text, "  subgraph {}", quoted(package));
+        for (number, Column { title, rows, edges, ranges, .. }) in columns(catalog, package).into_iter().enumerate() {
+            // Identifiers of nodes are global, and an entry can be in several channels.
+            let node = |name: &str| format!("{package}-{number}-{name}[{}]", quoted(name));
+            _ = writeln!(text, "    subgraph {package}-{number}[{}]", quoted(&title));
+            for name in &rows {
+                _ = writeln!(text, "      {}", node(name));
+            }
+            for edge in &edges {
+                let label = match edge.kind {
+                    Kind::Replaces => "replaces".to_owned(),
+                    Kind::Skips => "skips".to_owned(),
+                    Kind::SkipRange => quoted(&format!("skipRange {}", ranges[&edge.to])),
+                };
+                _ = writeln!(text, "      {} -- {label} --> {}", node(&edge.from), node(&edge.to));
+            }
+            text.push_str("    end\n");
+        }
+        text.push_str("  end\n");
     }
     text
 }

@@ -4,13 +4,17 @@
 
 pub mod add;
 pub mod graph;
+pub mod list;
 pub mod render;
 pub mod template;
 pub mod validate;
 
 use std::sync::Arc;
 
-use crate::bundle::Folder;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::bundle::{Folder, image_type};
 use crate::diagnostics::OP530;
 use opctl_kustomize::yaml::{self as positions, Dialect, Node};
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
@@ -101,6 +105,12 @@ impl Catalog {
     pub fn channels<'a>(&'a self, package: &'a str) -> impl Iterator<Item = &'a Document> {
         self.of_schema("olm.channel").filter(move |channel| channel.package() == package)
     }
+}
+
+/// The icon of a package; `None` if the data is not an image that consoles show.
+pub fn icon(data: &[u8]) -> Option<serde_json::Value> {
+    let media_type = image_type(data)?;
+    Some(serde_json::json!({"base64data": STANDARD.encode(data), "mediatype": media_type}))
 }
 
 /// Renders documents as a file of a catalog.

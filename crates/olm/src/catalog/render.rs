@@ -1,5 +1,5 @@
-//! A bundle → its `olm.bundle` in a catalog. Source: `alpha/action/render.go` and `pkg/registry/parse.go` of
-//! operator-registry.
+//! A bundle → its `olm.bundle` in a catalog. Source: `alpha/action/render.go`, `alpha/action/migrations` and
+//! `pkg/registry` of operator-registry.
 
 use std::collections::BTreeSet;
 
@@ -8,6 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
 use crate::bundle::Bundle;
+use crate::object::{list, text};
 use opctl_kustomize::yaml::Node;
 
 /// The form in which manifests are included.
@@ -46,31 +47,44 @@ pub fn bundle(bundle: &Bundle, image: &str, content: Content) -> Value {
             other => (other.to_owned(), value),
         });
     }
-    for (list, kind) in [("owned", "olm.gvk"), ("required", "olm.gvk.required")] {
-        for api in bundle.spec().items_at(&["customresourcedefinitions", list]) {
-            let text = |key: &str| api.text_at(&[key]).unwrap_or_default();
-            let group = text("name").split_once('.').map_or("", |(_, group)| group);
-            properties.push((kind.into(), json!({"group": group, "kind": text("kind"), "version": text("version")})));
+    for crd in bundle.crds().filter_map(|crd| crd.node.get("spec")) {
+        let [group, kind] = [&["group"][..], &["names", "kind"]].map(|path| crd.text_at(path).unwrap_or_default());
+        let versions = crd.items_at(&["versions"]).iter().filter_map(|version| version.text_at(&["name"]));
+        // A CRD of v1beta1 may have its only version here.
+        for version in versions.chain(crd.text_at(&["version"])) {
+            properties.push(("olm.gvk".into(), json!({"group": group, "kind": kind, "version": version})));
         }
+    }
+    for api in bundle.spec().items_at(&["customresourcedefinitions", "required"]) {
+        let text = |key: &str| api.text_at(&[key]).unwrap_or_default();
+        let group = text("name").split_once('.').map_or("", |(_, group)| group);
+        let required = json!({"group": group, "kind": text("kind"), "version": text("version")});
+        properties.push(("olm.gvk.required".into(), required));
+    }
+    for (list, kind) in [("owned", "olm.gvk"), ("required", "olm.gvk.required")] {
         for api in bundle.spec().items_at(&["apiservicedefinitions", list]) {
             let text = |key: &str| api.text_at(&[key]).unwrap_or_default();
             properties
                 .push((kind.into(), json!({"group": text("group"), "kind": text("kind"), "version": text("version")})));
         }
     }
-    let mut package = json!({"packageName": bundle.package(), "version": spec["version"].as_str().unwrap_or("0.0.0")});
-    if let Some(release) = spec["release"].as_str().filter(|release| !release.is_empty()) {
-        package["release"] = release.into();
+    // A package in `metadata/properties.yaml` takes precedence.
+    if !properties.iter().any(|(kind, _)| kind == "olm.package") {
+        let version = spec["version"].as_str().unwrap_or("0.0.0");
+        let mut package = json!({"packageName": bundle.package(), "version": version});
+        if let Some(release) = spec["release"].as_str().filter(|release| !release.is_empty()) {
+            package["release"] = release.into();
+        }
+        properties.push(("olm.package".into(), package));
     }
-    properties.push(("olm.package".into(), package));
     properties.sort_by_cached_key(|(kind, value)| (kind.clone(), value.to_string()));
     properties.dedup();
     match content {
-        Content::Metadata => properties.push(("olm.csv.metadata".into(), metadata(bundle, &spec))),
+        Content::Metadata => properties.push((METADATA.into(), metadata(&bundle.csv().node.json()))),
         Content::Objects => {
             for manifest in &bundle.manifests {
                 let data = STANDARD.encode(manifest.node.json().to_string());
-                properties.push(("olm.bundle.object".into(), json!({"data": data})));
+                properties.push((OBJECT.into(), json!({"data": data})));
             }
         }
     }
@@ -86,9 +100,29 @@ pub fn bundle(bundle: &Bundle, image: &str, content: Content) -> Value {
     })
 }
 
+const METADATA: &str = "olm.csv.metadata";
+const OBJECT: &str = "olm.bundle.object";
+
+/// Replaces the manifests in an `olm.bundle` with the metadata of its ClusterServiceVersion, as OLM since 0.28 reads it.
+/// A bundle without an image is left as it is.
+pub fn migrate(document: &mut Value) {
+    let has_image = document["schema"] == "olm.bundle" && !text(document, "/image").is_empty();
+    let properties = list(document, "/properties");
+    if !has_image || properties.iter().any(|property| property["type"] == METADATA) {
+        return;
+    }
+    let objects = properties.iter().filter(|property| property["type"] == OBJECT).filter_map(|property| {
+        let data = STANDARD.decode(text(property, "/value/data")).ok()?;
+        serde_json::from_slice::<Value>(&data).ok()
+    });
+    let Some(csv) = objects.into_iter().find(|object| object["kind"] == "ClusterServiceVersion") else { return };
+    let kept = properties.iter().filter(|property| property["type"] != OBJECT).cloned();
+    document["properties"] = kept.chain([json!({"type": METADATA, "value": metadata(&csv)})]).collect();
+}
+
 /// The fields of `olm.csv.metadata`, without empty ones.
-fn metadata(bundle: &Bundle, spec: &Value) -> Value {
-    let meta = |key: &str| bundle.csv().node.at(&["metadata", key]).map_or(Value::Null, Node::json);
+fn metadata(csv: &Value) -> Value {
+    let spec = &csv["spec"];
     let mut fields = Map::new();
     let of_spec = [
         ("apiServiceDefinitions", "apiservicedefinitions"),
@@ -104,8 +138,9 @@ fn metadata(bundle: &Bundle, spec: &Value) -> Value {
         ("nativeAPIs", "nativeAPIs"),
         ("provider", "provider"),
     ];
-    fields.insert("annotations".into(), meta("annotations"));
-    fields.insert("labels".into(), meta("labels"));
+    for name in ["annotations", "labels"] {
+        fields.insert(name.into(), csv["metadata"][name].clone());
+    }
     for (name, field) in of_spec {
         fields.insert(name.into(), spec[field].clone());
     }

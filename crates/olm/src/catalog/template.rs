@@ -1,16 +1,17 @@
-//! Templates of catalogs → documents. `olm.template.basic` lists documents. `olm.semver` lists images of bundles, whose
-//! versions determine channels and upgrade edges. Source: `alpha/template` of operator-registry.
+//! Templates of catalogs → documents, and back. `olm.template.basic` lists documents. `olm.semver` lists images of bundles,
+//! whose versions determine channels and upgrade edges. `olm.template.substitutes` puts rebuilt bundles in the place of
+//! others. Source: `alpha/template` of operator-registry.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::head;
+use super::{Catalog, Document, head, validate};
 use crate::bundle::semver::{self, Version};
 use crate::diagnostics::OP530;
 use opctl_kustomize::yaml::Node;
-use opctl_model::diagnostic::Diagnostic;
+use opctl_model::diagnostic::{Diagnostic, SourceFile};
 
 /// Returns the rendered bundle of an image; `None` for an unknown image.
 pub type Render<'a> = dyn Fn(&str) -> Option<Rendered> + 'a;
@@ -27,13 +28,35 @@ pub struct Rendered {
 /// The documents of a template, or problems with their positions.
 pub fn expand(template: &Node, render: &Render) -> Result<Vec<Value>, Vec<Diagnostic>> {
     match template.text_at(&["schema"]).unwrap_or_default() {
-        "olm.template.basic" => basic(template, render),
+        BASIC => basic(template, render),
         "olm.semver" => semver(template, render),
+        SUBSTITUTES => substitutes(template, render),
         other => {
             let message = format!("there is no template of the schema `{other}`");
-            Err(vec![problem(template, message).help("the schemas are `olm.template.basic` and `olm.semver`")])
+            Err(vec![
+                problem(template, message).help(format!("the schemas are `{BASIC}`, `olm.semver` and `{SUBSTITUTES}`")),
+            ])
         }
     }
+}
+
+const BASIC: &str = "olm.template.basic";
+const SUBSTITUTES: &str = "olm.template.substitutes";
+
+/// The documents of a catalog as a basic template. A bundle with an image is reduced to it.
+pub fn to_basic(documents: Vec<Value>) -> Value {
+    let entry = |document: Value| match document["image"].as_str() {
+        Some(image) if document["schema"] == "olm.bundle" && !image.is_empty() => {
+            json!({"schema": "olm.bundle", "image": image})
+        }
+        _ => document,
+    };
+    json!({"schema": BASIC, "entries": documents.into_iter().map(entry).collect::<Vec<_>>()})
+}
+
+/// The documents of a catalog as a template of substitutions, without any.
+pub fn to_substitutes(documents: Vec<Value>) -> Value {
+    json!({"schema": SUBSTITUTES, "entries": documents, "substitutions": []})
 }
 
 fn problem(node: &Node, message: impl Into<String>) -> Diagnostic {
@@ -42,7 +65,7 @@ fn problem(node: &Node, message: impl Into<String>) -> Diagnostic {
 
 fn unknown(node: &Node, image: &str) -> Diagnostic {
     problem(node, format!("the bundle of the image `{image}` is not known"))
-        .help(format!("opctl pulls no images: name the folder of the bundle, `--bundle {image}=DIR`"))
+        .help(format!("name the folder of the bundle, `--bundle {image}=DIR`, or pull the image: `--pull`"))
 }
 
 /// Copies all documents; renders bundles that have only an image.
@@ -63,6 +86,93 @@ fn basic(template: &Node, render: &Render) -> Result<Vec<Value>, Vec<Diagnostic>
         }
     }
     if problems.is_empty() { Ok(documents) } else { Err(problems) }
+}
+
+/// Puts bundles in the place of others in all channels.
+fn substitutes(template: &Node, render: &Render) -> Result<Vec<Value>, Vec<Diagnostic>> {
+    let entries = template.items_at(&["entries"]);
+    let document = |node: &Node| Document { node: node.clone(), path: String::new() };
+    let errors = |catalog: &Catalog| {
+        let problems = validate::check(catalog).into_iter().filter(Diagnostic::is_error).collect::<Vec<_>>();
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
+    };
+    errors(&Catalog { documents: entries.iter().map(document).collect() })?;
+    let mut documents: Vec<Value> = entries.iter().map(Node::json).collect();
+    let (mut bases, mut images) = (BTreeSet::new(), BTreeSet::new());
+    for node in template.items_at(&["substitutions"]) {
+        let refuse = |message: String| vec![problem(node, message)];
+        let [image, base] = ["name", "base"].map(|key| node.text_at(&[key]).unwrap_or_default());
+        if image.is_empty() || base.is_empty() {
+            return Err(refuse(
+                "a substitution has the image of a bundle, `name`, and the name of another, `base`".into(),
+            ));
+        }
+        if !bases.insert(base) {
+            return Err(refuse(format!("the bundle `{base}` is substituted twice")));
+        }
+        if !images.insert(image) {
+            return Err(refuse(format!("the image `{image}` is the substitute of two bundles")));
+        }
+        let Some(rendered) = render(image) else { return Err(vec![unknown(node, image)]) };
+        substitute(&mut documents, base, rendered.document).map_err(refuse)?;
+        // The result has no positions in the template.
+        let file = SourceFile::new("", super::yaml(&documents));
+        let result = Catalog { documents: Catalog::parse(&file, "").map_err(|problem| vec![problem])? };
+        errors(&result).map_err(|problems| refuse(format!("the result is not valid: {}", problems[0].message)))?;
+    }
+    Ok(documents)
+}
+
+/// Adds a bundle that takes over the upgrades of another, which it skips.
+fn substitute(documents: &mut Vec<Value>, base: &str, bundle: Value) -> Result<(), String> {
+    let name = bundle["name"].clone();
+    let of_base = documents.iter().find(|document| document["schema"] == "olm.bundle" && document["name"] == base);
+    let of_base = of_base.ok_or_else(|| format!("the catalog has no bundle `{base}`"))?;
+    if order(of_base)? >= order(&bundle)? {
+        return Err(format!("the version of {name} is not above that of `{base}`"));
+    }
+    for channel in documents.iter_mut().filter(|document| document["schema"] == "olm.channel") {
+        let Some(entries) = channel["entries"].as_array_mut() else { continue };
+        let mut new = None;
+        for entry in entries.iter_mut() {
+            if entry["name"] == base {
+                let mut moved = std::mem::replace(entry, json!({"name": base}));
+                moved["name"] = name.clone();
+                skips(&mut moved).push(base.into());
+                new = Some(moved);
+            } else if entry["replaces"] == base {
+                entry["replaces"] = name.clone();
+                skips(entry).push(base.into());
+            } else if entry["skips"].as_array().is_some_and(|skips| skips.iter().any(|skip| skip == base)) {
+                skips(entry).retain(|skip| skip != base);
+                skips(entry).push(name.clone());
+            }
+        }
+        entries.extend(new);
+    }
+    documents.push(bundle);
+    Ok(())
+}
+
+/// The list `skips` of an entry.
+fn skips(entry: &mut Value) -> &mut Vec<Value> {
+    if !entry["skips"].is_array() {
+        entry["skips"] = json!([]);
+    }
+    entry["skips"].as_array_mut().expect("it is set above")
+}
+
+/// The version of a bundle, and its release: build metadata of the version, or a field of its own.
+fn order(bundle: &Value) -> Result<(Version, Option<Version>), String> {
+    let named = |problem: String| format!("the bundle {}: {problem}", bundle["name"]);
+    let mut version = version(bundle).map_err(named)?;
+    let properties = bundle["properties"].as_array().into_iter().flatten();
+    let release = properties.filter_map(|property| property["value"]["release"].as_str()).next().unwrap_or_default();
+    let release = if release.is_empty() { version.build.to_string() } else { release.to_owned() };
+    version.build = Version::new(0, 0, 0).build;
+    // Releases are ordered as pre-releases are.
+    let release = (!release.is_empty()).then(|| semver::parse(&format!("0.0.0-{release}"))).transpose();
+    Ok((version, release.map_err(named)?))
 }
 
 /// The archetypes of channels, least stable first.

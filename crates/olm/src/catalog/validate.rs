@@ -3,12 +3,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
+
 use super::graph::check_chain;
 use super::{Catalog, Document, entries, head};
 use crate::bundle::image;
 use crate::bundle::semver::{self, Range, Version, is_identifier};
 use crate::diagnostics::OP530;
-use opctl_kustomize::yaml::Node;
+use opctl_kustomize::yaml::{Node, Value};
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::names::is_dns_label;
 
@@ -18,6 +22,7 @@ pub fn check(catalog: &Catalog) -> Vec<Diagnostic> {
     let packages = packages(catalog, &mut problems);
     channels(catalog, &packages, &mut problems);
     bundles(catalog, &packages, &mut problems);
+    shared_images(catalog, &mut problems);
     deprecations(catalog, &packages, &mut problems);
     problems.0
 }
@@ -53,6 +58,9 @@ fn packages<'a>(catalog: &'a Catalog, problems: &mut Problems) -> BTreeMap<&'a s
         }
         if packages.insert(name, package).is_some() {
             problems.push("package-twice", place(package, "name"), format!("there are two packages `{name}`"));
+        }
+        if let Some(data) = package.node.at(&["icon", "base64data"]).filter(|data| !is_base64(data)) {
+            problems.push("package-icon", data.span.clone(), "the data of the icon is not base64");
         }
         let default = package.text("defaultChannel");
         let channels: Vec<&str> = catalog.channels(name).map(Document::name).collect();
@@ -166,6 +174,7 @@ fn bundles(catalog: &Catalog, packages: &BTreeMap<&str, &Document>, problems: &m
             problems.push("bundle-channel", place(bundle, "name"), format!("the bundle `{name}` is in no channel"));
         }
         images(bundle, problems);
+        property_values(bundle, problems);
         let of_package: Vec<&Node> = properties(bundle, "olm.package").collect();
         let [property] = of_package[..] else {
             let message =
@@ -210,6 +219,65 @@ fn bundles(catalog: &Catalog, packages: &BTreeMap<&str, &Document>, problems: &m
         {
             let message = format!("the bundles `{other}` and `{name}` have the same version {shown}");
             problems.push("bundle-version-twice", span("version"), message);
+        }
+    }
+}
+
+/// The types of properties whose fields `opm` reads as strings.
+const TEXTS: [(&str, &[&str]); 6] = [
+    ("olm.channel", &["channelName"]),
+    ("olm.csv.metadata", &["description", "displayName", "maturity", "minKubeVersion"]),
+    ("olm.gvk", &["group", "kind", "version"]),
+    ("olm.gvk.required", &["group", "kind", "version"]),
+    ("olm.package", &["packageName", "version", "release"]),
+    ("olm.package.required", &["packageName", "versionRange"]),
+];
+
+fn property_values(bundle: &Document, problems: &mut Problems) {
+    const RULE: &str = "property-value";
+    for property in bundle.node.items_at(&["properties"]) {
+        let kind = property.text_at(&["type"]).unwrap_or_default();
+        let Some(value) = property.get("value") else {
+            problems.push(RULE, head(property), format!("the property `{kind}` has no value"));
+            continue;
+        };
+        let texts = TEXTS.iter().find(|(known, _)| *known == kind).map(|(_, fields)| *fields);
+        if texts.is_none() && kind != "olm.bundle.object" {
+            continue;
+        }
+        if !value.is_null() && !matches!(value.value, Value::Map(_)) {
+            problems.push(RULE, value.span.clone(), format!("the value of the property `{kind}` is not a mapping"));
+        }
+        for field in texts.unwrap_or_default() {
+            if let Some(found) = value.get(field).filter(|found| !found.is_null() && found.as_text().is_none()) {
+                let message = format!("`{field}` of the property `{kind}` is not a string, but `{}`", found.json());
+                problems.push(RULE, found.span.clone(), message);
+            }
+        }
+        if kind == "olm.bundle.object" && value.get("data").is_some_and(|data| !is_base64(data)) {
+            problems.push(RULE, head(value), format!("the data of a property `{kind}` is not base64"));
+        }
+    }
+}
+
+/// `true` for text that Go decodes as base64.
+fn is_base64(node: &Node) -> bool {
+    const ENGINE: GeneralPurpose =
+        GeneralPurpose::new(&STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
+    node.is_null() || node.as_text().is_some_and(|text| ENGINE.decode(text.replace(['\n', '\r'], "")).is_ok())
+}
+
+/// Warns about bundles with the same image: if its tag was moved, the older one installs the newer content.
+fn shared_images(catalog: &Catalog, problems: &mut Problems) {
+    let mut images = BTreeMap::new();
+    for bundle in catalog.of_schema("olm.bundle").filter(|bundle| !bundle.text("image").is_empty()) {
+        let image = bundle.text("image");
+        let first = *images.entry(image).or_insert(bundle.name());
+        if first != bundle.name() {
+            let message =
+                format!("the bundles `{first}` and `{}` have the same image, `{image}` [bundle-image]", bundle.name());
+            let help = "each version of a bundle has an image of its own; the digest of an image never changes";
+            problems.0.push(OP530.warning(message).at(place(bundle, "image"), "").help(help));
         }
     }
 }

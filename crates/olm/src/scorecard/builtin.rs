@@ -49,6 +49,16 @@ pub fn run(name: &'static str, bundle: Option<&Bundle>, findings: &[Finding]) ->
         return result;
     }
     let examples: Vec<Json> = bundle::examples(bundle).iter().map(Node::json).collect();
+    let of_csv = format!("Loaded ClusterServiceVersion: {}\n", bundle.csv().name());
+    let of_examples = format!("Loaded {} Custom Resources from alm-examples\n", examples.len());
+    let names: Vec<&str> = bundle.crds().map(Manifest::name).collect();
+    let of_crds = format!("Loaded CustomresourceDefinitions: [{}]\n", names.join(" "));
+    result.log = match name {
+        "basic-check-spec" => String::new(),
+        "olm-crds-have-validation" => of_examples + &of_crds,
+        "olm-crds-have-resources" => of_csv,
+        _ => of_csv + &of_examples,
+    };
     match name {
         "basic-check-spec" => spec(result, &examples),
         "olm-crds-have-validation" => schemas(result, bundle, &examples),

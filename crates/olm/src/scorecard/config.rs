@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::diagnostics::OP520;
-use opctl_kustomize::yaml::{self, Dialect, Node};
+use opctl_kustomize::yaml::{self, Dialect, Node, Value};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
 
 #[derive(Clone, Debug, Default)]
@@ -30,24 +30,35 @@ pub struct Test {
     pub storage: Option<String>,
 }
 
-/// Parses a configuration strictly: unknown fields, which operator-sdk ignores, are errors.
+const ROOT: [&str; 6] = ["apiVersion", "kind", "metadata", "serviceaccount", "storage", "stages"];
+const STAGE: [&str; 2] = ["parallel", "tests"];
+const TEST: [&str; 5] = ["image", "entrypoint", "labels", "storage", "uniqueID"];
+
+/// Parses a configuration strictly: unknown fields, which operator-sdk ignores, are errors. As in Go, the case of the keys does not
+/// matter: `apiversion` was common.
 pub fn parse(file: &Arc<SourceFile>) -> Result<Config, Vec<Diagnostic>> {
     let documents =
         yaml::documents(file, Dialect::Kubectl).map_err(|problem| vec![Diagnostic { code: OP520, ..*problem }])?;
     let mut problems = Vec::new();
-    let Some(root) = documents.first() else {
+    let Some(mut root) = documents.into_iter().next() else {
         return Err(vec![OP520.error(format!("`{}` is empty", file.path))]);
     };
+    fold(&mut root, &ROOT);
+    for stage in items_mut(&mut root, "stages") {
+        fold(stage, &STAGE);
+        items_mut(stage, "tests").iter_mut().for_each(|test| fold(test, &TEST));
+    }
+    let root = &root;
     for (key, wanted) in [("apiVersion", "scorecard.operatorframework.io/v1alpha3"), ("kind", "Configuration")] {
         if root.text_at(&[key]) != Some(wanted) {
             let node = root.get(key).unwrap_or(root);
             problems.push(problem(node, format!("the configuration of scorecard has `{key}: {wanted}`")));
         }
     }
-    known(root, &["apiVersion", "kind", "metadata", "serviceaccount", "storage", "stages"], &mut problems);
+    known(root, &ROOT, &mut problems);
     let storage = storage(root);
     let stages = root.items_at(&["stages"]).iter().map(|stage| {
-        known(stage, &["parallel", "tests"], &mut problems);
+        known(stage, &STAGE, &mut problems);
         let tests =
             stage.items_at(&["tests"]).iter().map(|test| read_test(test, storage.as_deref(), &mut problems)).collect();
         Stage { parallel: stage.get("parallel").is_some_and(Node::is_true), tests }
@@ -57,8 +68,25 @@ pub fn parse(file: &Arc<SourceFile>) -> Result<Config, Vec<Diagnostic>> {
     if problems.is_empty() { Ok(Config { service_account, stages }) } else { Err(problems) }
 }
 
+/// Gives the keys of a mapping the case of the known ones.
+fn fold(node: &mut Node, keys: &[&str]) {
+    let Value::Map(entries) = &mut node.value else { return };
+    for entry in entries.iter_mut() {
+        if let Some(known) = keys.iter().find(|known| known.eq_ignore_ascii_case(&entry.key)) {
+            entry.key = (*known).to_owned();
+        }
+    }
+}
+
+fn items_mut<'a>(node: &'a mut Node, key: &str) -> &'a mut [Node] {
+    match node.get_mut(key).map(|list| &mut list.value) {
+        Some(Value::List(items)) => items,
+        _ => &mut [],
+    }
+}
+
 fn read_test(test: &Node, storage_of_all: Option<&str>, problems: &mut Vec<Diagnostic>) -> Test {
-    known(test, &["image", "entrypoint", "labels", "storage", "uniqueID"], problems);
+    known(test, &TEST, problems);
     let image = test.text_at(&["image"]).unwrap_or_default().to_owned();
     if image.is_empty() {
         problems.push(problem(test, "this test has no image".into()));

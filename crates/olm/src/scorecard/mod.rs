@@ -38,6 +38,9 @@ pub struct TestResult {
     pub errors: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "list")]
     pub suggestions: Vec<String>,
+    /// As tests write it; `null` for tests that do not.
+    #[serde(default)]
+    pub creation_timestamp: Option<String>,
 }
 
 /// Tests written in Go print `null` for an empty list.

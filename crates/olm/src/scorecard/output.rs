@@ -1,4 +1,4 @@
-//! Results as text, JSON (`TestList`) and xUnit XML, in the formats of operator-sdk, but without timestamps.
+//! Results as text, JSON (`TestList`) and xUnit XML, in the formats of operator-sdk.
 
 use std::fmt::Write;
 
@@ -53,6 +53,8 @@ pub fn json(outcomes: &[Outcome]) -> Value {
         if !test.labels.is_empty() {
             spec["labels"] = json!(test.labels);
         }
+        let path = test.storage.as_ref().map_or_else(|| json!({}), |path| json!({"path": path}));
+        spec["storage"] = json!({"spec": {"mountPath": path}});
         let status = if results.is_empty() { json!({}) } else { json!({"results": results}) };
         json!({"kind": "Test", "apiVersion": "scorecard.operatorframework.io/v1alpha3", "spec": spec, "status": status})
     };
@@ -62,6 +64,9 @@ pub fn json(outcomes: &[Outcome]) -> Value {
         "items": outcomes.iter().map(item).collect::<Vec<_>>(),
     })
 }
+
+/// The time that Go writes where there is none.
+const ZERO_TIME: &str = "0001-01-01T00:00:00Z";
 
 /// xUnit XML for CI systems.
 pub fn xunit(outcomes: &[Outcome]) -> String {
@@ -86,8 +91,9 @@ pub fn xunit(outcomes: &[Outcome]) -> String {
         for result in results {
             _ = writeln!(
                 text,
-                "    <testcase name={}>\n      <system-out>{}</system-out>",
+                "    <testcase name={} time={}>\n      <system-out>{}</system-out>",
                 quoted(&result.name),
+                quoted(result.creation_timestamp.as_deref().unwrap_or(ZERO_TIME)),
                 escaped(&result.log)
             );
             let (tag, kind) = match result.state {

@@ -147,7 +147,7 @@ impl<'a> Arguments<'a> {
         if argument.kind == Type::Lists {
             let texts = |values: Vec<grammar::Value>| -> Option<Vec<String>> {
                 let text = |value: grammar::Value| match value.content {
-                    Content::Text { text, .. } if !text.is_empty() => Some(text),
+                    Content::Text { text, quoted } if quoted || !text.is_empty() => Some(text),
                     _ => None,
                 };
                 values.into_iter().map(text).collect()

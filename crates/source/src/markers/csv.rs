@@ -27,8 +27,13 @@ pub(super) fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Opt
     let mut resources = Vec::new();
     for list in arguments.lists("resources") {
         match list.it {
-            [kind, version] => resources.push([kind.clone(), version.clone(), String::new()]),
-            [kind, version, name] => resources.push([kind.clone(), version.clone(), name.clone()]),
+            [kind, version] if !kind.is_empty() && !version.is_empty() => {
+                resources.push([kind.clone(), version.clone(), String::new()]);
+            }
+            // `""` for any name is common.
+            [kind, version, name] if !kind.is_empty() && !version.is_empty() => {
+                resources.push([kind.clone(), version.clone(), name.clone()]);
+            }
             _ => {
                 let help = "write it as `{Deployment,v1}` or `{Deployment,v1,NAME}`";
                 problems.push(problem(OP110, &list.span, "a resource has a kind, a version and a name", help));

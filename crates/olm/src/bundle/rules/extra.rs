@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::super::findings::Findings;
 use super::super::folder::{Bundle, PREFIX};
-use super::super::image;
+use super::super::{image, image_type};
 use super::crds::{V1, deep};
 use super::manifests::at;
 use super::{examples, head, place, text};
@@ -262,15 +262,8 @@ fn icon(bundle: &Bundle, findings: &mut Findings) {
             findings.warning("icon-type", &place(icon, &["base64data"]), "the data of the icon is not base64");
             continue;
         };
-        let head = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]);
-        let is_it = match media_type {
-            "image/png" => bytes.starts_with(b"\x89PNG\r\n\x1a\n"),
-            "image/jpeg" => bytes.starts_with(b"\xff\xd8\xff"),
-            "image/gif" => bytes.starts_with(b"GIF8"),
-            "image/svg+xml" => head.contains("<svg"),
-            _ => continue,
-        };
-        if !is_it {
+        let is_known = ["image/png", "image/jpeg", "image/gif", "image/svg+xml"].contains(&media_type);
+        if is_known && image_type(&bytes) != Some(media_type) {
             findings.warning("icon-type", &span, format!("the data of the icon is not of the type `{media_type}`"));
         }
     }

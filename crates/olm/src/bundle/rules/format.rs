@@ -21,12 +21,20 @@ pub fn check(bundle: &Bundle, findings: &mut Findings) {
 
 fn annotations(bundle: &Bundle, findings: &mut Findings) {
     let all = &bundle.annotations;
+    for entry in all.entries() {
+        if let Value::List(_) | Value::Map(_) = entry.value.value {
+            let message = format!("the annotation `{}` is not a text, so no tool reads the annotations", entry.key);
+            findings
+                .error("bundle-metadata", &head(&entry.value), message)
+                .help("write a list as one text, e.g. `stable,fast`");
+        }
+    }
     for name in ["mediatype.v1", "manifests.v1", "metadata.v1", "package.v1", "channels.v1"] {
         let Some(value) = bundle.annotation(name) else {
             findings.error("annotation-missing", &head(all), format!("the annotation `{PREFIX}{name}` is missing"));
             continue;
         };
-        if value.as_text().is_none() {
+        if !matches!(value.value, Value::Text(_) | Value::List(_) | Value::Map(_)) {
             let message = format!("the annotation `{PREFIX}{name}` is not a text");
             findings.error("annotation-missing", &value.span, message).help("quote it");
         }
