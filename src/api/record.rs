@@ -11,6 +11,10 @@ use crate::scaffold;
 pub fn refusal(error: RecordError<ReadError>) -> anyhow::Error {
     match error {
         RecordError::Read(error) => error.into(),
+        error @ RecordError::Conflict { .. } => UserError::new(error.to_string())
+            .help("delete the lines with `<<<<<<<`, `=======` and `>>>>>>>`, and keep those between them")
+            .help("`.gitattributes` spares you this with the line `.opctl/** merge=union`")
+            .into(),
         error => UserError::new(error.to_string())
             .help("restore `.opctl` from version control")
             .help("or delete `.opctl`, and run `opctl update --adopt` to start a new record")
@@ -30,17 +34,14 @@ pub fn inverse_error(error: InverseError<ReadError>) -> anyhow::Error {
 pub fn texts(tree: &Tree) -> anyhow::Result<Option<(Record, Texts)>> {
     let read = |path: &str| tree.read(path);
     let Some(record) = Record::read(read).map_err(refusal)? else { return Ok(None) };
-    let newest = record.0.values().map(|entry| entry.revision).max().unwrap_or_default();
+    let newest = record.files.values().map(|entry| entry.revision).max().unwrap_or_default();
     if newest > scaffold::revisions::newest() {
         let own = scaffold::revisions::newest();
         return Err(UserError::new(format!("the scaffold has revision {newest}, newer than this opctl's {own}"))
             .help("use a newer opctl: `cargo install opctl`")
             .into());
     }
-    let mut texts = Texts::new();
-    for path in record.0.keys() {
-        texts.extend(record.text(path, read).map_err(refusal)?.map(|text| (path.clone(), text)));
-    }
+    let texts = record.files.iter().map(|(path, entry)| (path.clone(), entry.text.clone())).collect();
     Ok(Some((record, texts)))
 }
 
@@ -51,7 +52,7 @@ pub fn without_fixes(record: &Record, recorded: &mut Texts, rendered: &Texts) {
         |line: &&str| line.trim_start().trim_start_matches('/').trim_start().starts_with("+kubebuilder:rbac:");
     let other_lines = |text: &str| text.lines().filter(|line| !is_marker(line)).map(str::to_owned).collect::<Vec<_>>();
     let is_of_today =
-        |path: &str| record.0.get(path).is_some_and(|entry| entry.revision == scaffold::revisions::newest());
+        |path: &str| record.files.get(path).is_some_and(|entry| entry.revision == scaffold::revisions::newest());
     for (path, text) in recorded.iter_mut().filter(|(path, _)| path.ends_with(".rs") && is_of_today(path)) {
         let differs = |rendered: &&String| *rendered != text;
         let Some(rendered) = rendered.get(path).filter(differs) else { continue };
@@ -72,8 +73,6 @@ pub fn written(tree: &Tree, path: &str) -> anyhow::Result<Option<String>> {
 /// The recorded text of a file, as opctl wrote it.
 pub fn recorded(tree: &Tree, path: &str) -> anyhow::Result<Option<String>> {
     let read = |path: &str| tree.read(path);
-    match Record::read(read).map_err(refusal)? {
-        Some(record) => record.text(path, read).map_err(refusal),
-        None => Ok(None),
-    }
+    let record = Record::read(read).map_err(refusal)?;
+    Ok(record.and_then(|record| record.text(path).map(str::to_owned)))
 }

@@ -110,7 +110,7 @@ pub struct InitArgs {
 }
 
 /// Files that may exist before a folder becomes a project. They are kept, because no other file depends on them.
-pub const KEPT: &[&str] = &[".dockerignore", ".gitignore", "AGENTS.md", "LICENSE", "README.md"];
+pub const KEPT: &[&str] = &[".dockerignore", ".gitattributes", ".gitignore", "AGENTS.md", "LICENSE", "README.md"];
 
 pub fn run(args: &InitArgs, console: &Console) -> anyhow::Result<Outcome> {
     let dir = absolute(&args.dir)?;
@@ -503,7 +503,7 @@ fn first_kind(dir: &Path) -> Option<String> {
 /// The plan with paths from a folder above `folder`.
 pub fn moved(plan: Plan, folder: &str) -> Plan {
     let changes = plan.changes.into_iter();
-    Plan { changes: changes.map(|(path, change)| (project::join(folder, &path), change)).collect() }
+    Plan { changes: changes.map(|(path, change)| (project::join(folder, &path), change)).collect(), ..Plan::default() }
 }
 
 fn next(dir: &Path, requests: &[Request]) -> Vec<Next> {

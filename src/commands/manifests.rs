@@ -688,6 +688,7 @@ fn has_service_account(plan: &Plan, tree: &Tree, output: &str) -> anyhow::Result
 /// Adds the manifests to the plan of another command, from the source after that plan. If the source has errors, the
 /// manifests do not change; if a file cannot be read, the command fails.
 pub fn add_if_sound(plan: &mut Plan, tree: &Tree, options: &ManifestOptions, console: &Console) -> anyhow::Result<()> {
+    super::runtime::complete(plan, tree, options.folder, console)?;
     let Some(planned) = planned_tree(plan, tree, options.folder, console)? else { return Ok(()) };
     let choice = Choice { all_or_nothing: false, ..Choice::STATIC };
     match add(plan, &planned, tree, options, &choice, console) {
@@ -707,7 +708,7 @@ pub fn add_if_sound(plan: &mut Plan, tree: &Tree, options: &ManifestOptions, con
 }
 
 /// The files after the plan; `None` if the plan has conflicts, which are reported later.
-fn planned_tree(plan: &Plan, tree: &Tree, folder: &str, console: &Console) -> anyhow::Result<Option<Tree>> {
+pub fn planned_tree(plan: &Plan, tree: &Tree, folder: &str, console: &Console) -> anyhow::Result<Option<Tree>> {
     let steps = resolve_part(plan, tree, folder, console)?;
     if steps.iter().any(Step::is_conflict) {
         return Ok(None);

@@ -4,10 +4,10 @@ use std::path::{Component, Path, PathBuf};
 
 use super::{Console, Outcome, Task, carry_out, lock, workspace_above};
 use crate::error::UserError;
-use crate::scaffold::{Runtime, RuntimeCopy, RuntimeSource};
+use crate::scaffold::{Features, Runtime, RuntimeCopy, RuntimeSource};
 use opctl_edit::Edit;
-use opctl_edit::plan::{Plan, SUMS, Sums};
-use opctl_model::project::{Manifest, ReadError, Tree, join};
+use opctl_edit::plan::{Change, Plan, SUMS, Sums};
+use opctl_model::project::{Manifest, ReadError, Tree, Workspaces, join};
 
 /// The value of `--runtime`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +74,8 @@ impl ProjectFolder<'_> {
             console.info(&format!("kept `{}`: it is {why}", Runtime::FOLDER));
             return Ok(Some(copy.version.clone()));
         }
-        RuntimeCopy::update(plan, Runtime::FOLDER, copy.and_then(|copy| copy.sums).as_deref());
+        // Its features are known when Cargo.toml is planned: see `complete`.
+        RuntimeCopy::update(plan, Runtime::FOLDER, copy.and_then(|copy| copy.sums).as_deref(), &Features::new());
         // Otherwise, cargo would treat a folder below the root as a member, which is linted and tested with the others.
         if !self.folder.is_empty() {
             plan.edit("Cargo.toml", Edit::CargoExclude { path: Runtime::FOLDER.into() });
@@ -108,8 +109,58 @@ pub fn change(choice: &Choice, dir: &Path, console: &Console) -> anyhow::Result<
     {
         console.info(&format!("kept `{}`: delete it if no other project uses it", Runtime::FOLDER));
     }
+    complete(&mut plan, &tree, &folder, console)?;
     let again = "run the same command without `--check`";
     carry_out(&Task { again, tree: &tree, folder: &folder, plan, next: Vec::new() }, console)
+}
+
+/// Adds the modules of the vendored runtime to a plan that the features in Cargo.toml need after it, and removes those
+/// that no package uses any more. Returns `true` if the plan was changed. `folder` is that of the project.
+pub fn complete(plan: &mut Plan, tree: &Tree, folder: &str, console: &Console) -> anyhow::Result<bool> {
+    let Some(planned) = with_manifests(plan, tree, folder, console)? else { return Ok(false) };
+    let requirement = Manifest::read(&planned, folder)?.and_then(|manifest| manifest.requirement(Runtime::PACKAGE));
+    let Some(path) = requirement.and_then(|requirement| requirement.path) else { return Ok(false) };
+    let runtime = Workspaces::of(tree).place(&join(folder, &path));
+    let copy = RuntimeCopy::read(tree, &runtime)?;
+    let used = Runtime::embedded().used_features(&planned, folder)?;
+    if plan.changes.contains_key(&join(&runtime, SUMS)) {
+        plan.changes.retain(|_, change| !matches!(change, Change::Vendor { folder, .. } if *folder == runtime));
+        let used = used.unwrap_or_else(|| Runtime::embedded().all_features());
+        RuntimeCopy::update(plan, &runtime, copy.and_then(|copy| copy.sums).as_deref(), &used);
+        return Ok(true);
+    }
+    let (Some(copy), Some(used)) = (copy.filter(|copy| copy.sums.is_some()), used) else { return Ok(false) };
+    match copy.features() {
+        Some(features) => {
+            let files = |features: &Features| Runtime::embedded().files_for(features).len();
+            let both: Features = features.union(&used).cloned().collect();
+            if files(&both) == files(&features) && files(&both) == files(&used) {
+                return Ok(false);
+            }
+            RuntimeCopy::update(plan, &runtime, copy.sums.as_deref(), &used);
+            Ok(true)
+        }
+        None => match copy.lacks(&used) {
+            None => Ok(false),
+            Some(path) => Err(UserError::new(format!(
+                "`{runtime}` is that of another opctl, and lacks `{path}`, which the features in Cargo.toml need"
+            ))
+            .help("first run `opctl update`, and commit what it changes")
+            .into()),
+        },
+    }
+}
+
+/// The files, with every Cargo.toml as it is after the plan. `None` if the plan changes none, or has a conflict there.
+pub fn with_manifests(plan: &Plan, tree: &Tree, folder: &str, console: &Console) -> anyhow::Result<Option<Tree>> {
+    let is_manifest = |path: &str| path == "Cargo.toml" || path.ends_with("/Cargo.toml");
+    let changes = plan.changes.iter().filter(|(path, _)| is_manifest(path));
+    let plan =
+        Plan { changes: changes.map(|(path, change)| (path.clone(), change.clone())).collect(), ..Plan::default() };
+    match plan.changes.is_empty() {
+        true => Ok(None),
+        false => super::manifests::planned_tree(&plan, tree, folder, console),
+    }
 }
 
 /// Resolves `..` in a path lexically, because the project's folder may not exist yet.

@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 
-use super::{Console, Next, Outcome, Task, carry_out, lock, project_folder, tree, workspace_above};
+use super::{Console, Next, Outcome, Task, carry_out, lock, project_folder, runtime, tree, workspace_above};
 use crate::api::record::{texts, without_fixes};
 use crate::api::rescaffold::{self, Texts};
 use crate::error::{UserError, UserErrors};
 use crate::scaffold::revisions::Reason;
 use crate::scaffold::{self, Runtime, RuntimeCopy};
 use opctl_edit as edit;
-use opctl_edit::plan::{self, Change, Choice, LIST, Mode, Plan, Record};
+use opctl_edit::plan::{self, Change, Choice, Mode, Plan, RECORD_FILE, Record};
 use opctl_model::project::{PROJECT, ProjectFile, Tree};
 
 /// Update what opctl scaffolded to the templates of this opctl
@@ -84,7 +84,7 @@ pub fn run(args: &UpdateArgs, console: &Console) -> anyhow::Result<Outcome> {
     let recorded = texts(&project)?;
     let own = match (&recorded, args.adopt) {
         (None, false) => {
-            return Err(UserError::new(format!("the project has no `{LIST}`, so it is not known what you changed"))
+            return Err(UserError::new(format!("the project has no `{RECORD_FILE}`, so it is not known what you changed"))
                 .help("restore `.opctl` from version control, if it was there")
                 .help("start a record with `opctl update --adopt`: your files stay as they are, and later updates are merged into them")
                 .into());
@@ -97,7 +97,8 @@ pub fn run(args: &UpdateArgs, console: &Console) -> anyhow::Result<Outcome> {
     };
     let mut plan = super::init::moved(own, &folder);
     if let Some((record, _)) = &recorded {
-        add_runtime(&mut plan, &tree)?;
+        plan.renews_record = record.is_former();
+        add_runtime(&mut plan, &tree, &folder, console)?;
         reasons(&plan, record, &folder, console);
     }
     let next = vec![
@@ -151,7 +152,7 @@ fn update(
     for (path, flag) in ours.iter().map(|path| (path, "--ours")).chain(theirs.iter().map(|path| (path, "--theirs"))) {
         if !new.contains_key(path) {
             let refusal = UserError::new(format!("`{flag} {path}`: the scaffold of this project has no such file"));
-            refusals.push(refusal.help(format!("`{LIST}` lists its files")));
+            refusals.push(refusal.help(format!("`{RECORD_FILE}` lists its files")));
         } else if ours.contains(path) && theirs.contains(path) && flag == "--theirs" {
             refusals.push(
                 UserError::new(format!("`{path}` is given with `--ours` and `--theirs`"))
@@ -242,10 +243,13 @@ fn adopt(file: &ProjectFile, tree: &Tree, console: &Console) -> anyhow::Result<P
 }
 
 /// Updates the copy of the runtime, unless it is newer or belongs to the user.
-fn add_runtime(plan: &mut Plan, tree: &Tree) -> anyhow::Result<()> {
+fn add_runtime(plan: &mut Plan, tree: &Tree, folder: &str, console: &Console) -> anyhow::Result<()> {
     let copy = RuntimeCopy::read(tree, Runtime::FOLDER)?;
     if let Some(copy) = copy.filter(|copy| copy.sums.is_some() && !copy.is_newer()) {
-        RuntimeCopy::update(plan, Runtime::FOLDER, copy.sums.as_deref());
+        let planned = runtime::with_manifests(plan, tree, folder, console)?;
+        let used = Runtime::embedded().used_features(planned.as_ref().unwrap_or(tree), folder)?;
+        let used = used.unwrap_or_else(|| Runtime::embedded().all_features());
+        RuntimeCopy::update(plan, Runtime::FOLDER, copy.sums.as_deref(), &used);
     }
     Ok(())
 }
@@ -255,7 +259,7 @@ fn reasons(plan: &Plan, record: &Record, folder: &str, console: &Console) {
     for reason in scaffold::revisions::reasons() {
         let is_new = |path: &&String| {
             let path = path.strip_prefix(folder).unwrap_or(path).trim_start_matches('/');
-            reason.is_about(path) && record.0.get(path).is_none_or(|entry| entry.revision < reason.revision)
+            reason.is_about(path) && record.files.get(path).is_none_or(|entry| entry.revision < reason.revision)
         };
         let mut merged = plan.changes.iter().filter(|(_, change)| matches!(change, Change::Merge { .. }));
         if merged.any(|(path, _)| is_new(&path)) {

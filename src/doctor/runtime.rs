@@ -23,7 +23,9 @@ pub fn examine(target: &Target) -> Vec<Finding> {
         let Some(copy) = RuntimeCopy::read(tree, &folder).map_err(ResolveError::Read)? else { return Ok(None) };
         let mut plan = Plan::default();
         if copy.sums.is_some() {
-            RuntimeCopy::update(&mut plan, &folder, copy.sums.as_deref());
+            let used = Runtime::embedded().used_features(tree, "").map_err(ResolveError::Read)?;
+            let used = used.unwrap_or_else(|| Runtime::embedded().all_features());
+            RuntimeCopy::update(&mut plan, &folder, copy.sums.as_deref(), &used);
         }
         let steps = plan::resolve(&plan, &Policy::default(), |path| tree.read(path), |path| tree.read_bytes(path))?;
         Ok(Some((copy, steps)))

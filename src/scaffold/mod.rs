@@ -27,7 +27,7 @@ use opctl_model::versions::latest;
 
 pub use license::{License, license, spdx};
 pub use project::{BOILERPLATE, api_of_resource};
-pub use runtime::{Runtime, RuntimeCopy, RuntimeSource};
+pub use runtime::{Features, Runtime, RuntimeCopy, RuntimeSource};
 pub use wiring::{Related, Wiring};
 
 /// A file of the generated project: its path from the project root, and its text.
@@ -118,7 +118,7 @@ pub struct Api {
     pub chart: Option<Chart>,
     /// The Ansible role or playbook that the controller runs for each object.
     pub ansible: Option<Ansible>,
-    /// The type was created with `--image`, so it has no `suspend`.
+    /// The type was created with `--image`, so its spec has no `Default`.
     pub has_image: bool,
     /// The controller cleans up before an object is deleted.
     pub finalizer: bool,

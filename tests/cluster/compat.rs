@@ -189,6 +189,12 @@ fn changes_are_compared_with_a_cluster_and_its_objects() {
     };
     run(&sandbox, "opctl init shop --domain example.com --api cache/v1/Memcached -q");
     sandbox.folder.push("shop");
+    let types = sandbox.folder.join("src/api/cache/v1/memcached.rs");
+    let text = std::fs::read_to_string(&types).unwrap();
+    let field = "pub struct MemcachedSpec {\n    #[serde(default)]\n    pub suspend: bool,";
+    let text = text.replacen("pub struct MemcachedSpec {", field, 1);
+    std::fs::write(&types, &text).unwrap();
+    run(&sandbox, "opctl manifests -q");
     let kubectl = cluster.kubectl.display();
     let against = format!("opctl manifests --against cluster --kubectl '{kubectl}'");
     let (code, said) = run(&sandbox, &against);
@@ -209,8 +215,6 @@ fn changes_are_compared_with_a_cluster_and_its_objects() {
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("compared 1 CRD with the cluster: 0 breaking changes, 0 warnings"), "{said}");
 
-    let types = sandbox.folder.join("src/api/cache/v1/memcached.rs");
-    let text = std::fs::read_to_string(&types).unwrap();
     let rule = "#[schemars(extend(\"enum\" = [false]))]\n    pub suspend: bool,";
     let changed = text.replacen("pub suspend: bool,", rule, 1);
     assert_ne!(changed, text);

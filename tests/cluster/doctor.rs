@@ -34,8 +34,11 @@ fn what_is_wrong_in_a_cluster_is_mended_by_what_the_doctor_says() {
     // The CRD is outdated.
     let types = desk.sandbox.folder.join("src/api/cache/v1/memcached.rs");
     let text = fs::read_to_string(&types).unwrap();
-    let with_field =
-        text.replacen("pub suspend: bool,", "pub suspend: bool,\n    #[serde(default)]\n    pub note: String,", 1);
+    let with_field = text.replacen(
+        "pub struct MemcachedSpec {",
+        "pub struct MemcachedSpec {\n    #[serde(default)]\n    pub note: String,",
+        1,
+    );
     assert_ne!(with_field, text);
     fs::write(&types, with_field).unwrap();
     desk.mend(admin, "is not as the source makes it");

@@ -99,8 +99,8 @@ fn each_section_reports_what_differs_or_does_not_work() {
 fn crds(desk: &Desk) {
     let types = desk.sandbox.folder.join("src/api/cache/v1/memcached.rs");
     let text = fs::read_to_string(&types).unwrap();
-    let note = "pub suspend: bool,\n    #[serde(default)]\n    pub note: String,";
-    let with_note = text.replacen("pub suspend: bool,", note, 1);
+    let note = "pub struct MemcachedSpec {\n    #[serde(default)]\n    pub note: String,";
+    let with_note = text.replacen("pub struct MemcachedSpec {", note, 1);
     assert_ne!(with_note, text);
     fs::write(&types, with_note).unwrap();
     assert!(desk.sandbox.command("opctl").args(["manifests", "-q"]).status().unwrap().success());

@@ -11,7 +11,7 @@ pub type Files = BTreeMap<String, Vec<u8>>;
 
 /// All files of a project, including the record.
 pub fn files(sandbox: &Sandbox) -> Files {
-    let record = record::record(&sandbox.folder).into_iter().map(|(path, text)| (format!(".opctl/{path}"), text));
+    let record = record::files(&sandbox.folder).into_iter().map(|(path, text)| (format!(".opctl/{path}"), text));
     tree::tree(&sandbox.folder).into_iter().chain(record).collect()
 }
 

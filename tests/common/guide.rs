@@ -61,7 +61,7 @@ pub fn tour_controller(terminal: &Sandbox, page: &str) {
 }
 
 fn give_the_sample_a_size(terminal: &Sandbox) {
-    edit(terminal, SAMPLE, |sample| sample.replace("spec:\n", "spec:\n  size: 3\n"));
+    edit(terminal, SAMPLE, |sample| sample.replace("spec: {}\n", "spec:\n  size: 3\n"));
 }
 
 /// The Rust blocks of a page, in order.

@@ -35,7 +35,7 @@ fn a_file_that_is_not_text_replaces_only_what_opctl_wrote() {
     let (old, new) = (vec![0xff, 1], vec![0xff, 2]);
     let verdict = |disk: Option<&[u8]>, content: Option<&Vec<u8>>, old: Option<&Vec<u8>>| {
         let change = Change::Copy { content: content.cloned(), old: old.cloned() };
-        let plan = Plan { changes: [("icon.png".to_owned(), change)].into() };
+        let plan = Plan { changes: [("icon.png".to_owned(), change)].into(), ..Plan::default() };
         let read = |_: &str| -> Result<Option<String>, Infallible> { unreachable!("it is not read as text") };
         let steps = resolve(&plan, &Policy::default(), read, |_| Ok(disk.map(<[u8]>::to_vec))).unwrap();
         steps[0].verdict.word()

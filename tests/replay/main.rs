@@ -27,8 +27,11 @@ mod tree;
 #[path = "../common/workdir.rs"]
 mod workdir;
 
+use std::convert::Infallible;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use opctl_edit::plan::Record;
 
 use crate::dice::Dice;
 use crate::edits::{Files, edit, files, restore};
@@ -167,12 +170,17 @@ fn update_edited(project: &Sandbox, before: &Files, dice: &mut Dice) -> Result<b
 
 /// The files of which the record has a text. The licence and Cargo.toml are answers from which others are rendered.
 fn recorded(files: &Files) -> impl Iterator<Item = String> {
-    let recorded = files.keys().filter_map(|path| path.strip_prefix(".opctl/base/")?.strip_suffix(".base"));
+    let read = |path: &str| {
+        let text = files.get(path).map(|text| String::from_utf8(text.clone()).unwrap());
+        Ok::<_, Infallible>(text)
+    };
+    let record = Record::read(read).unwrap().unwrap_or_default();
     let is_edited = |path: &&str| {
         !["LICENSE", "hack/boilerplate.txt", "Cargo.toml"].contains(path)
             && files.get(*path).is_some_and(|text| !text.is_empty())
     };
-    recorded.filter(is_edited).map(str::to_owned)
+    let recorded: Vec<String> = record.files.into_keys().filter(|path| is_edited(&path.as_str())).collect();
+    recorded.into_iter()
 }
 
 /// One project of each earlier opctl, with comments of the user in all its sources.

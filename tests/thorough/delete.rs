@@ -123,7 +123,7 @@ fn edited() -> Sandbox {
     let text = fs::read_to_string(&types).unwrap();
     let text = text
         .replace("use serde::{", "use super::common::{Size, sizes::Unit};\nuse crate::shared::Color;\nuse serde::{")
-        .replace("    pub suspend: bool,", "    pub suspend: bool,\n    /// As of zoo.example.com/v1.\n    pub size: Size,\n    // Mine.\n    pub unit: Option<Unit>,\n    pub color: Option<Color>,")
+        .replace("pub struct ZebraSpec {", "pub struct ZebraSpec {\n    /// As of zoo.example.com/v1.\n    pub size: Size,\n    // Mine.\n    pub unit: Option<Unit>,\n    pub color: Option<Color>,")
         .replace("    namespaced,", "    namespaced,\n    shortname = \"zb\",");
     fs::write(&types, text).unwrap();
     let derive =
@@ -147,7 +147,7 @@ fn edited() -> Sandbox {
     );
     shell(
         &sandbox,
-        "sed -i 's/suspend: false/&\\n  size: {} # in feet/' config/samples/zoo_v1_zebra.yaml && opctl manifests",
+        "sed -i 's/^spec: {}/spec:\\n  size: {} # in feet/' config/samples/zoo_v1_zebra.yaml && opctl manifests",
     );
     sandbox
 }

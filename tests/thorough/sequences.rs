@@ -77,7 +77,7 @@ fn edit(sandbox: &Sandbox, dice: &mut Dice) -> String {
     let text = fs::read_to_string(sandbox.folder.join(path)).unwrap();
     let new = text
         .replacen("::new(reconcile)", "::new(reconcile)\n        .owns::<k8s_openapi::api::core::v1::Service>()", 1)
-        .replacen("pub suspend: bool,", "pub suspend: bool,\n    /// Mine.\n    pub mine: Option<String>,", 1);
+        .replacen("    // Add fields", "    /// Mine.\n    pub mine: Option<String>,\n    // Add fields", 1);
     let is_rust = path.ends_with(".rs");
     // Generated files are not edited.
     let comment = if is_rust { "// Mine.\n" } else { "# Mine.\n" };

@@ -1,11 +1,12 @@
 //! `opctl update`: merges changes of the templates with edits of the user. Instead of running an older opctl, the
 //! record of a project is changed to another text.
 
+use std::convert::Infallible;
 use std::fs;
 use std::process::Stdio;
 
+use opctl_edit::plan::{Entry, RECORD_FILE, Record, checksum};
 use opctl_model::project::{ProjectFile, Resource};
-use ring::digest::{SHA256, digest};
 
 use crate::dice::Dice;
 use crate::edits::{edit, files, restore};
@@ -38,26 +39,17 @@ fn write(sandbox: &Sandbox, path: &str, text: &str) {
     fs::write(sandbox.folder.join(path), text).unwrap();
 }
 
-fn sha256(text: &str) -> String {
-    digest(&SHA256, text.as_bytes()).as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// Changes the record, as if an older opctl had written the file with this text, or not at all.
 fn was(sandbox: &Sandbox, path: &str, text: Option<&str>) {
-    let list = read(sandbox, ".opctl/scaffold.txt");
-    let others = list.lines().filter(|line| !line.ends_with(&format!("  {path}")));
-    let mut lines: Vec<String> = others.map(str::to_owned).collect();
-    let base = format!(".opctl/base/{path}.base");
+    let mut record = record::read(&sandbox.folder);
     match text {
         Some(text) => {
-            write(sandbox, &base, text);
             write(sandbox, path, text);
-            lines.push(format!("{}  0  {path}", sha256(text)));
+            record.files.insert(path.to_owned(), Entry { text: text.to_owned(), revision: 0 });
         }
-        None => fs::remove_file(sandbox.folder.join(&base)).unwrap(),
+        None => _ = record.files.remove(path).unwrap(),
     }
-    lines.sort_by_key(|line| line.rsplit("  ").next().unwrap().to_owned());
-    write(sandbox, ".opctl/scaffold.txt", &format!("{}\n", lines.join("\n")));
+    record::write(&sandbox.folder, &record);
 }
 
 /// A project of an older opctl, whose Makefile lacks a line for tests and differs in another one.
@@ -188,17 +180,14 @@ fn a_project_without_a_record_is_adopted() {
     let output = succeeds(&sandbox, "update --adopt");
     assert!(output.contains("\n  Makefile\n  deny.toml (deleted)\n"), "{output}");
     assert_eq!(read(&sandbox, "Makefile"), own, "it stays as it is");
-    assert_eq!(read(&sandbox, ".opctl/base/Makefile.base"), today);
+    assert_eq!(record::read(&sandbox.folder).text("Makefile"), Some(today.as_str()));
     is_refused(&sandbox, "update --adopt");
     succeeds(&sandbox, "update --check");
     // As if it had been recorded from the beginning.
-    let adopted = record::record(&sandbox.folder);
-    let recorded = record::record(&project().folder);
-    assert_eq!(
-        adopted.keys().collect::<Vec<_>>(),
-        recorded.keys().filter(|path| **path != "base/LICENSE.base").collect::<Vec<_>>()
-    );
-    assert!(adopted.iter().all(|(path, text)| path == "scaffold.txt" || recorded[path] == *text));
+    let adopted = record::read(&sandbox.folder);
+    let mut recorded = record::read(&project().folder);
+    recorded.files.remove("LICENSE").unwrap();
+    assert_eq!(adopted, recorded);
 }
 
 #[test]
@@ -225,21 +214,97 @@ fn a_further_version_of_an_image_may_have_another_controller() {
 #[test]
 fn a_record_that_was_edited_is_no_base() {
     let sandbox = project();
-    let base = ".opctl/base/Makefile.base";
-    write(&sandbox, base, &format!("{}# edited\n", read(&sandbox, base)));
+    write(&sandbox, RECORD_FILE, "# A file.\n01234567 mine\n");
     let text = is_refused(&sandbox, "update");
-    assert!(text.contains(&format!("error: `{base}` is not as opctl wrote it")), "{text}");
+    assert!(text.contains("error: `.opctl/scaffold.txt`, line 2: expected a key, a revision and a path"), "{text}");
     assert!(text.contains("restore `.opctl` from version control"), "{text}");
 
-    let sandbox = project();
-    write(&sandbox, ".opctl/scaffold.txt", "<<<<<<< HEAD\n");
-    assert!(is_refused(&sandbox, "update").contains("`.opctl/scaffold.txt`, line 1: expected a checksum"));
+    write(&sandbox, RECORD_FILE, "<<<<<<< HEAD\n");
+    let text = is_refused(&sandbox, "update");
+    assert!(text.contains("`.opctl/scaffold.txt`, line 1: a conflict that git left"), "{text}");
 
     let sandbox = project();
-    let (list, newest) = (read(&sandbox, ".opctl/scaffold.txt"), opctl::scaffold::revisions::newest());
-    write(&sandbox, ".opctl/scaffold.txt", &list.replacen(&format!("  {newest}  "), "  4000000000  ", 1));
+    let mut newer = record::read(&sandbox.folder);
+    newer.files.get_mut("Makefile").unwrap().revision = 4_000_000_000;
+    record::write(&sandbox.folder, &newer);
     let text = is_refused(&sandbox, "update");
     assert!(text.contains("the scaffold has revision 4000000000, newer than this opctl's"), "{text}");
+}
+
+/// The record of an earlier opctl, whose texts were files of their own.
+fn former(sandbox: &Sandbox) {
+    let record = record::read(&sandbox.folder);
+    let list =
+        record.files.iter().map(|(path, entry)| format!("{}  {}  {path}\n", checksum(&entry.text), entry.revision));
+    write(sandbox, RECORD_FILE, &list.collect::<String>());
+    let texts = record.files.iter().map(|(path, entry)| (format!("base/{path}.base"), entry.text.as_str()));
+    for (path, text) in texts.chain([(".gitattributes".to_owned(), "* -text\n"), ("README.md".to_owned(), "mine\n")]) {
+        let path = sandbox.folder.join(".opctl").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+}
+
+#[test]
+fn a_record_of_several_files_becomes_one() {
+    let (sandbox, today) = older();
+    let expected = {
+        let record = record::read(&sandbox.folder);
+        former(&sandbox);
+        record
+    };
+    let is_same = |record: &Record| record.files == expected.files;
+    assert!(is_same(&record::read(&sandbox.folder)));
+    let base = ".opctl/base/Makefile.base";
+    let text = read(&sandbox, base);
+    write(&sandbox, base, &format!("{text}# edited\n"));
+    assert!(is_refused(&sandbox, "update").contains(&format!("error: `{base}` is not as opctl wrote it")));
+    write(&sandbox, base, &text);
+    assert!(is_refused(&sandbox, "update --check").contains("update  .opctl/\n"));
+    succeeds(&sandbox, "update");
+    assert_eq!(read(&sandbox, "Makefile"), today);
+    assert_eq!(record::files(&sandbox.folder).into_keys().collect::<Vec<_>>(), ["scaffold.txt"]);
+    succeeds(&sandbox, "update --check");
+
+    // Also if there is nothing else to update, and by any command that scaffolds.
+    former(&sandbox);
+    succeeds(&sandbox, "update");
+    assert_eq!(record::files(&sandbox.folder).len(), 1);
+    former(&sandbox);
+    succeeds(&sandbox, "create api --group crew --version v1 --kind Captain");
+    assert_eq!(record::files(&sandbox.folder).len(), 1);
+    assert_eq!(succeeds(&sandbox, "update --check"), "everything is up to date\n");
+}
+
+/// Two branches add kinds side by side. git merges the record without a conflict, and it is the one of both.
+#[test]
+fn git_merges_the_record_of_two_branches() {
+    let sandbox = project();
+    shell(&sandbox, "git init -q -b main && git config user.name me && git config user.email me@example.com");
+    shell(&sandbox, "git add -A && git commit -q -m main");
+    let kinds = [("one", "Alpha"), ("two", "Beta"), ("three", "Gamma")];
+    for (branch, kind) in kinds {
+        shell(&sandbox, &format!("git checkout -q -b {branch} main"));
+        succeeds(&sandbox, &format!("create api --group cache --version v1 --kind {kind}"));
+        succeeds(&sandbox, &format!("create webhook --group cache --version v1 --kind {kind} --defaulting"));
+        shell(&sandbox, &format!("git add -A && git commit -q -m {kind}"));
+    }
+    // The user's own lists conflict where both branches add a line; taking both lines is what a user does.
+    shell(
+        &sandbox,
+        "printf '*.rs merge=union\n*.yaml merge=union\nPROJECT merge=union\n*.toml merge=union\n' >> .git/info/attributes",
+    );
+    shell(&sandbox, "git merge -q --no-edit one && git merge -q --no-edit two");
+    let merged = record::read(&sandbox.folder);
+    for (_, kind) in kinds {
+        let module = kind.to_lowercase();
+        for path in [format!("src/controller/cache/{module}.rs"), format!("src/api/cache/v1/{module}.rs")] {
+            assert_eq!(merged.text(&path), Some(read(&sandbox, &path).as_str()), "{path}");
+        }
+    }
+    for path in ["src/api/cache/v1/mod.rs", "src/controller/mod.rs", "src/webhook/mod.rs"] {
+        assert_eq!(merged.text(path), Some(read(&sandbox, path).as_str()), "{path}");
+    }
 }
 
 /// The number of iterations. The default finds problems with high probability.
@@ -276,7 +341,12 @@ fn no_line_of_the_user_is_lost() {
         let (sandbox, today) = &projects[dice.below(projects.len())];
         restore(sandbox, today);
         // The license, the header and Cargo.toml are inputs of other templates.
-        let recorded = today.keys().filter_map(|path| path.strip_prefix(".opctl/base/")?.strip_suffix(".base"));
+        let read_today = |path: &str| {
+            let text = today.get(path).map(|text| String::from_utf8(text.clone()).unwrap());
+            Ok::<_, Infallible>(text)
+        };
+        let scaffolded = Record::read(read_today).unwrap().unwrap();
+        let recorded = scaffolded.files.keys().map(String::as_str);
         let is_answer = |path: &&str| ["LICENSE", "hack/boilerplate.txt", "Cargo.toml"].contains(path);
         // So are the type and the sample of a version that was copied from another one.
         let copies = copies(sandbox);
@@ -295,7 +365,8 @@ fn no_line_of_the_user_is_lost() {
                 let mut lines = Vec::new();
                 write(sandbox, path, &edit(&read(sandbox, path), path, &mut lines, &mut dice));
                 own.push((path, lines));
-            } else if !path.ends_with("kustomization.yaml") && today[path] == today[&format!(".opctl/base/{path}.base")]
+            } else if !path.ends_with("kustomization.yaml")
+                && Some(&*today[path]) == scaffolded.text(path).map(str::as_bytes)
             {
                 expected.push((path, Some(&today[path])));
             }

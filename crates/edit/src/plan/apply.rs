@@ -1,8 +1,8 @@
 //! Applies the steps of a plan to disk, all or nothing.
 //!
-//! First everything that can fail is done next to the files: paths are checked, folders created, each new text is
-//! written to a temporary file next to its target, and the old file gets a second name. Then the files are renamed into
-//! place. An error before that leaves no trace; a later one is rolled back.
+//! First everything that can fail is done next to the files: paths are checked, each new text is written to a temporary
+//! file next to its target, and the old file gets a second name. A new folder is filled under a temporary name. Then the
+//! files and folders are renamed into place. An error before that leaves no trace; a later one is rolled back.
 
 mod journal;
 mod stage;
@@ -255,6 +255,54 @@ mod tests {
         let result = apply_and_spoil(root, &steps, &[], || fs::write(root.join("b"), "edited").unwrap());
         assert!(matches!(result, Err(ApplyError::LostUpdate { path }) if path == "b"));
         assert_eq!(files(root), [("b".to_owned(), "edited".to_owned())]);
+    }
+
+    #[test]
+    fn a_new_folder_is_filled_beside_its_place_and_renamed() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        // Of a killed run without a journal.
+        fs::create_dir_all(root.join(".a.opctl-new/b")).unwrap();
+        fs::write(root.join(".a.opctl-new/b/stale"), "").unwrap();
+        let steps = [step("a/b/x", None, Some("new")), step("a/y", None, Some("new")), step("z", None, Some("new"))];
+        let mut stage = stage(root, &steps, &[], &mut || false).unwrap().unwrap();
+        assert!(!root.join("a").exists() && root.join(".a.opctl-new/b/x").exists());
+        assert!(stage.put_next().unwrap());
+        assert!(root.join("a/b/x").exists() && root.join("a/y").exists() && !root.join("z").exists());
+        stage.finish().unwrap();
+        let expected = [("a", ""), ("a/b", ""), ("a/b/x", "new"), ("a/y", "new"), ("z", "new")];
+        assert_eq!(files(root), expected.map(|(path, text)| (path.to_owned(), text.to_owned())));
+    }
+
+    #[test]
+    fn a_killed_run_leaves_no_new_folder() {
+        let steps = [step("a/b/x", None, Some("new")), step("a/y", None, Some("new")), step("z", None, Some("new"))];
+        for placed in 0..3 {
+            let folder = tempfile::tempdir().unwrap();
+            let root = folder.path();
+            let mut stage = stage(root, &steps, &[], &mut || false).unwrap().unwrap();
+            (0..placed).for_each(|_| assert!(stage.put_next().unwrap()));
+            std::mem::forget(stage);
+            assert_eq!(recover(root).unwrap(), placed > 0);
+            assert_eq!(files(root), [], "{placed}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_appears_meanwhile_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let steps = [step("0", None, Some("new")), step("a/x", None, Some("new"))];
+        let spoil = || {
+            fs::create_dir(root.join("a")).unwrap();
+            fs::write(root.join("a/mine"), "mine").unwrap();
+        };
+        let error = apply_and_spoil(root, &steps, &[], spoil).unwrap_err();
+        assert!(
+            matches!(&error, ApplyError::Io { operation: Operation::Replace, path, .. } if path == "a/x"),
+            "{error}"
+        );
+        assert_eq!(files(root), [("a", ""), ("a/mine", "mine")].map(|(path, text)| (path.to_owned(), text.to_owned())));
     }
 
     #[test]

@@ -30,7 +30,7 @@ impl Plan {
         for (path, change) in self.changes {
             let change = match change {
                 // The text as it was written, possibly by an older opctl.
-                Change::Scaffold(text) => Change::Remove(record.text(&path, &read)?.unwrap_or(text)),
+                Change::Scaffold(text) => Change::Remove(record.text(&path).map_or(text, str::to_owned)),
                 Change::Edit { base, edits } => {
                     let Some(now) = read(&path).map_err(RecordError::Read)? else { continue };
                     let is_needed =

@@ -40,7 +40,7 @@ use crate::Edit;
 pub use apply::{ApplyError, JOURNAL, Stage, apply, interrupted_around, is_interrupted, recover, stage};
 pub use inverse::InverseError;
 pub use lock::{LockError, ProjectLock};
-pub use record::{LIST, RECORD, Record, RecordError, Scaffold};
+pub use record::{Entry, RECORD, RECORD_FILE, Record, RecordError, Scaffold};
 pub use report::{Mode, diff, list, summary};
 pub use resolve::{Policy, ResolveError, resolve};
 pub use vendor::{SUMS, Sums, checksum, checksum_of_bytes};
@@ -49,6 +49,8 @@ pub use vendor::{SUMS, Sums, checksum, checksum_of_bytes};
 #[derive(Debug, Default)]
 pub struct Plan {
     pub changes: BTreeMap<String, Change>,
+    /// The record of the scaffold is written even if none of the changes concerns it: it may be that of an earlier opctl.
+    pub renews_record: bool,
 }
 
 /// The change of one file; see the table [above](self).

@@ -1,6 +1,8 @@
 //! Reads Cargo.toml to find the operator's binary target and the sources of dependencies.
 
-use toml_edit::{DocumentMut, TableLike};
+use std::collections::BTreeSet;
+
+use toml_edit::{DocumentMut, Item, TableLike};
 
 use super::{ReadError, Tree, join};
 
@@ -66,10 +68,7 @@ impl Manifest {
     pub fn metadata(&self) -> Package {
         let package = self.0.get("package");
         let text = |key: &str| Some(package?.get(key)?.as_str()?.to_owned()).filter(|text| !text.is_empty());
-        let texts = |key: &str| {
-            let items = package.and_then(|package| package.get(key)?.as_array());
-            items.into_iter().flatten().filter_map(|item| Some(item.as_str()?.to_owned())).collect()
-        };
+        let texts = |key: &str| strings(package.and_then(|package| package.get(key)));
         Package {
             version: text("version"),
             description: text("description"),
@@ -96,10 +95,43 @@ impl Manifest {
         self.0.contains_key("workspace")
     }
 
+    /// The features of a dependency that the package, or the workspace, enables anywhere: for tests, for another platform,
+    /// or by a feature of its own.
+    pub fn features_of(&self, package: &str) -> BTreeSet<String> {
+        let mut features = BTreeSet::new();
+        let kinds = ["dependencies", "dev-dependencies", "build-dependencies"];
+        let targets = self.0.get("target").and_then(Item::as_table_like);
+        let targets = targets.into_iter().flat_map(|targets| targets.iter().map(|(_, target)| target));
+        let tables = targets.chain(self.0.get("workspace")).chain([self.0.as_item()]);
+        for table in tables.flat_map(|table| kinds.iter().filter_map(|kind| table.get(kind)?.as_table_like())) {
+            let is_it = |(name, item): &(&str, &Item)| {
+                let renamed = item.as_table_like().and_then(|item| item.get("package")?.as_str());
+                renamed.unwrap_or(name) == package
+            };
+            for (_, item) in table.iter().filter(is_it) {
+                features.extend(strings(item.get("features")));
+            }
+        }
+        let own = self.0.get("features").and_then(Item::as_table_like);
+        for (_, values) in own.into_iter().flat_map(TableLike::iter) {
+            let of_package = |value: String| {
+                Some(value.strip_prefix(package)?.trim_start_matches('?').strip_prefix('/')?.to_owned())
+            };
+            features.extend(strings(Some(values)).into_iter().filter_map(of_package));
+        }
+        features
+    }
+
     pub fn requirement(&self, package: &str) -> Option<Requirement> {
         let item = self.0.get("dependencies")?.get(package)?;
         let table = item.as_table_like();
         let text = |key: &str| table.and_then(|table: &dyn TableLike| table.get(key)?.as_str()).map(String::from);
         Some(Requirement { version: item.as_str().map(String::from).or_else(|| text("version")), path: text("path") })
     }
+}
+
+/// The strings in a list; none in anything else.
+fn strings(item: Option<&Item>) -> Vec<String> {
+    let items = item.and_then(Item::as_array).into_iter().flatten();
+    items.filter_map(|item| Some(item.as_str()?.to_owned())).collect()
 }

@@ -328,6 +328,8 @@ fn is_own(entry: &DirEntry) -> bool {
         Some(".git" | "node_modules") => false,
         // Further down, a kind or group may have this name.
         Some(".opctl" | "target") => entry.depth() != 1,
+        // A new folder, until it is renamed.
+        Some(_) if entry.depth() > 0 && entry.file_type().is_dir() => !is_of_a_run(entry.file_name()),
         _ => true,
     }
 }
@@ -341,8 +343,8 @@ fn is_lock_of_editor(entry: &DirEntry) -> bool {
     entry.path_is_symlink() && entry.file_name().to_str().is_some_and(|name| name.starts_with(".#"))
 }
 
-/// `true` for temporary files of opctl, which exist only while it writes or if it was killed: the journal, and texts
-/// next to the files that they replace.
+/// `true` for temporary files and folders of opctl, which exist only while it writes or if it was killed: the journal,
+/// texts next to the files that they replace, and new folders.
 pub fn is_of_a_run(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     name == ".opctl-journal" || name.starts_with('.') && (name.ends_with(".opctl-new") || name.ends_with(".opctl-old"))

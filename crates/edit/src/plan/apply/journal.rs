@@ -25,6 +25,9 @@ const PLACED: &str = "placed";
 const MAX_BYTES: u64 = 64 << 20;
 
 /// All paths are relative to the root, and contain no symbolic links.
+///
+/// A new folder is filled under a hidden name next to its place, and renamed once: `src/main.rs` is written as
+/// `.src.opctl-new/main.rs`.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Journal {
     /// Folders that are created for the files.
@@ -72,6 +75,23 @@ impl Journal {
         Self { created, emptied, files }
     }
 
+    /// The temporary path of a new file or folder.
+    pub fn staged(&self, path: &Path) -> PathBuf {
+        match self.new_folder(path) {
+            Some(folder) => {
+                let rest = path.strip_prefix(folder).expect("the folder contains the path");
+                // For an empty rest, `join` would append a separator.
+                hidden(folder, "new").components().chain(rest.components()).collect()
+            }
+            None => hidden(path, "new"),
+        }
+    }
+
+    /// The outermost created folder that is, or contains, the path.
+    pub fn new_folder<'a>(&self, path: &'a Path) -> Option<&'a Path> {
+        path.ancestors().filter(|folder| self.created.contains(*folder)).last()
+    }
+
     pub fn write(&self, root: &Path) -> io::Result<()> {
         let text = serde_json::to_string(self).expect("paths below the root are text");
         create(&root.join(JOURNAL))?.write_all(format!("{text}\n").as_bytes())
@@ -86,16 +106,27 @@ impl Journal {
     /// journal stays, so that the next run tries again.
     pub fn close(&self, root: &Path, end: End) -> io::Result<()> {
         let mut removed = Ok(());
+        let outermost = |path: &PathBuf| self.new_folder(path) == Some(path.as_path());
+        let unplaced: Vec<&PathBuf> = self.created.iter().filter(|folder| outermost(folder)).collect();
+        let is_placed = |folder: &Path| root.join(hidden(folder, "new")).symlink_metadata().is_err();
+        let unplaced: BTreeSet<&Path> =
+            unplaced.into_iter().map(PathBuf::as_path).filter(|folder| !is_placed(folder)).collect();
         for entry in &self.files {
-            for suffix in ["new", "old"] {
-                removed = removed.and(remove_leftover(&hidden(&root.join(&entry.path), suffix)));
+            if self.new_folder(&entry.path).is_none_or(|folder| unplaced.contains(folder)) {
+                removed = removed.and(remove_leftover(&root.join(self.staged(&entry.path))));
             }
+            if entry.before {
+                removed = removed.and(remove_leftover(&hidden(&root.join(&entry.path), "old")));
+            }
+        }
+        // Inner folders first.
+        for folder in self.created.iter().rev().filter(|_| !unplaced.is_empty()) {
+            removed = removed.and(remove_if_empty(&root.join(self.staged(folder))));
         }
         let folders = match end {
             End::Placed => &self.emptied,
             End::Undone => &self.created,
         };
-        // Inner folders first.
         for folder in folders.iter().rev() {
             removed = removed.and(remove_if_empty(&root.join(folder)));
         }

@@ -1,5 +1,6 @@
-//! Stages new contents in temporary files and keeps the old files, until all are replaced or none.
+//! Stages new contents in temporary files and folders, and keeps the old files, until all are replaced or none.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, fchown};
@@ -17,6 +18,9 @@ pub struct Stage<'a> {
     files: Vec<Staged<'a>>,
     /// The number of files that are in place.
     placed: usize,
+    /// The new folders that are filled under a hidden name, and those among them that are in place.
+    filled: BTreeSet<PathBuf>,
+    placed_folders: BTreeSet<PathBuf>,
     /// The created folders among the root and its parents, outer ones first.
     created: Vec<PathBuf>,
     /// The end of the run. `None` while only some files are in place: then the journal stays, and the next run undoes
@@ -29,8 +33,10 @@ pub struct Stage<'a> {
 struct Staged<'a> {
     step: &'a Step,
     target: Target,
-    /// The new text, in a hidden file next to the target.
+    /// The new text, in a hidden file next to the target, or in a hidden folder.
     new: Option<PathBuf>,
+    /// The new folder that contains the target.
+    folder: Option<PathBuf>,
     /// A second name of the old file.
     old: Option<PathBuf>,
 }
@@ -38,7 +44,17 @@ struct Staged<'a> {
 impl<'a> Stage<'a> {
     pub(super) fn begin(root: PathBuf, journal: Journal) -> Result<Self, ApplyError> {
         let (files, created, end) = (Vec::new(), Vec::new(), Some(End::Undone));
-        let mut stage = Self { root: root.clone(), journal, files, placed: 0, created, end, _root_lock: None };
+        let mut stage = Self {
+            root: root.clone(),
+            journal,
+            files,
+            placed: 0,
+            filled: BTreeSet::new(),
+            placed_folders: BTreeSet::new(),
+            created,
+            end,
+            _root_lock: None,
+        };
         if !root.is_dir() {
             stage.create_root()?;
             let lock = File::open(&root).and_then(|folder| folder.lock().map(|()| folder));
@@ -49,8 +65,13 @@ impl<'a> Stage<'a> {
     }
 
     pub(super) fn add(&mut self, step: &'a Step, target: Target) -> Result<(), ApplyError> {
-        let folder = target.real.parent().expect("a file in the root has a folder");
-        fs::create_dir_all(folder).map_err(|source| io_error(Operation::CreateFolder, &step.path, source))?;
+        let path = target.real.strip_prefix(&self.root).expect("every target is below the root").to_owned();
+        let folder = self.journal.new_folder(&path).map(|folder| self.root.join(folder));
+        let staged = self.root.join(self.journal.staged(&path));
+        if let Some(folder) = &folder {
+            self.create_folder(folder, &staged)
+                .map_err(|source| io_error(Operation::CreateFolder, &step.path, source))?;
+        }
         let (mut new, mut old) = (None, None);
         if step.before.is_some() {
             let kept = hidden(&target.real, "old");
@@ -58,24 +79,38 @@ impl<'a> Stage<'a> {
             old = Some(kept);
         }
         if let Some(content) = &step.after {
-            let file = hidden(&target.real, "new");
             let like = step.before.as_ref().and_then(|_| fs::metadata(&target.real).ok());
-            let written = create(&file).and_then(|file| fill(file, content.as_bytes(), like));
+            let written = create(&staged).and_then(|file| fill(file, content.as_bytes(), like));
             written.map_err(|source| io_error(Operation::Write, &step.path, source))?;
-            new = Some(file);
+            new = Some(staged);
         }
-        self.files.push(Staged { step, target, new, old });
+        self.files.push(Staged { step, target, new, folder, old });
         Ok(())
+    }
+
+    /// Creates the hidden folder for the new `folder`, and the folders in it that the staged file needs.
+    fn create_folder(&mut self, folder: &Path, staged: &Path) -> io::Result<()> {
+        if self.filled.insert(folder.to_owned()) {
+            let hidden = hidden(folder, "new");
+            match hidden.symlink_metadata() {
+                Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(&hidden)?,
+                _ => remove_leftover(&hidden)?,
+            }
+        }
+        fs::create_dir_all(staged.parent().expect("a file is in a folder"))
     }
 
     /// Puts the next file in place. Returns `false` if there is none.
     pub fn put_next(&mut self) -> Result<bool, ApplyError> {
         let Some(staged) = self.files.get(self.placed) else { return Ok(false) };
-        let (operation, done) = match &staged.new {
-            Some(new) => (Operation::Replace, fs::rename(new, &staged.target.real)),
-            None => (Operation::Remove, fs::remove_file(&staged.target.real)),
+        let (operation, done) = match (&staged.folder, &staged.new) {
+            (Some(folder), _) if self.placed_folders.contains(folder) => (Operation::Replace, Ok(())),
+            (Some(folder), _) => (Operation::Replace, fs::rename(hidden(folder, "new"), folder)),
+            (None, Some(new)) => (Operation::Replace, fs::rename(new, &staged.target.real)),
+            (None, None) => (Operation::Remove, fs::remove_file(&staged.target.real)),
         };
         done.map_err(|source| self.roll_back(self.placed, operation, source))?;
+        self.placed_folders.extend(self.files[self.placed].folder.clone());
         self.placed += 1;
         self.end = None;
         Ok(true)
@@ -92,11 +127,15 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    /// Restores the files before `failed`, the last one first.
+    /// Restores the files before `failed`, and those in the folders that are in place, the last one first.
     fn roll_back(&mut self, failed: usize, operation: Operation, source: io::Error) -> ApplyError {
         let path = self.files[failed].step.path.clone();
         let mut left = Vec::new();
-        for staged in self.files[..failed].iter().rev() {
+        let is_placed = |(index, staged): &(usize, &Staged)| match &staged.folder {
+            Some(folder) => self.placed_folders.contains(folder),
+            None => *index < failed,
+        };
+        for (_, staged) in self.files.iter().enumerate().filter(is_placed).collect::<Vec<_>>().into_iter().rev() {
             let undone = match &staged.old {
                 Some(old) => fs::rename(old, &staged.target.real),
                 None => fs::remove_file(&staged.target.real),
@@ -106,6 +145,7 @@ impl<'a> Stage<'a> {
             }
         }
         self.placed = 0;
+        self.placed_folders.clear();
         if left.is_empty() {
             self.end = Some(End::Undone);
             return ApplyError::Io { operation, path, source };
