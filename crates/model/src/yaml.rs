@@ -110,7 +110,7 @@ fn is_list(object: &serde_json::Map<String, Value>) -> bool {
 /// Maximum number of values in a text, after expanding aliases. Each takes some hundred bytes.
 const MOST_VALUES: usize = 500_000;
 
-/// Limits only the number of values. Error messages have no snippet, because callers show the position.
+/// Limits only the number of values, and not that of comments in a row, which are not read. Error messages have no snippet, because callers show the position.
 fn reading() -> Options {
     let budget = serde_saphyr::budget! {
         max_events: usize::MAX,
@@ -123,7 +123,7 @@ fn reading() -> Options {
         max_total_scalar_bytes: usize::MAX,
         max_merge_keys: usize::MAX,
     };
-    serde_saphyr::options! { budget: budget, with_snippet: false }
+    serde_saphyr::options! { budget: budget, emit_comments: false, with_snippet: false }
 }
 
 /// A file: the header (comment lines), then each value as a document.
@@ -367,5 +367,12 @@ mod tests {
     fn survives(value: &Value) {
         let text = documents("# A header.", &[value]);
         assert_eq!(&read::<Value>(&text).unwrap_or_else(|error| panic!("{text}\n{error}")), value, "{text}");
+    }
+
+    #[test]
+    fn comments_may_be_long() {
+        let comments = "  # More.\n".repeat(500);
+        let value: Value = read(&format!("a:\n{comments}  b: 1\n{comments}c:\n{comments}d: 2\n")).unwrap();
+        assert_eq!(value, json!({ "a": { "b": 1 }, "c": null, "d": 2 }));
     }
 }

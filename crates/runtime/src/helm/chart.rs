@@ -38,15 +38,22 @@ impl Chart {
         };
         let invalid = |name: &str, error: serde_saphyr::Error| io::Error::other(format!("{name}: {error}"));
         let Metadata { name, version } =
-            serde_saphyr::from_str(&metadata).map_err(|error| invalid("Chart.yaml", error))?;
+            serde_saphyr::from_str_with_options(&metadata, reading()).map_err(|error| invalid("Chart.yaml", error))?;
         let values = match text("values.yaml").filter(|text| !text.trim().is_empty()) {
-            Some(text) => serde_saphyr::from_str(&text).map_err(|error| invalid("values.yaml", error))?,
+            Some(text) => {
+                serde_saphyr::from_str_with_options(&text, reading()).map_err(|error| invalid("values.yaml", error))?
+            }
             None => Value::Null,
         };
         let digest = digest::digest(files.iter().flat_map(|(path, content)| [path.as_bytes(), content]));
         files.retain(|(path, _)| path.starts_with("templates/"));
         Ok(Self { name, version, values, templates: files, digest })
     }
+}
+
+/// Charts of others have any number of values, and of comments in a row.
+fn reading() -> serde_saphyr::Options {
+    serde_saphyr::options! { budget: None, emit_comments: false }
 }
 
 #[cfg(test)]
@@ -76,5 +83,15 @@ mod tests {
         assert_ne!(Chart::read(folder.path()).unwrap().digest, before.digest);
         write("values.yaml", "port: 80");
         assert_eq!(Chart::read(folder.path()).unwrap().values, json!({ "port": 80 }));
+    }
+
+    #[test]
+    fn values_may_have_long_comments() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("Chart.yaml"), "name: web\nversion: 1.0.0\n").unwrap();
+        let comments = "  # More.\n".repeat(500);
+        fs::write(folder.path().join("values.yaml"), format!("a:\n{comments}  b: 1\n{comments}c:\n{comments}d: 2\n"))
+            .unwrap();
+        assert_eq!(Chart::read(folder.path()).unwrap().values, json!({ "a": { "b": 1 }, "c": null, "d": 2 }));
     }
 }

@@ -36,6 +36,7 @@ pub(super) fn objects(manifest: &str, id: &Id) -> Result<Vec<Object>> {
     // YAML 1.1, like the Go library that helm and the API server use.
     let options = serde_saphyr::options! {
         budget: None,
+        emit_comments: false,
         with_snippet: false,
         strict_booleans: false,
         legacy_octal_numbers: true,
