@@ -27,6 +27,10 @@ pub fn files(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Resul
         let optional = scaffold::init(&project(file, recorded, tree)?).into_iter().map(|file| file.path);
         of_others.extend(optional.filter(|path| !recorded.contains_key(path)));
     }
+    // A field that is part of an API stays, though new kinds have none.
+    let folders = ["src/api/", "src/controller/", "config/samples/"];
+    let is_of_kind = |path: &str| folders.iter().any(|folder| path.starts_with(folder));
+    of_others.extend(recorded.iter().filter(|(path, text)| is_of_kind(path) && has_suspend(text)).map(|(path, _)| path.clone()));
     let mut texts: Texts = recorded.clone();
     texts.extend(written(plan).filter(|(path, _)| !of_others.contains(path)));
     for (path, recorded_text) in recorded.iter().filter(|(path, _)| path.ends_with("kustomization.yaml")) {
@@ -35,6 +39,11 @@ pub fn files(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Resul
         }
     }
     Ok(texts)
+}
+
+/// `true` for a file of a kind that opctl scaffolded when it still gave each kind a field `suspend`.
+fn has_suspend(text: &str) -> bool {
+    ["pub suspend: bool", ".spec.suspend", "  suspend: false"].iter().any(|part| text.contains(part))
 }
 
 /// The paths of all files that were created for a project, except for its manifests.

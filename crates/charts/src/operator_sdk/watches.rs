@@ -180,20 +180,6 @@ fn milliseconds(text: &str) -> Option<u64> {
     Some((nanoseconds + 500_000) / 1_000_000)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_are_rounded_to_milliseconds() {
-        for (text, expected) in
-            [("1h30m", Some(5_400_000)), ("1500us", Some(2)), ("0", Some(0)), ("5", None), ("-1s", None)]
-        {
-            assert_eq!(milliseconds(text), expected, "{text}");
-        }
-    }
-}
-
 /// Replaces `${NAME}` and `$NAME` by the result of `value`; `None` if the text has neither.
 pub fn expanded(text: &str, mut value: impl FnMut(&str) -> String) -> Option<String> {
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
@@ -213,4 +199,18 @@ pub fn expanded(text: &str, mut value: impl FnMut(&str) -> String) -> Option<Str
         }
     }
     has_any.then(|| expanded + rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_rounded_to_milliseconds() {
+        for (text, expected) in
+            [("1h30m", Some(5_400_000)), ("1500us", Some(2)), ("0", Some(0)), ("5", None), ("-1s", None)]
+        {
+            assert_eq!(milliseconds(text), expected, "{text}");
+        }
+    }
 }
