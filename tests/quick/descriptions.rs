@@ -45,7 +45,7 @@ fn a_pod_template_without_its_descriptions_is_a_third_of_its_size() {
             "A job.",
             "The user's own.",
             "A field that is called so.",
-            "What runs."
+            "The program that runs."
         ]
     );
     let [mut whole, mut short] = [whole, short].map(|crd| serde_json::to_value(crd).unwrap());

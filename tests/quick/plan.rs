@@ -636,7 +636,7 @@ mod unix {
             (create("folder/new"), "the folder `folder` is a symlink that leads out of the project"),
             (update("folder/file", USERS), "the folder `folder` is a symlink that leads out of the project"),
             (update("file", USERS), "it is a symlink that leads out of the project"),
-            (create("nothing"), "it is a symlink to nothing"),
+            (create("nothing"), "it is a dangling symlink"),
         ] {
             let error = folder.refuses(&[create("a"), step]).to_string();
             assert!(error.contains(reason), "{error}");

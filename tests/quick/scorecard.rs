@@ -113,7 +113,7 @@ fn a_configuration_is_read_strictly() {
         ("kind: Configuration", "`apiVersion: scorecard.operatorframework.io/v1alpha3`"),
         (&format!("{head}stages: [{{test: []}}]"), "no setting `test`"),
         (&format!("{head}stages: [{{tests: [{{entrypoint: [a]}}]}}]"), "no image"),
-        ("a: [", "no YAML"),
+        ("a: [", "not valid YAML"),
         ("", "empty"),
     ] {
         let problems = parse(text).unwrap_err();
