@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::on_cluster::{Cluster, ClusterArgs};
-use super::{Console, Outcome, project_folder, tree};
+use super::{Console, Outcome, project_folder, tree, warn_of_missing_crds};
 use crate::rendered::{self, ImageSubstitution};
 use opctl_cluster::{self as cluster, Deadline};
 
@@ -38,7 +38,9 @@ pub struct DeployArgs {
 pub fn run(args: &DeployArgs, console: &Console) -> anyhow::Result<Outcome> {
     let cluster = Cluster::of(&args.cluster.connection, "deploy", console)?;
     let image = ImageSubstitution::Required { image: args.image.as_deref(), command: "deploy" };
-    let objects = rendered::whole(&tree(&project_folder()?), &cluster.kubectl, image)?;
+    let tree = tree(&project_folder()?);
+    let objects = rendered::whole(&tree, &cluster.kubectl, image)?;
+    warn_of_missing_crds(&tree, console);
     if args.cluster.print {
         console.print(&cluster::text(&objects));
         return Ok(Outcome::Done);
