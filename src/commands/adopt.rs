@@ -62,7 +62,7 @@ pub struct AdoptArgs {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub config: Option<bool>,
 
-    /// How to find kinds that macros make: by compiling the crate (auto, cargo), or not (static)
+    /// Find kinds that macros make by compiling the crate (auto, cargo), or do not (static)
     /// [default: auto; asks before it compiles, because that runs code of the crate]
     #[arg(long, value_name = "ENGINE", value_enum)]
     pub engine: Option<Engine>,
