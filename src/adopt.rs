@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use crate::error::{UserError, UserErrors};
 use opctl_kustomize::yaml::{Dialect, documents};
 use opctl_model::diagnostic::SourceFile;
-use opctl_model::names::{Domain, Group, Kind, Plural, ProjectName, TypePath, Version};
+use opctl_model::names::{Domain, Group, Kind, NameError, Plural, ProjectName, TypePath, Version};
 use opctl_model::project::{Api, CrdPath, Manifest, Options, Origin, ReadError, Resource, Tree, Webhooks};
 use opctl_model::{Declared, Scope};
+use opctl_source::emit::CustomResourceDefinition;
 
 /// The project's name, a prefix of Kubernetes resources, from the name of the package: `my-operator` for `my_operator`.
 ///
@@ -25,14 +26,13 @@ pub fn name(manifest: &Manifest) -> Result<ProjectName, UserError> {
     })
 }
 
-/// The longest common suffix of the groups of all own kinds, each without its first label: `example.com` for
+/// The longest common suffix of the groups of own kinds, each without its first label: `example.com` for
 /// `cache.example.com` and `shop.example.com`. A group such as `example.com` is itself a domain. If the groups have no
 /// common suffix, the domain of most kinds; `None` if there are no own kinds.
-pub fn domain(kinds: &[Declared]) -> Option<Domain> {
-    let own = kinds.iter().filter(|kind| !kind.is_external);
-    let domains: Vec<Vec<&str>> = own
-        .map(|kind| {
-            let labels: Vec<&str> = kind.group.split('.').collect();
+pub fn domain<'a>(groups: impl Iterator<Item = &'a str>) -> Option<Domain> {
+    let domains: Vec<Vec<&str>> = groups
+        .map(|group| {
+            let labels: Vec<&str> = group.split('.').collect();
             labels[usize::from(labels.len() > 2)..].to_vec()
         })
         .collect();
@@ -52,53 +52,89 @@ pub fn resources(kinds: &[Declared], domain: &Domain) -> (Vec<Resource>, UserErr
     (resources, refusals)
 }
 
+/// The entries of PROJECT for all versions of kinds that macros make, without the paths of their types, and an error
+/// for each version with a name that is not valid in PROJECT.
+pub fn resources_of_macros(crds: &[CustomResourceDefinition], domain: &Domain) -> (Vec<Resource>, UserErrors) {
+    let mut refusals = UserErrors::default();
+    let resources = crds.iter().flat_map(|crd| crd.spec.versions.iter().map(move |version| (&crd.spec, version)));
+    let resources = resources.filter_map(|(spec, version)| {
+        let names = Names {
+            group: &spec.group,
+            version: &version.name,
+            kind: &spec.names.kind,
+            plural: &spec.names.plural,
+            namespaced: spec.scope == "Namespaced",
+        };
+        refusals.check(own(&names, domain))
+    });
+    (resources.collect(), refusals)
+}
+
 fn resource(kind: &Declared, domain: &Domain) -> Result<Resource, UserError> {
-    let at = |error: opctl_model::names::NameError| {
+    let at = |error: NameError| {
         let UserError { message, help } = error.into();
         UserError { message: format!("{message} (at {})", kind.span), help }
     };
-    let label = kind.group.strip_suffix(domain.as_str()).and_then(|rest| rest.strip_suffix('.'));
-    let (group, own_domain) = match label.or_else(|| kind.group.split('.').next()) {
-        Some(label) if label.len() < kind.group.len() => (label, Some(&kind.group[label.len() + 1..])),
-        _ => (kind.group.as_str(), None),
-    };
-    let name = Kind::parse(&kind.kind).map_err(at)?;
-    let plural = Plural::parse(&kind.plural).map_err(at)?;
+    let namespaced = kind.scope == Scope::Namespaced;
+    let Declared { group, version, kind: name, plural, .. } = kind;
+    let own = own(&Names { group, version, kind: name, plural, namespaced }, domain).map_err(at)?;
     let krate = kind.library.as_deref().filter(|_| !kind.folder.is_empty()).unwrap_or("crate");
     let path = TypePath::parse(&format!("{krate}::{}", kind.path)).map_err(at)?;
-    let namespaced = kind.scope == Scope::Namespaced;
-    let (group, version) = (Group::parse(group).map_err(at)?, Version::parse(&kind.version).map_err(at)?);
     // A scaffolded type has the path of its module in PROJECT.
-    let module = format!("crate::api::{}::{version}", group.module());
-    let is_scaffolded = path.to_string() == format!("{module}::{}::{}", name.module(), name.type_name());
+    let module = format!("crate::api::{}::{version}", own.group.module());
+    let is_scaffolded = path.to_string() == format!("{module}::{}::{}", own.kind.module(), own.kind.type_name());
+    let path = if is_scaffolded { module } else { path.to_string() };
+    Ok(match kind.is_external {
+        true => Resource { path, api: None, origin: Origin::External { namespaced }, ..own },
+        false => Resource { path, ..own },
+    })
+}
+
+/// The names of a version of a kind.
+struct Names<'a> {
+    /// The full group name.
+    group: &'a str,
+    version: &'a str,
+    kind: &'a str,
+    plural: &'a str,
+    namespaced: bool,
+}
+
+/// The entry of an own kind, without a path.
+fn own(names: &Names, domain: &Domain) -> Result<Resource, NameError> {
+    let label = names.group.strip_suffix(domain.as_str()).and_then(|rest| rest.strip_suffix('.'));
+    let (group, own_domain) = match label.or_else(|| names.group.split('.').next()) {
+        Some(label) if label.len() < names.group.len() => (label, Some(&names.group[label.len() + 1..])),
+        _ => (names.group, None),
+    };
+    let kind = Kind::parse(names.kind)?;
+    let plural = Plural::parse(names.plural)?;
     Ok(Resource {
-        group,
-        version,
-        domain: own_domain.map(Domain::parse).transpose().map_err(at)?,
-        plural: Some(plural).filter(|plural| *plural != name.plural()),
-        kind: name,
-        path: if is_scaffolded { module } else { path.to_string() },
-        api: (!kind.is_external).then_some(Api { namespaced }),
+        group: Group::parse(group)?,
+        version: Version::parse(names.version)?,
+        domain: own_domain.map(Domain::parse).transpose()?,
+        plural: Some(plural).filter(|plural| *plural != kind.plural()),
+        kind,
+        path: String::new(),
+        api: Some(Api { namespaced: names.namespaced }),
         controller: false,
         controllers: Vec::new(),
         options: Options::default(),
         webhooks: Webhooks::default(),
-        origin: if kind.is_external { Origin::External { namespaced } } else { Origin::Own },
+        origin: Origin::Own,
     })
 }
 
 /// Folders with manifests that are not deployed.
 const NOT_DEPLOYED: [&str; 8] = ["docs", "example", "examples", "fixtures", "test", "testdata", "tests", "vendor"];
 
-/// The files and folders of the repository with CRDs of own kinds, sorted: the folder if it contains several such files
-/// or only CRDs, else the file. `folder` is the path of the crate from the root of the repository.
+/// The files and folders of the repository with CRDs of these names, sorted: the folder if it contains several such
+/// files or only CRDs, else the file. `folder` is the path of the crate from the root of the repository.
 ///
 /// # Errors
 ///
 /// If the files of the repository cannot be listed or read.
-pub fn crd_places(kinds: &[Declared], repository: &Tree, folder: &str) -> Result<Vec<CrdPath>, ReadError> {
-    let own = kinds.iter().filter(|kind| !kind.is_external);
-    let names: Vec<String> = own.map(|kind| format!("{}.{}", kind.plural, kind.group)).collect();
+pub fn crd_places(names: &[String], repository: &Tree, folder: &str) -> Result<Vec<CrdPath>, ReadError> {
     let mut folders: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for path in repository.own_files()? {
         let is_manifest = [".yaml", ".yml", ".json"].iter().any(|end| path.ends_with(end));
@@ -106,7 +142,7 @@ pub fn crd_places(kinds: &[Declared], repository: &Tree, folder: &str) -> Result
             continue;
         }
         let text = repository.read(&path)?.unwrap_or_default();
-        if text.contains("CustomResourceDefinition") && has_crd(&path, &text, &names) {
+        if text.contains("CustomResourceDefinition") && has_crd(&path, &text, names) {
             let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent).to_owned();
             folders.entry(parent).or_default().push(path);
         }
@@ -166,9 +202,7 @@ mod tests {
 
     #[test]
     fn the_domain_is_the_common_end_of_the_groups() {
-        let of = |groups: &[&str]| {
-            domain(&groups.iter().map(|group| kind(group, "A")).collect::<Vec<_>>()).map(|domain| domain.to_string())
-        };
+        let of = |groups: &[&str]| domain(groups.iter().copied()).map(|domain| domain.to_string());
         assert_eq!(of(&["cache.example.com"]).as_deref(), Some("example.com"));
         assert_eq!(of(&["cache.example.com", "a.b.example.com"]).as_deref(), Some("example.com"));
         assert_eq!(of(&["kube.rs"]).as_deref(), Some("kube.rs"));
@@ -200,6 +234,27 @@ mod tests {
     }
 
     #[test]
+    fn every_version_of_a_macro_has_an_entry_without_a_path() {
+        let version = |name: &str| serde_json::json!({"name": name, "served": true, "storage": name == "v1"});
+        let crd: CustomResourceDefinition = serde_json::from_value(serde_json::json!({"spec": {
+            "group": "cache.example.com", "scope": "Namespaced", "names": {"kind": "Shelf", "plural": "shelves"},
+            "versions": [version("v1"), version("v1alpha1"), version("2")],
+        }}))
+        .unwrap();
+        let (found, refused) = resources_of_macros(&[crd], &Domain::parse("example.com").unwrap());
+        assert_eq!(refused.0.len(), 1);
+        assert!(found.iter().all(|it| it.is_of_macro() && it.is_adopted() && it.is_namespaced()));
+        let fields: Vec<String> = found.iter().map(|it| serde_json::to_string(&it.fields()).unwrap()).collect();
+        let entry = |version: &str| {
+            let api = r#""api":{"crdVersion":"v1","namespaced":true}"#;
+            format!(
+                r#"{{{api},"domain":"example.com","group":"cache","kind":"Shelf","plural":"shelves","version":"{version}"}}"#
+            )
+        };
+        assert_eq!(fields, [entry("v1"), entry("v1alpha1")]);
+    }
+
+    #[test]
     fn crds_are_found_where_they_are_deployed_from() {
         let crd = |name: &str| format!("kind: CustomResourceDefinition\nmetadata:\n  name: {name}\n");
         let [one, two] = ["as.g.io", "bs.g.io"].map(crd);
@@ -216,9 +271,9 @@ mod tests {
             std::fs::create_dir_all(file.parent().unwrap()).unwrap();
             std::fs::write(file, text).unwrap();
         }
-        let kinds = [kind("g.io", "A"), kind("g.io", "B")];
+        let names = ["as.g.io", "bs.g.io"].map(String::from);
         let places = |folder: &str| -> Vec<String> {
-            let places = crd_places(&kinds, &Tree::at(root.path()), folder).unwrap();
+            let places = crd_places(&names, &Tree::at(root.path()), folder).unwrap();
             places.iter().map(ToString::to_string).collect()
         };
         assert_eq!(places(""), ["charts/op/crds", "charts/op/templates/crds.yaml", "operator/deploy"]);

@@ -1,5 +1,7 @@
 //! Renders the manifests of a project with kustomize, and substitutes the image of the operator.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::places;
@@ -7,7 +9,7 @@ use crate::places;
 use opctl_cluster::{self as cluster, Kubectl, KubectlError, ManifestError, Object};
 use opctl_kustomize::{Renderer, images_in};
 use opctl_model::names::{Image, NameError};
-use opctl_model::project::{ProjectFile, Tree};
+use opctl_model::project::{Origin, ProjectFile, Tree};
 use opctl_model::yaml;
 
 /// The name of the image in the scaffold, as in an entry of `images`.
@@ -16,8 +18,9 @@ pub const PLACEHOLDER_TAGGED: &str = "controller:latest";
 
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
+    /// The help is the way to get it.
     #[error("there is no `config/default/kustomization.yaml` in the project")]
-    NoKustomization,
+    NoKustomization(Vec<String>),
 
     #[error("there is no CRD in `config/crd`, and an operator without kinds needs none")]
     NoCrds,
@@ -58,11 +61,27 @@ pub fn whole(tree: &Tree, kubectl: &Kubectl, image: ImageSubstitution) -> Result
 /// The text of `config/default`, with the image substituted.
 pub fn text(tree: &Tree, kubectl: &Kubectl, image: ImageSubstitution) -> Result<String, RenderError> {
     if !has_kustomization(tree, "config/default") {
-        return Err(RenderError::NoKustomization);
+        return Err(RenderError::NoKustomization(ways_to_deploy(tree)));
     }
     let mut rendered = render(tree, kubectl, "config/default")?;
     substitute_image(&mut rendered, image)?;
     Ok(rendered)
+}
+
+/// The next steps if there is no `config/default`. Those of an adopted operator may deploy it otherwise.
+fn ways_to_deploy(tree: &Tree) -> Vec<String> {
+    if !ProjectFile::read(tree).is_ok_and(|project| project.adopted) {
+        return vec!["it lists all that is deployed; bring it back, e.g. from version control".into()];
+    }
+    let files = tree.own_files().unwrap_or_default();
+    let mut help = vec![
+        "`opctl adopt --config` adds it, with a Deployment, a role and the CRDs".to_owned(),
+        "or write it, if `config` has manifests of yours: `resources` lists their folders, such as `- ../rbac`".into(),
+    ];
+    if let Some(chart) = files.iter().find_map(|path| path.strip_suffix("/Chart.yaml")) {
+        help.push(format!("a chart renders without opctl: `helm template NAME {chart} --include-crds`"));
+    }
+    help
 }
 
 /// The CRDs alone; never empty.
@@ -89,6 +108,20 @@ pub fn crd_values(tree: &Tree) -> Vec<Value> {
             crds.into_iter().flatten().map(|kept| kept.crd).collect()
         }
     }
+}
+
+/// The project's own kinds without a CRD, neither in `config/default` nor in the files that PROJECT lists.
+pub fn kinds_without_crd(tree: &Tree) -> BTreeSet<String> {
+    let Ok(project) = ProjectFile::read(tree) else { return BTreeSet::new() };
+    let kept = places::readable_crds(tree, &project.crds).map(|(kept, _)| kept).unwrap_or_default();
+    let crds = kept.into_iter().map(|kept| kept.crd).chain(values(tree, "config/default"));
+    let names: BTreeSet<String> = crds
+        .filter(|object| cluster::is_kind(object, "CustomResourceDefinition"))
+        .filter_map(|crd| Some(crd["metadata"]["name"].as_str()?.to_owned()))
+        .collect();
+    let own = project.resources.iter().filter(|it| it.origin == Origin::Own && it.api.is_some());
+    let missing = own.filter(|it| !names.contains(&format!("{}.{}", it.plural(), it.full_group())));
+    missing.map(|it| it.kind.to_string()).collect()
 }
 
 /// The objects of a kustomization, rendered without kubectl; none if the folder has no `kustomization.yaml`.

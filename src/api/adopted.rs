@@ -24,6 +24,16 @@ pub fn complete(plan: &mut Plan, project: &Project, tree: &Tree) {
     }
 }
 
+/// Removes the declarations of modules whose lists of scaffolded code the plan removes.
+pub fn undeclare(plan: &mut Plan, project: &Project, tree: &Tree) {
+    for module in MODULES {
+        if project.adopted.is_some() && matches!(plan.changes.get(&list(module)), Some(Change::Remove(_))) {
+            let declaration = Edit::RustMod { name: module.to_owned() };
+            plan.edit(root(tree), Edit::Undo { edit: Box::new(declaration), base: None });
+        }
+    }
+}
+
 /// Removes changes to missing parts of an adopted crate from a plan, and sets the initial texts of edited files that
 /// may be missing.
 pub fn adapt(plan: &mut Plan, project: &Project, tree: &Tree) {
@@ -77,6 +87,20 @@ pub fn refuse(plan: &Plan, project: &Project, tree: &Tree) -> anyhow::Result<()>
     Ok(refusals.settle()?)
 }
 
+/// Refuses to scaffold code that names a type without a path.
+///
+/// # Errors
+///
+/// If a macro makes the type.
+pub fn refuse_type_of_macro(resource: &Resource) -> Result<(), UserError> {
+    let Resource { kind, version, .. } = resource;
+    if !resource.is_of_macro() {
+        return Ok(());
+    }
+    Err(UserError::new(format!("a macro makes the type of `{kind}` {version}, so opctl does not know its path"))
+        .help("add the path to its entry in PROJECT, such as `path: crate::crd::v1::Memcached`"))
+}
+
 /// The root file of the crate, which declares the modules of scaffolded code.
 fn root(tree: &Tree) -> &'static str {
     if tree.has("src/lib.rs") { "src/lib.rs" } else { "src/main.rs" }
@@ -106,7 +130,8 @@ pub fn types_file(resource: &Resource, tree: &Tree) -> (String, Vec<String>) {
         return (api_of_resource(resource).types_file(), modules.map(str::to_owned).into());
     }
     let path: Vec<&str> = resource.path.split("::").collect();
-    let modules = &path[1..path.len() - 1];
+    // A type of a macro has no path.
+    let modules = path.get(1..path.len() - 1).unwrap_or_default();
     // An inline module is in the file of its parent module.
     let files = (1..=modules.len()).rev().flat_map(|depth| {
         let folder = modules[..depth].join("/");

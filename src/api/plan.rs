@@ -23,6 +23,7 @@ pub fn plan(requests: &[Request], file: &ProjectFile, tree: &Tree) -> anyhow::Re
     };
     switch(&mut plan, &project, &with, tree)?;
     requests.iter().for_each(|request| add(&mut plan, &project, request));
+    requests.iter().try_for_each(|request| adopted::refuse_type_of_macro(&request.resource))?;
     adopted::refuse(&plan, &project, tree)?;
     adopted::complete(&mut plan, &project, tree);
     Ok(plan)

@@ -30,7 +30,9 @@ pub fn files(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Resul
     // A field that is part of an API stays, though new kinds have none.
     let folders = ["src/api/", "src/controller/", "config/samples/"];
     let is_of_kind = |path: &str| folders.iter().any(|folder| path.starts_with(folder));
-    of_others.extend(recorded.iter().filter(|(path, text)| is_of_kind(path) && has_suspend(text)).map(|(path, _)| path.clone()));
+    of_others.extend(
+        recorded.iter().filter(|(path, text)| is_of_kind(path) && has_suspend(text)).map(|(path, _)| path.clone()),
+    );
     let mut texts: Texts = recorded.clone();
     texts.extend(written(plan).filter(|(path, _)| !of_others.contains(path)));
     for (path, recorded_text) in recorded.iter().filter(|(path, _)| path.ends_with("kustomization.yaml")) {

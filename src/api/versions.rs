@@ -124,10 +124,13 @@ pub fn origin(args: &Args, resource: &Resource, file: &ProjectFile) -> Result<Op
     if let Some(other) = others.iter().find(|other| other.is_adopted()).filter(|_| known.is_none()) {
         let refusal =
             UserError::new(format!("opctl did not scaffold `{kind}` {}, and cannot copy its type", other.version));
-        refusals.push(refusal.help(format!(
-            "copy `{}` by hand, with another `version` and `storage = false`; then add it to PROJECT with `opctl adopt`",
-            other.path
-        )));
+        refusals.push(refusal.help(match other.is_of_macro() {
+            true => "have the macro make this version, too; then add it to PROJECT with `opctl adopt`".into(),
+            false => format!(
+                "copy `{}` by hand, with another `version` and `storage = false`; then add it to PROJECT with `opctl adopt`",
+                other.path
+            ),
+        }));
         return Err(refusals);
     }
     let asked = args.from.as_deref().and_then(|text| refusals.check(Version::parse(text)));

@@ -1,7 +1,7 @@
 //! `--controller-name`, `--owns` and `--watches`: the controller of a request, and the kinds that it watches in
 //! addition to its own.
 
-use super::{Args, list};
+use super::{Args, adopted, list};
 use crate::error::{UserError, UserErrors};
 use crate::scaffold::{Related, Wiring, Workload};
 use opctl_model::names::{ControllerName, Kind, Plural, nearest};
@@ -93,6 +93,7 @@ fn find(flag: &str, text: &str, project: &ProjectFile) -> Result<Related, UserEr
         (is_own || is_external) && resource.version.as_str() == version && resource.kind.as_str() == kind
     });
     if let Some(resource) = in_project {
+        adopted::refuse_type_of_macro(resource)?;
         return Ok(Related {
             rust_path: resource.type_path(),
             kind: resource.kind.clone(),

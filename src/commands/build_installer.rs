@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::kubectl::KubectlArgs;
-use super::{Console, Next, Outcome, Task, carry_out, kubectl, lock, project_folder, tree};
+use super::{Console, Next, Outcome, Task, carry_out, kubectl, lock, project_folder, tree, warn_of_missing_crds};
 use crate::rendered::{self, ImageSubstitution};
 use opctl_cluster as cluster;
 use opctl_edit::plan::Plan;
@@ -35,6 +35,7 @@ pub fn run(args: &BuildInstallerArgs, console: &Console) -> anyhow::Result<Outco
     let kubectl = kubectl::find(args.program.kubectl.as_deref(), None);
     let image = ImageSubstitution::Required { image: args.image.as_deref(), command: "build-installer" };
     let objects = rendered::whole(&tree, &kubectl, image)?;
+    warn_of_missing_crds(&tree, console);
     let mut plan = Plan::default();
     let header = format!("{}`opctl build-installer` makes it of config/default.", emit::OURS);
     plan.generate(PATH, format!("{header}\n---\n{}", cluster::text(&objects)));

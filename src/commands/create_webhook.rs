@@ -111,6 +111,7 @@ pub fn run(args: &CreateWebhookArgs, console: &Console) -> anyhow::Result<Outcom
     }
     let project = project_of(&file, &tree)?;
     let request = Request::new(&args, &file, &project, &tree)?;
+    adopted::refuse_type_of_macro(&request.resource)?;
     if args.validation {
         console.note(&instead_of_validation(&request.resource, &tree));
     }

@@ -204,11 +204,12 @@ fn refuse_what_stays(resource: &Resource, file: &ProjectFile) -> Result<(), User
             .help("first remove them from src/controller, from `fn all` in src/controller/mod.rs, and from PROJECT"));
     }
     if resource.is_adopted() {
-        return Err(UserError::new(format!(
-            "`opctl delete api` cannot remove `{kind}`: opctl did not scaffold its type `{}`",
-            resource.path
-        ))
-        .help("remove the type and its entry in PROJECT by hand, then run `opctl manifests`"));
+        let why = match resource.is_of_macro() {
+            true => "a macro makes its type".into(),
+            false => format!("opctl did not scaffold its type `{}`", resource.path),
+        };
+        return Err(UserError::new(format!("`opctl delete api` cannot remove `{kind}`: {why}"))
+            .help("remove the type and its entry in PROJECT by hand, then run `opctl manifests`"));
     }
     if chart::folder_of(resource).is_some() || matches!(resource.origin, Origin::External { .. }) {
         return Err(UserError::new(format!(
@@ -274,6 +275,7 @@ fn changes(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Resul
     let of_others: Vec<String> = file.resources.iter().flat_map(versions::files).collect();
     created.changes.retain(|path, _| !of_others.contains(path));
     let mut plan = created.inverse(&needed, |path| tree.read(path)).map_err(record::inverse_error)?;
+    adopted::undeclare(&mut plan, &project, tree);
     if request.ansible.is_some() {
         let with = scaffold::Project { ansible: true, ..project.clone() };
         switch(&mut plan, &with, &project, tree)?;

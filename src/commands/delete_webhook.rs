@@ -144,6 +144,7 @@ pub fn changes(
     });
     let needed = adopted::edits(needed, &project, tree);
     let mut plan = created.inverse(&needed, |path| tree.read(path)).map_err(record::inverse_error)?;
+    adopted::undeclare(&mut plan, &project, tree);
 
     let text = tree.read(PROJECT)?.unwrap_or_default();
     let entry = |resource: &Resource| Edit::YamlEntry {

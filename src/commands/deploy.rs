@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::on_cluster::{Cluster, ClusterArgs};
-use super::{Console, Outcome, project_folder, tree};
+use super::{Console, Outcome, project_folder, tree, warn_of_missing_crds};
 use crate::api::{ansible, chart};
 use crate::rendered::{self, ImageSubstitution};
 use opctl_cluster::{self as cluster, Deadline};
@@ -44,6 +44,7 @@ pub fn run(args: &DeployArgs, console: &Console) -> anyhow::Result<Outcome> {
     let tree = tree(&project_folder()?);
     let objects = rendered::whole(&tree, &cluster.kubectl, image)?;
     console.diagnose(&stale_permissions(&tree));
+    warn_of_missing_crds(&tree, console);
     if args.cluster.print {
         console.print(&cluster::text(&objects));
         return Ok(Outcome::Done);

@@ -132,11 +132,11 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
         sound(&source.diagnostics, &source.operator.allows)?;
         let printer = compiler.printer().map_err(|failure| compiler.reported(*failure))?;
         let Printer::Types = printer else {
-            return Ok(Found { crds: compiler.crds(&printer, &source, &[], "")?, source, refused: None });
+            return Ok(Found { crds: compiler.crds(&printer, &source, &[], "")?.all()?, source, refused: None });
         };
         // The compiler checks the types, but does not know which kinds belong to other projects.
         let types = source::read(tree, options.folder);
-        let crds = compiler.crds(&printer, &types, &compiler.places(&types.operator, |_| true), "")?;
+        let crds = compiler.crds(&printer, &types, &compiler.places(&types.operator, |_| true), "")?.all()?;
         source.diagnostics.extend(types.diagnostics.iter().filter(|it| *it.code == *OP030).cloned());
         source.operator.externals = types.operator.externals.clone();
         let refused = unclear(&types.operator);
@@ -220,7 +220,24 @@ fn unclear(operator: &Operator) -> Option<MissingCrds> {
 pub struct Both {
     pub source: Source,
     pub derived: Vec<CustomResourceDefinition>,
-    pub compiled: Vec<CustomResourceDefinition>,
+    pub compiled: Compiled,
+}
+
+/// The CRDs of the compiled types.
+pub struct Compiled {
+    pub crds: Vec<CustomResourceDefinition>,
+    /// The kinds without a CRD because a program that contains them does not compile or run.
+    pub failed: BTreeSet<Kind>,
+    /// The reasons why kinds have no CRD.
+    pub errors: Vec<Diagnostic>,
+}
+
+impl Compiled {
+    /// The CRDs, or the errors if kinds are missing.
+    fn all(self) -> Result<Vec<CustomResourceDefinition>, SourceErrors> {
+        sound(&self.errors, &[])?;
+        Ok(self.crds)
+    }
 }
 
 /// Derives all kinds that the source determines, and compiles all kinds.
@@ -311,7 +328,7 @@ impl<'a> Compiler<'a> {
             number => format!("{} that", counted(number, "kind")),
         };
         let purpose = format!(" for {what} the source alone does not determine");
-        let mut compiled = self.crds(&printer, source, places, &purpose)?;
+        let mut compiled = self.crds(&printer, source, places, &purpose)?.all()?;
         let from_source: BTreeSet<Kind> = derived.iter().map(kind_of).collect();
         // The output of macros may contain kinds that the source does not name.
         compiled.retain(|crd| !from_source.contains(&kind_of(crd)) && may_be_of(kinds, kind_of(crd)));
@@ -356,15 +373,9 @@ impl<'a> Compiler<'a> {
 
     /// The CRDs, sorted by name. This runs code of the project, including its build scripts, so the purpose is printed
     /// first.
-    fn crds(
-        &self,
-        printer: &Printer,
-        source: &Source,
-        places: &[Place],
-        purpose: &str,
-    ) -> anyhow::Result<Vec<CustomResourceDefinition>> {
+    fn crds(&self, printer: &Printer, source: &Source, places: &[Place], purpose: &str) -> anyhow::Result<Compiled> {
         if matches!(printer, Printer::Types) && places.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Compiled { crds: Vec::new(), failed: BTreeSet::new(), errors: Vec::new() });
         }
         let running = match printer {
             Printer::Binaries(programs) => {
@@ -386,18 +397,16 @@ impl<'a> Compiler<'a> {
             }
             false => {}
         };
-        let (printed, programs) = match printer {
+        let printed = match printer {
             Printer::Binaries(programs) => {
                 let names = programs.iter().map(|program| program.name.clone()).collect();
-                (compiled::crds(&self.folder, programs, &mut report), names)
+                let crds = compiled::crds(&self.folder, programs, &mut report);
+                crds.map(|crds| Printed { crds, programs: names, failed: None })
             }
-            Printer::Types => match printer::crds(&self.folder, places, self.features, &mut report) {
-                Ok(Printed { crds, programs }) => (Ok(crds), programs),
-                Err(failure) => (Err(failure), Vec::new()),
-            },
+            Printer::Types => printer::crds(&self.folder, places, self.features, &mut report),
         };
         drop(progress);
-        let mut crds = printed.map_err(|failure| self.reported(*failure))?;
+        let Printed { mut crds, programs, failed } = printed.map_err(|failure| self.reported(*failure))?;
         if matches!(printer, Printer::Types) {
             crds.retain(|crd| is_own(&kind_of(crd), &source.operator));
         }
@@ -406,30 +415,44 @@ impl<'a> Compiler<'a> {
             let built = programs.join("`, `");
             self.console.info(&format!("the compiled types have {}, printed by `{built}`", counted(crds.len(), "CRD")));
         }
-        sound(&missing(&crds, printer, &programs, &source.operator), &[])?;
-        Ok(crds)
+        let Some((places, failure)) = failed else {
+            let errors = missing(&crds, printer, &programs, &source.operator);
+            return Ok(Compiled { crds, failed: BTreeSet::new(), errors });
+        };
+        // All versions of a kind must be known.
+        let failed = self.kinds_at(&places, &source.operator);
+        let crds = crds.into_iter().filter(|crd| !failed.contains(&kind_of(crd))).collect();
+        Ok(Compiled { crds, failed, errors: self.reported(*failure).diagnostics })
     }
 
     /// The positions of the types that the source does not determine, of the chosen other types, and of macros that may
     /// declare kinds.
     fn places(&self, operator: &Operator, is_chosen: impl Fn(&Api) -> bool) -> Vec<Place> {
-        let place = |span: &Span, is_macro| Place {
-            file: normal(&self.root.join(&span.file.path)),
-            at: span.range.start,
-            is_macro,
-        };
         let mut places: Vec<Place> =
-            operator.apis.iter().filter(|api| is_chosen(api)).map(|api| place(&api.span, false)).collect();
+            operator.apis.iter().filter(|api| is_chosen(api)).map(|api| self.place(&api.span, false)).collect();
         for stopped in &operator.underivable {
-            places.extend(stopped.span.as_ref().map(|span| place(span, false)));
+            places.extend(stopped.span.as_ref().map(|span| self.place(span, false)));
             if stopped.kind.is_none() {
                 let reasons = stopped.reasons.iter().filter(|reason| reason.needs_compiler());
-                places.extend(reasons.filter_map(|reason| Some(place(&reason.span.as_ref()?.0, true))));
+                places.extend(reasons.filter_map(|reason| Some(self.place(&reason.span.as_ref()?.0, true))));
             }
         }
         places.sort();
         places.dedup();
         places
+    }
+
+    fn place(&self, span: &Span, is_macro: bool) -> Place {
+        Place { file: normal(&self.root.join(&span.file.path)), at: span.range.start, is_macro }
+    }
+
+    /// The own kinds with types at these places.
+    fn kinds_at(&self, places: &[Place], operator: &Operator) -> BTreeSet<Kind> {
+        let derived = operator.apis.iter().map(|api| ((api.group.clone(), api.kind.clone()), &api.span));
+        let stopped = operator.underivable.iter();
+        let stopped = stopped.filter_map(|stopped| Some((stopped.kind.clone()?, stopped.span.as_ref()?)));
+        let kinds = derived.chain(stopped).filter(|(_, span)| places.contains(&self.place(span, false)));
+        kinds.map(|(kind, _)| kind).filter(|kind| is_own(kind, operator)).collect()
     }
 
     /// The error; cargo's output is printed first.

@@ -13,8 +13,8 @@ use super::features::FeatureArgs;
 use super::kubectl::{self, KubectlArgs};
 use super::message_format::MessageArgs;
 use super::{
-    Console, Next, Outcome, Task, carry_out, carry_out_of, conflicts, console::Verbosity, counted, is_unreadable, lock,
-    lock_all, recover, resolve, resolve_part, verify,
+    Console, Next, Outcome, Task, adoptable, carry_out, carry_out_of, conflicts, console::Verbosity, counted,
+    is_unreadable, lock, lock_all, recover, resolve, resolve_part, verify,
 };
 use crate::compatibility::{self, Baseline, Comparison};
 use crate::compiled;
@@ -942,9 +942,9 @@ pub fn crate_at(path: Option<&Path>, command: &str) -> anyhow::Result<PathBuf> {
         let current = std::env::current_dir().context("cannot determine the current folder")?;
         let root = root_above(&current);
         if root.is_err() && current.join("Cargo.toml").is_file() {
-            return Err(UserError::new(format!("no PROJECT file in `{}` or above", current.display()))
-                .help(format!("for a crate that opctl did not make, run `opctl {command} --path .`"))
-                .into());
+            let refusal = UserError::new(format!("no PROJECT file in `{}` or above", current.display()))
+                .help(format!("for a crate that opctl did not make, run `opctl {command} --path .`"));
+            return Err(adoptable(&current).into_iter().fold(refusal, UserError::help).into());
         }
         return Ok(root?);
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::engine::{self, Both, Choice, Kind, kind_of};
+use super::engine::{self, Both, Choice, Compiled, Kind, kind_of};
 use super::manifests::{ManifestOptions, located};
 use super::{Console, Outcome, counted};
 use crate::compiled::diagnostics::OP050;
@@ -19,14 +19,16 @@ use opctl_source::emit::CustomResourceDefinition;
 /// The maximum number of differences shown per kind.
 const SHOWN: usize = 10;
 
-/// Reports the equal kinds, the differences of the others, and the kinds without a CRD from the source.
+/// Reports the equal kinds, the differences of the others, the kinds without a CRD from the source, and those that do not
+/// compile.
 pub fn run(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &Console) -> anyhow::Result<Outcome> {
     let Both { source, derived, compiled } = engine::both(tree, options, choice, console)?;
     let by_kind = |crds: &[CustomResourceDefinition]| -> BTreeMap<Kind, CustomResourceDefinition> {
         crds.iter().map(|crd| (kind_of(crd), crd.clone())).collect()
     };
+    let Compiled { crds: compiled, failed, errors } = compiled;
     let (ours, theirs) = (by_kind(&derived), by_kind(&compiled));
-    if ours.is_empty() && theirs.is_empty() {
+    if ours.is_empty() && theirs.is_empty() && errors.is_empty() {
         return Err(UserError::new("no kind found in the source")
             .help("give the folder of the crate with `--path`, and features that add kinds with `--features`")
             .into());
@@ -43,16 +45,26 @@ pub fn run(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &Co
         if found.is_empty() { &mut equal } else { &mut different }.push(kind.1.as_str());
         findings.extend(found.into_iter().map(|found| (own, found)));
     }
-    for kind in ours.keys().filter(|kind| !theirs.contains_key(*kind)) {
+    for kind in ours.keys().filter(|kind| !theirs.contains_key(*kind) && !failed.contains(*kind)) {
         different.push(kind.1.as_str());
         let message = format!("opctl derives a CRD for `{}` of `{}`, and the compiled types have none", kind.1, kind.0);
         unprinted.push(OP050.error(message));
     }
-    let diagnostics: Vec<Diagnostic> =
-        located(&source, findings).into_iter().map(|(_, diagnostic)| diagnostic).chain(unprinted).collect();
+    let diagnostics: Vec<Diagnostic> = located(&source, findings)
+        .into_iter()
+        .map(|(_, diagnostic)| diagnostic)
+        .chain(unprinted)
+        .chain(errors)
+        .collect();
     console.diagnose(&diagnostics);
     let list = |kinds: &[&str]| format!("`{}`", kinds.join("`, `"));
-    for (what, kinds) in [("equal", &equal), ("different", &different), ("only from the compiled types", &underived)] {
+    let failed: Vec<&str> = failed.iter().map(|kind| kind.1.as_str()).collect();
+    for (what, kinds) in [
+        ("equal", &equal),
+        ("different", &different),
+        ("only from the compiled types", &underived),
+        ("not compared, because their code does not compile", &failed),
+    ] {
         if !kinds.is_empty() {
             console.print(&format!("{what}: {}\n", list(kinds)));
         }
@@ -64,7 +76,7 @@ pub fn run(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &Co
         different.len(),
         underived.len(),
     ));
-    Ok(if different.is_empty() { Outcome::Done } else { Outcome::Problems })
+    Ok(if diagnostics.iter().any(Diagnostic::is_error) { Outcome::Problems } else { Outcome::Done })
 }
 
 fn differences(source: &CustomResourceDefinition, compiled: &CustomResourceDefinition) -> Vec<Finding> {

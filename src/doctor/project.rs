@@ -236,7 +236,8 @@ fn check_resource(
                 found.push(error.at(path).help(help));
             }
         }
-        if *part == Part::Type && missing_parts.is_empty() && !kinds.have(resource) {
+        // The source does not show the kinds of macros. Their CRDs are checked.
+        if *part == Part::Type && missing_parts.is_empty() && !kinds.have(resource) && !resource.is_of_macro() {
             let types = match resource.is_adopted() {
                 true => PROJECT.to_owned(),
                 false => api_of_resource(resource).types_file(),

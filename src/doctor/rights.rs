@@ -20,7 +20,9 @@ pub fn examine(target: &Target, kubectl: &Kubectl, connection: &Connection) -> V
     if crds.is_empty() && all.is_empty() {
         return vec![Finding::skipped("nothing here is to be applied to a cluster")];
     }
-    let needs = needs(&crds, &all);
+    // An adopted crate need not have a Makefile.
+    let run = if target.tree.has("Makefile") { "make run" } else { "cargo run" };
+    let needs = needs(&crds, &all, run);
     let asked: BTreeSet<Right> = needs.iter().flat_map(|need| need.rights.iter().chain(&need.held)).cloned().collect();
     let asked: Vec<Right> = asked.into_iter().chain(may_escalate()).collect();
     let everything = Right::of("*", "*", "*");
@@ -53,8 +55,9 @@ fn may_escalate() -> [Right; 2] {
 
 const RBAC: &str = "rbac.authorization.k8s.io";
 
-/// The permissions for each command. `crds` are the objects of `config/crd`, `all` those of `config/default`.
-fn needs(crds: &[Value], all: &[Value]) -> Vec<Need> {
+/// The permissions for each command. `crds` are the objects of `config/crd`, `all` those of `config/default`, and `run`
+/// is the command that runs the operator with the permissions of the user.
+fn needs(crds: &[Value], all: &[Value], run: &'static str) -> Vec<Need> {
     let crd = |verb: &&str| Right::of("apiextensions.k8s.io", "customresourcedefinitions", verb);
     let install = ["create", "get", "patch"].iter().map(crd);
     let roles = all.iter().filter(|object| is_kind(object, "Role") || is_kind(object, "ClusterRole"));
@@ -69,7 +72,7 @@ fn needs(crds: &[Value], all: &[Value]) -> Vec<Need> {
             rights: all.iter().flat_map(applied).collect(),
             held: roles.flat_map(|role| granted(role, role["metadata"]["namespace"].as_str())).collect(),
         },
-        Need { command: "make run", rights: of_the_operator(all), held: BTreeSet::new() },
+        Need { command: run, rights: of_the_operator(all), held: BTreeSet::new() },
     ];
     needs.into_iter().filter(|need| !need.rights.is_empty()).collect()
 }
@@ -201,7 +204,7 @@ mod tests {
 
     fn need(command: &str) -> Need {
         let crds = [json!({"kind": "CustomResourceDefinition"})];
-        needs(&crds, &operator()).into_iter().find(|need| need.command == command).unwrap()
+        needs(&crds, &operator(), "make run").into_iter().find(|need| need.command == command).unwrap()
     }
 
     #[test]

@@ -137,7 +137,11 @@ impl Renaming {
         let by_syntax = |path: &str, text: &str| -> String {
             match path.rsplit_once('.').map_or("", |(_, end)| end) {
                 "rs" => self.renames.in_rust(path, text, &package),
-                "yaml" | "yml" => yaml::rename(path, text, &self.kinds, &|path| self.moves.apply(path)),
+                "yaml" | "yml" => {
+                    // `opctl manifests` adds the new CRDs to these files.
+                    let keeps_crds = self.file.crds.iter().any(|place| !place.is_bases() && place.contains(path));
+                    yaml::rename(path, text, &self.kinds, &|path| self.moves.apply(path), keeps_crds)
+                }
                 "lock" => edit::rename_package(text, self.file.name.as_str(), self.new_file.name.as_str()),
                 _ => text.to_owned(),
             }

@@ -50,6 +50,12 @@ pub fn rename(target: &Target, text: &str, file: &ProjectFile) -> anyhow::Result
         if !is_renamed(resource) {
             continue;
         }
+        if resource.is_of_macro() {
+            let Resource { kind, version, .. } = resource;
+            return Err(UserError::new(format!("a macro makes `{kind}` {version}, so opctl cannot rename it"))
+                .help("change the name in the source and in PROJECT by hand, then run `opctl manifests`")
+                .into());
+        }
         match target {
             Target::Kind { kind, to, plural, .. } => {
                 changes.set(entry.get("kind"), kind.as_str(), to.as_str());

@@ -9,14 +9,21 @@ use opctl_model::diagnostic::SourceFile;
 use opctl_model::project::join;
 
 /// Renames kinds and groups in objects, references and rules, and the names of files in the same folder for which
-/// `moved` returns another path. A text that is not YAML is returned unchanged.
-pub fn rename(path: &str, text: &str, kinds: &[(KindNames, KindNames)], moved: &dyn Fn(&str) -> String) -> String {
+/// `moved` returns another path. A text that is not YAML is returned unchanged. `keeps_crds` leaves CRDs as they are.
+pub fn rename(
+    path: &str,
+    text: &str,
+    kinds: &[(KindNames, KindNames)],
+    moved: &dyn Fn(&str) -> String,
+    keeps_crds: bool,
+) -> String {
     let Ok(documents) = yaml::documents(&SourceFile::new(path, text), Dialect::Kustomize) else {
         return text.to_owned();
     };
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let mut renamer = Renamer { text, folder, kinds, moved, found: BTreeMap::new() };
-    documents.iter().for_each(|document| renamer.node(document, ""));
+    let is_kept = |node: &Node| keeps_crds && node.text_at(&["kind"]) == Some("CustomResourceDefinition");
+    documents.iter().filter(|document| !is_kept(document)).for_each(|document| renamer.node(document, ""));
     let mut new = text.to_owned();
     for (range, with) in renamer.found.into_values().rev() {
         new.replace_range(range, &with);
@@ -137,6 +144,9 @@ mod tests {
         let expected = "apiVersion: store.example.com/v1 # cache.example.com\nkind: \"Store\"\nmetadata:\n  name: store-sample\n---\n\
             kind: Memcached\napiVersion: v1\n---\nrules:\n- apiGroups: [store.example.com]\n  resources:\n  - stores/status\n\
             - apiGroups: [apps]\n  resources: [memcacheds]\n---\ntarget: {group: store.example.com, kind: Store}\nname: stores.store.example.com\nresources: [v1_store.yaml, ../v1_memcached.yaml]\n";
-        assert_eq!(rename("a/b.yaml", text, &kinds, &moved), expected);
+        assert_eq!(rename("a/b.yaml", text, &kinds, &moved, false), expected);
+        let crd = "kind: CustomResourceDefinition\nmetadata:\n  name: memcacheds.cache.example.com\n";
+        assert_eq!(rename("a.yaml", crd, &kinds, &moved, true), crd);
+        assert_eq!(rename("a.yaml", crd, &kinds, &moved, false), crd.replace("memcacheds.cache", "stores.store"));
     }
 }

@@ -183,6 +183,15 @@ fn every_kind_of_a_crate_is_printed_without_its_help() {
         stdout, "equal: `Hidden`, `Lone`, `Plain`, `Tool`\nonly from the compiled types: `Made`, `Several`\n",
         "{stderr}"
     );
+
+    // PROJECT gets an entry without a path for each version of the kinds of macros.
+    let mut command = common::for_operators(Command::new(env!("CARGO_BIN_EXE_opctl")));
+    let output = command.args(["adopt", "--engine", "auto"]).current_dir(&folder).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    let project = fs::read_to_string(folder.join("PROJECT")).unwrap();
+    assert!(project.contains("  kind: Several\n  version: v1\n"), "{project}");
+    assert!(project.contains("  kind: Made\n") && project.contains("  path: crate::Plain\n"), "{project}");
 }
 
 /// The source does not determine the default of the second version.
@@ -243,4 +252,13 @@ fn kinds_that_need_a_compiler_are_compiled_with_all_versions_and_nothing_else() 
     let output = opctl(&folder, &["--engine", "cargo", "--check"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && stderr.contains("so `opctl-broken-bin` cannot print the CRDs"), "{stderr}");
+
+    // The kinds of the library are compared nevertheless.
+    let output = opctl(&folder, &["--verify"]);
+    let [stdout, stderr] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    assert!(!output.status.success() && stderr.contains("so `opctl-broken-bin` cannot print the CRDs"), "{stderr}");
+    assert_eq!(
+        stdout, "only from the compiled types: `Two`\nnot compared, because their code does not compile: `Broken`\n",
+        "{stderr}"
+    );
 }

@@ -12,7 +12,9 @@ use serde_json::{Value, json};
 use super::super::edit::{self, EditArgs};
 use super::super::kubectl::{self, KubectlArgs};
 use super::super::manifests;
-use super::super::{Console, Next, Outcome, Task, carry_out, is_unreadable, lock, project_folder, resolve, tree};
+use super::super::{
+    Console, Next, Outcome, Task, carry_out, is_unreadable, lock, project_folder, resolve, tree, warn_of_missing_crds,
+};
 use crate::api::components::{KUSTOMIZATION, is_listed, listed};
 use crate::compiled::helm::{self, Files, HelmError, Workspace};
 use crate::error::{SourceErrors, UserError};
@@ -72,6 +74,7 @@ pub fn run(args: &ChartArgs, console: &Console) -> anyhow::Result<Outcome> {
     let image = args.image.as_deref().map(Image::parse).transpose().map_err(UserError::from)?;
     // The manifests are generated from the source, so an error there would omit roles.
     manifests::refuse_errors(&tree, &console.collecting(false))?;
+    warn_of_missing_crds(&tree, console);
     let mut operator = operator(&tree, console)?;
     let own_image = operator.image.clone();
     if let Some(image) = image {

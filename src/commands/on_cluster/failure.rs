@@ -70,9 +70,9 @@ impl From<&RenderError> for UserError {
     fn from(error: &RenderError) -> Self {
         let refusal = Self::new(error.to_string());
         match error {
-            RenderError::NoKustomization => refusal
-                .help("it lists everything that is deployed; restore it, e.g. from version control")
-                .help("to apply the CRDs alone, run `opctl install`"),
+            RenderError::NoKustomization(ways) => {
+                ways.iter().fold(refusal, Self::help).help("to apply the CRDs alone, run `opctl install`")
+            }
             RenderError::NoCrds => refusal
                 .help("`opctl create api` adds a kind")
                 .help("`opctl manifests` regenerates `config/crd` from the Rust source"),

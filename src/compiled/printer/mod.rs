@@ -10,7 +10,7 @@
 mod code;
 mod view;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -42,9 +42,15 @@ pub struct Printed {
     pub crds: Vec<CustomResourceDefinition>,
     /// The programs that printed them.
     pub programs: Vec<String>,
+    /// The places whose CRDs are missing because a program failed, and the failure.
+    pub failed: Option<(Vec<Place>, Box<Failure>)>,
 }
 
 /// The CRDs of the kinds at these positions in the package in `folder`, or in the workspace with this root.
+///
+/// # Errors
+///
+/// If no program prints a CRD, or one prints something else.
 pub fn crds(
     folder: &Path,
     places: &[Place],
@@ -58,7 +64,7 @@ pub fn crds(
         return Err(Box::new(OP041.error(message).help(CRDGEN).into()));
     }
     let (mut printed, mut used) = (BTreeMap::new(), Vec::new());
-    let (mut missing, mut failed) = (wanted, None);
+    let (mut missing, mut failed) = (wanted, None::<Box<Failure>>);
     for program in &programs {
         if missing.is_empty() {
             break;
@@ -86,16 +92,17 @@ pub fn crds(
             used.push(program.name.clone());
         }
     }
-    if let Some(failure) = failed.filter(|_| !missing.is_empty()) {
-        return Err(failure);
-    }
+    let failed = match failed.filter(|_| !missing.is_empty()) {
+        Some(failure) if printed.is_empty() => return Err(failure),
+        failed => failed.map(|failure| (missing.into_values().flatten().collect(), failure)),
+    };
     let crds = printed.into_values().map(|crd| {
         documents::definition(crd).map_err(|what| {
             let message = format!("a compiled type gives {what}, which is not a CRD");
             Box::new(Failure::from(OP044.error(message)))
         })
     });
-    Ok(Printed { crds: crds.collect::<Result<_, _>>()?, programs: used })
+    Ok(Printed { crds: crds.collect::<Result<_, _>>()?, programs: used, failed })
 }
 
 /// The fix if this does not work.
@@ -205,8 +212,9 @@ struct Plan<'a> {
     root: PathBuf,
     contents: BTreeMap<PathBuf, String>,
     programs: Vec<Program>,
-    /// The numbers of the places that must print at least one CRD.
-    wanted: BTreeSet<usize>,
+    /// The numbers of the items that must print at least one CRD, with their places. `None` stands for the kinds of
+    /// macros, whose names are unknown.
+    wanted: BTreeMap<usize, Option<Place>>,
 }
 
 impl<'a> Plan<'a> {
@@ -221,7 +229,7 @@ impl<'a> Plan<'a> {
         let id = format!("{:016x}", hasher.finish());
         let view = metadata.target_directory.join("opctl").join(format!("{name}-{id}"));
         let mut plan =
-            Self { metadata, view, id, root, contents: BTreeMap::new(), programs: Vec::new(), wanted: BTreeSet::new() };
+            Self { metadata, view, id, root, contents: BTreeMap::new(), programs: Vec::new(), wanted: BTreeMap::new() };
         let asked: Vec<&Package> =
             cargo::asked(folder, &metadata.workspace_root, &metadata.packages, |it| &it.manifest_path);
         let owners = plan.print_at(places, &asked)?;
@@ -233,7 +241,7 @@ impl<'a> Plan<'a> {
 
     /// Inserts the printing code into the files with these places. Returns the packages that contain them.
     fn print_at(&mut self, places: &[Place], asked: &[&'a Package]) -> Result<Vec<&'a Package>, Box<Failure>> {
-        let mut items: BTreeMap<PathBuf, Vec<(usize, Names)>> = BTreeMap::new();
+        let mut items: BTreeMap<PathBuf, Vec<(usize, Names, Option<Place>)>> = BTreeMap::new();
         for place in places {
             let text = read(&place.file)?;
             let item = if place.is_macro { code::macro_use(&text, place.at) } else { code::kind(&text, place.at) };
@@ -243,10 +251,13 @@ impl<'a> Plan<'a> {
                     for file in package.map(rust_files).unwrap_or_default() {
                         let text = read(&file)?;
                         let calls = code::calls_of(&text, name).into_iter().filter_map(|at| code::macro_use(&text, at));
-                        items.entry(file).or_default().extend(calls.map(|item| (item.end, item.names)));
+                        items.entry(file).or_default().extend(calls.map(|item| (item.end, item.names, None)));
                     }
                 }
-                None => items.entry(place.file.clone()).or_default().extend(item.map(|item| (item.end, item.names))),
+                None => {
+                    let of_kind = Some(place.clone()).filter(|place| !place.is_macro);
+                    items.entry(place.file.clone()).or_default().extend(item.map(|it| (it.end, it.names, of_kind)));
+                }
             }
         }
         // A macro may compose names that occur in the source only where the operator uses them.
@@ -254,12 +265,12 @@ impl<'a> Plan<'a> {
             for package in asked {
                 for file in rust_files(package) {
                     let calls = code::calls_of_crd(&read(&file)?);
-                    items.entry(file).or_default().extend(calls.into_iter().map(|item| (item.end, item.names)));
+                    items.entry(file).or_default().extend(calls.into_iter().map(|item| (item.end, item.names, None)));
                 }
             }
         }
         for items in items.values_mut() {
-            items.retain(|(_, names)| !matches!(names, Names::Possible(names) if names.is_empty()));
+            items.retain(|(_, names, _)| !matches!(names, Names::Possible(names) if names.is_empty()));
         }
         items.retain(|_, items| !items.is_empty());
         let count = items.values().map(Vec::len).sum();
@@ -267,12 +278,12 @@ impl<'a> Plan<'a> {
         for (file, mut items) in items {
             let Some(package) = self.metadata.owner(&file) else { continue };
             owners.insert(&package.manifest_path, package);
-            items.sort_by_key(|(end, _)| *end);
+            items.sort_by_key(|(end, ..)| *end);
             let (mut text, mut shift) = (read(&file)?, 0);
-            for (end, names) in items {
+            for (end, names, place) in items {
                 // A name in a macro call or before `crd()` need not be a kind.
                 if matches!(names, Names::Known { .. }) {
-                    self.wanted.insert(number);
+                    self.wanted.insert(number, place);
                 }
                 let code = code::print(&names, number, &package.crates());
                 text.insert_str(end + shift, &code);
@@ -282,7 +293,7 @@ impl<'a> Plan<'a> {
         }
         // Macros may declare kinds with unknown names, so all programs run.
         if places.iter().any(|place| place.is_macro) {
-            self.wanted.insert(usize::MAX);
+            self.wanted.insert(usize::MAX, None);
         }
         for package in owners.values() {
             for target in package.library().into_iter().chain(package.binaries()) {
@@ -376,7 +387,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Writes the view.
-    fn write(mut self) -> io::Result<(Vec<Program>, BTreeSet<usize>)> {
+    fn write(mut self) -> io::Result<(Vec<Program>, BTreeMap<usize, Option<Place>>)> {
         let lock = self.metadata.workspace_root.join("Cargo.lock");
         let kept = self.view.with_extension("lock");
         let theirs = fs::read_to_string(&lock).unwrap_or_default();

@@ -57,6 +57,11 @@ impl CrdPath {
         [".yaml", ".yml", ".json"].iter().any(|ending| self.0.ends_with(ending))
     }
 
+    /// `true` if the path of the project is this file, or in this folder.
+    pub fn contains(&self, path: &str) -> bool {
+        path.strip_prefix(&self.0).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
     /// The number of leading `..` in the path.
     pub fn levels_up(&self) -> usize {
         self.0.split('/').take_while(|part| *part == "..").count()
@@ -85,6 +90,9 @@ mod tests {
             assert_eq!((read.as_str(), read.is_file(), read.levels_up()), (path, is_file, up));
             assert_eq!(read.is_bases(), path == CrdPath::BASES);
         }
+        let folder = CrdPath::parse("charts/crds").unwrap();
+        assert!(folder.contains("charts/crds/a.yaml") && folder.contains("charts/crds"));
+        assert!(!folder.contains("charts/crds-more/a.yaml") && !folder.contains("charts"));
         for wrong in ["", ".", "..", "a/..", "../..", "/etc/crds", "C:\\crds"] {
             assert!(CrdPath::parse(wrong).is_err(), "{wrong}");
         }

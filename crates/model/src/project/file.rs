@@ -63,7 +63,7 @@ pub struct Resource {
     /// `None`: the regular plural.
     pub plural: Option<Plural>,
     /// The Rust module of the type. For an external or adopted type, the path of the type, which may differ from the
-    /// kind.
+    /// kind; empty for a type that a macro makes.
     pub path: String,
     /// `None`: the project does not define the type.
     pub api: Option<Api>,
@@ -267,10 +267,15 @@ impl Resource {
     }
 
     /// `true` for a type of the project that opctl did not scaffold: `path` is that of the type, such as
-    /// `crate::crd::Memcached`.
+    /// `crate::crd::Memcached`, or empty.
     pub fn is_adopted(&self) -> bool {
         let name = self.path.rsplit("::").next().unwrap_or_default();
-        self.origin == Origin::Own && name.starts_with(|c: char| c.is_ascii_uppercase())
+        self.origin == Origin::Own && (name.is_empty() || name.starts_with(|c: char| c.is_ascii_uppercase()))
+    }
+
+    /// `true` for an adopted type that a macro makes. The source does not show its path.
+    pub fn is_of_macro(&self) -> bool {
+        self.origin == Origin::Own && self.path.is_empty()
     }
 
     pub fn type_path(&self) -> String {
@@ -346,7 +351,9 @@ impl Resource {
         if !options.is_empty() {
             put("options", options.into());
         }
-        put("path", json!(self.path));
+        if !self.path.is_empty() {
+            put("path", json!(self.path));
+        }
         if let Some(plural) = &self.plural {
             put("plural", json!(plural));
         }
