@@ -37,7 +37,7 @@ struct File {
 }
 
 /// The files at a path of `manifests.crds`.
-struct Place<'a> {
+struct CrdFiles<'a> {
     path: &'a CrdPath,
     files: Vec<File>,
     /// Errors for unreadable files, which may contain any CRD.
@@ -102,8 +102,8 @@ pub fn readable_crds(tree: &Tree, paths: &[CrdPath]) -> Result<(Vec<Kept>, Vec<D
     let (mut kept, mut errors) = (Vec::new(), Vec::new());
     let bases = CrdPath::default_list();
     let (generated, others) = (paths.iter().any(CrdPath::is_bases), read(tree, paths)?);
-    let generated = if generated { vec![Place::read(tree, &bases[0], &mut BTreeSet::new())?] } else { Vec::new() };
-    let places: Vec<Place> = generated.into_iter().chain(others).collect();
+    let generated = if generated { vec![CrdFiles::read(tree, &bases[0], &mut BTreeSet::new())?] } else { Vec::new() };
+    let places: Vec<CrdFiles> = generated.into_iter().chain(others).collect();
     errors.extend(places.iter().flat_map(|place| &place.unreadable).cloned());
     for file in places.into_iter().flat_map(|place| place.files) {
         for (document, node) in &file.documents {
@@ -173,7 +173,7 @@ fn refuse_outside(tree: &Tree, paths: &[CrdPath]) -> Result<(), UserError> {
         .help("opctl changes files in the git repository, or the cargo workspace, of the project only"))
 }
 
-fn read<'a>(tree: &Tree, paths: &'a [CrdPath]) -> Result<Vec<Place<'a>>, ReadError> {
+fn read<'a>(tree: &Tree, paths: &'a [CrdPath]) -> Result<Vec<CrdFiles<'a>>, ReadError> {
     // A chart may link to the files of another folder, so each file is read once.
     let mut known: BTreeSet<PathBuf> = BTreeSet::new();
     let bases = paths.iter().find(|path| path.is_bases());
@@ -183,7 +183,7 @@ fn read<'a>(tree: &Tree, paths: &'a [CrdPath]) -> Result<Vec<Place<'a>>, ReadErr
     }
     let others = paths.iter().filter(|path| !path.is_bases());
     let others = others.filter(|path| generated.is_none() || tree.real_path(path.as_str()) != generated);
-    others.map(|path| Place::read(tree, path, &mut known)).collect()
+    others.map(|path| CrdFiles::read(tree, path, &mut known)).collect()
 }
 
 /// The CRD, or the CRDs in a list.
@@ -199,7 +199,7 @@ fn name(node: &Node) -> Option<&str> {
     node.text_at(&["metadata", "name"])
 }
 
-impl<'a> Place<'a> {
+impl<'a> CrdFiles<'a> {
     fn read(tree: &Tree, path: &'a CrdPath, known: &mut BTreeSet<PathBuf>) -> Result<Self, ReadError> {
         let paths = match path.is_file() {
             true => vec![path.to_string()],

@@ -76,7 +76,7 @@ pub fn refuse_what_the_type_cannot(
         true => Some(None),
         false => version.controllers.iter().find(|controller| controller.options.image).map(|it| Some(&it.name)),
     });
-    let is_there = versions().find(|version| version.version == resource.version);
+    let exists = versions().find(|version| version.version == resource.version);
     match (for_image, runs) {
         (true, Some(other)) if other != wiring.name.as_ref() => refusals.push(
             UserError::new(match other {
@@ -86,7 +86,7 @@ pub fn refuse_what_the_type_cannot(
                 .help("an object has one number of replicas, which `kubectl scale` sets: give the other image its own kind")
                 .help("for a controller that does something else leave out `--image`; it may make Deployments: `--owns apps/v1/Deployment`"),
         ),
-        (true, _) if wiring.name.is_some() && is_there.is_some_and(|version| !version.has_image()) => refusals.push(
+        (true, _) if wiring.name.is_some() && exists.is_some_and(|version| !version.has_image()) => refusals.push(
             UserError::new(format!("`{kind}` was made without `--image`, so its objects have no `replicas` and no `scale`"))
                 .help("give the image its own kind")
                 .help("or leave out `--image`, and have the controller make Deployments: `--owns apps/v1/Deployment`"),

@@ -258,11 +258,11 @@ pub fn copy(
         let path = format!("{target}/{path}");
         file.resources.iter().any(|other| !other.is_same(resource) && files(other).contains(&path))
     };
-    let is_there = |path: &String| tree.has(&format!("{target}/{path}"));
+    let exists = |path: &String| tree.has(&format!("{target}/{path}"));
     let files: BTreeMap<String, Option<String>> = copies
         .into_iter()
-        .filter(|(path, _)| !is_there(path) || of_other(path))
-        .map(|(path, text)| (path.clone(), Some(text).filter(|_| !is_there(&path))))
+        .filter(|(path, _)| !exists(path) || of_other(path))
+        .map(|(path, text)| (path.clone(), Some(text).filter(|_| !exists(&path))))
         .collect();
     resource.options.extend(&Options {
         from: Some(from.clone()),

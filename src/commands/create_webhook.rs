@@ -173,7 +173,7 @@ impl Request {
                 continue;
             }
             let webhooks = &mut resource.webhooks;
-            let (is_there, kept) = match admission {
+            let (exists, kept) = match admission {
                 Admission::Defaulting => (&mut webhooks.defaulting, &mut webhooks.defaulting_path),
                 Admission::Validation => (&mut webhooks.validation, &mut webhooks.validation_path),
             };
@@ -182,7 +182,7 @@ impl Request {
             if let Some(refusal) = unfit_path(&path, file, project, (&id, admission)) {
                 refusals.push(refusal);
             }
-            *is_there = true;
+            *exists = true;
             *kept = Some(path.clone()).filter(|path| *path != usual);
             admissions.push((admission, path));
         }
@@ -209,12 +209,12 @@ fn flags(args: &CreateWebhookArgs) -> UserErrors {
                 .help("use one or more of `--defaulting`, `--validation` and `--conversion`"),
         );
     }
-    for (flag, is_given, about, is_asked) in [
+    for (flag, is_given, about, is_requested) in [
         ("--defaulting-path", args.defaulting_path.is_some(), "--defaulting", args.defaulting),
         ("--validation-path", args.validation_path.is_some(), "--validation", args.validation),
         ("--spoke", !args.spokes.is_empty(), "--conversion", args.conversion),
     ] {
-        if is_given && !is_asked {
+        if is_given && !is_requested {
             refusals.push(
                 UserError::new(format!("`{flag}` requires `{about}`"))
                     .help(format!("add `{about}`, or leave out `{flag}`")),
@@ -310,9 +310,9 @@ fn unfit_path(
     let taken = file.resources.iter().find(|other| {
         let api = api_of_resource(other);
         let webhooks = &other.webhooks;
-        let serves = |admission: Admission, is_there: bool, configured: &Option<String>| {
+        let serves = |admission: Admission, exists: bool, configured: &Option<String>| {
             let is_itself = admission == its && other.is_same(id);
-            is_there && !is_itself && *configured.as_ref().unwrap_or(&admission.path(project, &api)) == path
+            exists && !is_itself && *configured.as_ref().unwrap_or(&admission.path(project, &api)) == path
         };
         serves(Admission::Defaulting, webhooks.defaulting, &webhooks.defaulting_path)
             || serves(Admission::Validation, webhooks.validation, &webhooks.validation_path)

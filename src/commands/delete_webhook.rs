@@ -98,8 +98,8 @@ fn kept(args: &DeleteWebhookArgs, resource: &Resource) -> Result<Resource, UserE
         return Err(UserError::new(format!("`{kind}` {version} has no webhooks in PROJECT")));
     }
     let asked = [(args.defaulting, "defaulting"), (args.validation, "validating"), (args.conversion, "conversion")];
-    for ((is_asked, name), is_there) in asked.into_iter().zip(there) {
-        if is_asked && !is_there {
+    for ((is_requested, name), exists) in asked.into_iter().zip(there) {
+        if is_requested && !exists {
             return Err(UserError::new(format!("`{kind}` {version} has no {name} webhook in PROJECT")));
         }
     }

@@ -18,7 +18,7 @@ use super::allow::without_allowed;
 use super::manifests::ManifestOptions;
 use super::{Console, counted};
 use crate::compiled::diagnostics::{OP045, OP046};
-use crate::compiled::printer::{self, Place, Printed};
+use crate::compiled::printer::{self, Declaration, Printed};
 use crate::compiled::{self, Failure, Program};
 use crate::error::SourceErrors;
 use opctl_model::diagnostic::{Diagnostic, Span};
@@ -287,7 +287,7 @@ struct Compiler<'a> {
 struct Stopped<'a> {
     kinds: &'a BTreeSet<Option<Kind>>,
     /// The positions of all versions of the kinds.
-    places: Vec<Place>,
+    places: Vec<Declaration>,
 }
 
 /// The program that prints CRDs.
@@ -373,7 +373,13 @@ impl<'a> Compiler<'a> {
 
     /// The CRDs, sorted by name. This runs code of the project, including its build scripts, so the purpose is printed
     /// first.
-    fn crds(&self, printer: &Printer, source: &Source, places: &[Place], purpose: &str) -> anyhow::Result<Compiled> {
+    fn crds(
+        &self,
+        printer: &Printer,
+        source: &Source,
+        places: &[Declaration],
+        purpose: &str,
+    ) -> anyhow::Result<Compiled> {
         if matches!(printer, Printer::Types) && places.is_empty() {
             return Ok(Compiled { crds: Vec::new(), failed: BTreeSet::new(), errors: Vec::new() });
         }
@@ -427,8 +433,8 @@ impl<'a> Compiler<'a> {
 
     /// The positions of the types that the source does not determine, of the chosen other types, and of macros that may
     /// declare kinds.
-    fn places(&self, operator: &Operator, is_chosen: impl Fn(&Api) -> bool) -> Vec<Place> {
-        let mut places: Vec<Place> =
+    fn places(&self, operator: &Operator, is_chosen: impl Fn(&Api) -> bool) -> Vec<Declaration> {
+        let mut places: Vec<Declaration> =
             operator.apis.iter().filter(|api| is_chosen(api)).map(|api| self.place(&api.span, false)).collect();
         for stopped in &operator.underivable {
             places.extend(stopped.span.as_ref().map(|span| self.place(span, false)));
@@ -442,12 +448,12 @@ impl<'a> Compiler<'a> {
         places
     }
 
-    fn place(&self, span: &Span, is_macro: bool) -> Place {
-        Place { file: normal(&self.root.join(&span.file.path)), at: span.range.start, is_macro }
+    fn place(&self, span: &Span, is_macro: bool) -> Declaration {
+        Declaration { file: normal(&self.root.join(&span.file.path)), at: span.range.start, is_macro }
     }
 
     /// The own kinds with types at these places.
-    fn kinds_at(&self, places: &[Place], operator: &Operator) -> BTreeSet<Kind> {
+    fn kinds_at(&self, places: &[Declaration], operator: &Operator) -> BTreeSet<Kind> {
         let derived = operator.apis.iter().map(|api| ((api.group.clone(), api.kind.clone()), &api.span));
         let stopped = operator.underivable.iter();
         let stopped = stopped.filter_map(|stopped| Some((stopped.kind.clone()?, stopped.span.as_ref()?)));

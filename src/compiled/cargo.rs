@@ -95,11 +95,11 @@ fn not_started(error: io::Error) -> Box<Failure> {
 /// themselves print other CRDs and are excluded.
 pub fn asked<'p, P>(folder: &Path, root: &Path, packages: &'p [P], manifest: impl Fn(&P) -> &PathBuf) -> Vec<&'p P> {
     let (here, is_root, is_project) = (folder.join("Cargo.toml"), root == folder, folder.join(PROJECT).is_file());
-    let is_asked = |package: &&P| {
+    let is_requested = |package: &&P| {
         let manifest = manifest(package);
         *manifest == here || is_root && !(is_project && manifest.with_file_name(PROJECT).is_file())
     };
-    packages.iter().filter(is_asked).collect()
+    packages.iter().filter(is_requested).collect()
 }
 
 /// All binaries of the package in `folder`, or of the workspace with this root.

@@ -161,7 +161,7 @@ fn admissions(resource: &Resource, project: &scaffold::Project) -> Vec<(Admissio
         (Admission::Defaulting, webhooks.defaulting, &webhooks.defaulting_path),
         (Admission::Validation, webhooks.validation, &webhooks.validation_path),
     ];
-    let there = all.into_iter().filter(|(_, is_there, _)| *is_there);
+    let there = all.into_iter().filter(|(_, exists, _)| *exists);
     there
         .map(|(admission, _, path)| (admission, path.clone().unwrap_or_else(|| admission.path(project, &api))))
         .collect()
@@ -355,9 +355,9 @@ fn missing_crd(resource: &Resource, project: &ProjectFile, tree: &Tree, crds: &[
         path if path.is_bases() => format!("{path}/{group}_{plural}.yaml"),
         path => path.to_string(),
     };
-    let is_there = tree.has_file(&path) && project.crds.iter().any(CrdPath::is_bases)
+    let exists = tree.has_file(&path) && project.crds.iter().any(CrdPath::is_bases)
         || crds.iter().any(|kept| kept.crd["metadata"]["name"] == format!("{plural}.{group}"));
-    let is_missing = resource.origin == Origin::Own && resource.api.is_some() && !is_there;
+    let is_missing = resource.origin == Origin::Own && resource.api.is_some() && !exists;
     let what = || Finding::error(format!("there is no CRD of `{}`", resource.kind)).at(path).help("opctl manifests");
     is_missing.then(what)
 }

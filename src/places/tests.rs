@@ -19,7 +19,7 @@ fn crd(kind: &str, size: i64) -> CustomResourceDefinition {
 }
 
 /// The CRD of [`crd`] as another tool writes it: in another order, with defaults.
-fn by_hand(kind: &str, size: i64, metadata: &str) -> String {
+fn rewritten_crd(kind: &str, size: i64, metadata: &str) -> String {
     let plural = format!("{}s", kind.to_lowercase());
     format!(
         "kind: CustomResourceDefinition\napiVersion: apiextensions.k8s.io/v1\nmetadata:\n  name: {plural}.a.b\n{metadata}spec:\n  \
@@ -67,7 +67,7 @@ fn written(crd: &CustomResourceDefinition) -> String {
 
 #[test]
 fn equal_crds_stay_and_different_ones_are_replaced() {
-    let [a, b] = [by_hand("Ant", 1, ""), by_hand("Bee", 1, "")];
+    let [a, b] = [rewritten_crd("Ant", 1, ""), rewritten_crd("Bee", 1, "")];
     let all = format!("# Ours\n{a}---\n# Of bees\n{b}");
     let (changed, reported) = updated(&[("crd.yaml", &all)], &["crd.yaml"], &[crd("Ant", 1), crd("Bee", 1)]);
     assert_eq!((changed, reported), (vec![], vec![]));
@@ -80,7 +80,7 @@ fn equal_crds_stay_and_different_ones_are_replaced() {
 fn what_the_source_does_not_set_is_kept() {
     let metadata = "  labels: {app: x}\n  annotations:\n    helm.sh/resource-policy: keep\n";
     let conversion = "  conversion: {strategy: Webhook, webhook: {clientConfig: {service: {name: s, namespace: n}}, conversionReviewVersions: [v1]}}\n";
-    let old = by_hand("Ant", 1, metadata).replace("  scope:", &format!("{conversion}  scope:"));
+    let old = rewritten_crd("Ant", 1, metadata).replace("  scope:", &format!("{conversion}  scope:"));
     let mut source = crd("Ant", 1);
     let (changed, _) = updated(&[("crd.yaml", &old)], &["crd.yaml"], &[source.clone()]);
     assert_eq!(changed, []);
@@ -94,7 +94,7 @@ fn what_the_source_does_not_set_is_kept() {
 
 #[test]
 fn new_kinds_go_where_the_others_are() {
-    let ant = by_hand("Ant", 1, "");
+    let ant = rewritten_crd("Ant", 1, "");
     let both = [crd("Ant", 1), crd("Bee", 1)];
     let bee = written(&both[1]);
     let (changed, _) = updated(&[("crds/ant-crd.yaml", &ant)], &["crds"], &both);
@@ -119,11 +119,11 @@ fn new_kinds_go_where_the_others_are() {
 #[test]
 fn what_depends_on_a_chart_is_compared_and_not_replaced() {
     let labels = "  labels:\n    {{- include \"labels\" . | nindent 4 }}\n";
-    let text = by_hand("Ant", 1, labels);
+    let text = rewritten_crd("Ant", 1, labels);
     let chart = |text: &str| {
         updated(&[("c/Chart.yaml", "name: c\n"), ("c/templates/ant.yaml", text)], &["c/templates"], &[crd("Ant", 2)])
     };
-    let current = by_hand("Ant", 2, labels);
+    let current = rewritten_crd("Ant", 2, labels);
     assert_eq!(chart(&current), (vec![], vec![]));
     let (changed, reported) = chart(&text);
     assert_eq!(changed, []);
@@ -151,9 +151,9 @@ fn what_depends_on_a_chart_is_compared_and_not_replaced() {
 fn crds_that_no_kind_declares_are_reported_and_stay() {
     let both = format!(
         "{}---\n{}---\n{}",
-        by_hand("Ant", 1, ""),
-        by_hand("Bee", 1, ""),
-        by_hand("Cow", 1, "").replace("a.b", "c.d")
+        rewritten_crd("Ant", 1, ""),
+        rewritten_crd("Bee", 1, ""),
+        rewritten_crd("Cow", 1, "").replace("a.b", "c.d")
     );
     let (changed, reported) = updated(&[("crd.yaml", &both)], &["crd.yaml"], &[crd("Ant", 1)]);
     assert_eq!(changed, []);
@@ -192,7 +192,7 @@ fn files_that_are_links_to_others_are_changed_once() {
     let root = folder.path();
     fs::create_dir_all(root.join("chart")).unwrap();
     fs::create_dir_all(root.join("crds")).unwrap();
-    fs::write(root.join("crds/ant.yaml"), by_hand("Ant", 1, "")).unwrap();
+    fs::write(root.join("crds/ant.yaml"), rewritten_crd("Ant", 1, "")).unwrap();
     std::os::unix::fs::symlink("../crds/ant.yaml", root.join("chart/ant.yaml")).unwrap();
     let paths = ["crds", "chart"].map(|path| CrdPath::parse(path).unwrap());
     let mut plan = Plan::default();
@@ -215,10 +215,10 @@ proptest! {
             let crds = kept.iter().map(|(kind, (size, before, after))| format!("{open}{before}{}{after}{close}", crd(kind, *size)));
             crds.chain(others.iter().map(ToString::to_string)).collect::<Vec<_>>().join("---\n")
         };
-        let text = file(&|kind, size| by_hand(kind, size, ""));
+        let text = file(&|kind, size| rewritten_crd(kind, size, ""));
         let expected = file(&|kind, size| match sources.get(kind) {
             Some(other) if *other != size => written(&crd(kind, *other)),
-            _ => by_hand(kind, size, ""),
+            _ => rewritten_crd(kind, size, ""),
         });
         let crds: Vec<_> = sources.iter().filter(|(kind, _)| kept.contains_key(*kind)).map(|(kind, size)| crd(kind, *size)).collect();
         let (changed, _) = updated(&[("c/Chart.yaml", ""), ("c/templates/crd.yaml", &text)], &["c/templates/crd.yaml"], &crds);

@@ -394,8 +394,8 @@ mod tests {
                     && module.content.is_none()
                 {
                     let candidates = ["", "/mod"].map(|end| format!("{folder}/{}{end}.rs", module.ident));
-                    let is_there = files.iter().any(|file| candidates.contains(&file.path));
-                    assert!(is_there, "{path} names the module {}", module.ident);
+                    let exists = files.iter().any(|file| candidates.contains(&file.path));
+                    assert!(exists, "{path} names the module {}", module.ident);
                 }
             }
         }

@@ -53,13 +53,13 @@ fn opctl_reads_what_cases_ask() {
         for (optional, permission, reach) in read {
             let is_it = |(is_optional, said): &(bool, &String)| {
                 let (what, namespace) = split(said);
-                let is_there = match reach {
+                let exists = match reach {
                     Reach::Cluster => namespace.is_none(),
                     Reach::Namespace(name) => namespace == Some(name),
                     Reach::SomeNamespace => namespace.is_some(),
                     Reach::Unknown => true,
                 };
-                *is_optional == optional && what == permission && is_there
+                *is_optional == optional && what == permission && exists
             };
             match said.iter().position(is_it) {
                 Some(index) => drop(said.remove(index)),

@@ -4,16 +4,16 @@ use super::yaml::{Node, Value};
 use opctl_model::diagnostic::Span;
 
 /// The position in a patch, and the reason why the patch does not apply.
-pub type Misfit = (Span, String);
+pub type PatchError = (Span, String);
 
 /// Applies the operations in order, up to the first error. `doubts` receives operations that kustomize applies
 /// differently than they are written.
-pub fn apply(object: &mut Node, operations: &[Node], doubts: &mut Vec<Misfit>) -> Result<(), Misfit> {
+pub fn apply(object: &mut Node, operations: &[Node], doubts: &mut Vec<PatchError>) -> Result<(), PatchError> {
     operations.iter().try_for_each(|operation| apply_one(object, operation, doubts))
 }
 
-fn apply_one(object: &mut Node, operation: &Node, doubts: &mut Vec<Misfit>) -> Result<(), Misfit> {
-    let text = |key: &str| -> Result<(&str, &Span), Misfit> {
+fn apply_one(object: &mut Node, operation: &Node, doubts: &mut Vec<PatchError>) -> Result<(), PatchError> {
+    let text = |key: &str| -> Result<(&str, &Span), PatchError> {
         let node = operation.get(key).ok_or_else(|| (operation.span.clone(), format!("a JSON patch needs `{key}`")))?;
         let text = node.as_text().ok_or_else(|| (node.span.clone(), format!("`{key}` must be a string")))?;
         Ok((text, &node.span))
@@ -63,7 +63,7 @@ fn apply_one(object: &mut Node, operation: &Node, doubts: &mut Vec<Misfit>) -> R
     }
 }
 
-fn missing(path: &str, span: &Span) -> Misfit {
+fn missing(path: &str, span: &Span) -> PatchError {
     (span.clone(), format!("there is no `{path}` in what is patched"))
 }
 
@@ -80,14 +80,14 @@ fn find<'a>(object: &'a mut Node, path: &str) -> Option<&'a mut Node> {
 }
 
 /// The container of the last key of a path, and that key.
-fn holder<'a>(object: &'a mut Node, path: &str, span: &Span) -> Result<(&'a mut Node, String), Misfit> {
+fn holder<'a>(object: &'a mut Node, path: &str, span: &Span) -> Result<(&'a mut Node, String), PatchError> {
     let (above, last) = path.rsplit_once('/').ok_or_else(|| missing(path, span))?;
     let last = last.replace("~1", "/").replace("~0", "~");
     let holder = find(object, above).filter(|node| matches!(node.value, Value::List(_) | Value::Map(_)));
     Ok((holder.ok_or_else(|| missing(above, span))?, last))
 }
 
-fn add(object: &mut Node, path: &str, value: Node, span: &Span) -> Result<(), Misfit> {
+fn add(object: &mut Node, path: &str, value: Node, span: &Span) -> Result<(), PatchError> {
     let (holder, last) = holder(object, path, span)?;
     let Value::List(items) = &mut holder.value else {
         holder.set(&last, value);
@@ -99,7 +99,7 @@ fn add(object: &mut Node, path: &str, value: Node, span: &Span) -> Result<(), Mi
     Ok(())
 }
 
-fn take(object: &mut Node, path: &str, span: &Span) -> Result<Node, Misfit> {
+fn take(object: &mut Node, path: &str, span: &Span) -> Result<Node, PatchError> {
     let (holder, last) = holder(object, path, span)?;
     let taken = match &mut holder.value {
         Value::List(items) => last.parse().ok().filter(|at| *at < items.len()).map(|at: usize| items.remove(at)),

@@ -32,7 +32,7 @@ pub struct Account {
 
 enum Fate {
     Written,
-    Refused,
+    Reported,
     LeftOut,
     Elsewhere,
 }
@@ -42,7 +42,7 @@ impl Account {
         self.found += 1;
         *match fate {
             Fate::Written => &mut self.written,
-            Fate::Refused => &mut self.refused,
+            Fate::Reported => &mut self.refused,
             Fate::LeftOut => &mut self.left_out,
             Fate::Elsewhere => &mut self.elsewhere,
         } += 1;
@@ -64,7 +64,7 @@ impl Source {
         for file in &files {
             for kind in skim::kinds_in(&file.text) {
                 let fate = self.fate(file, &kind, modules, left_out, foreign);
-                self.account.count(fate.as_ref().unwrap_or(&Fate::Refused));
+                self.account.count(fate.as_ref().unwrap_or(&Fate::Reported));
                 problems.extend(fate.is_none().then(|| passed_over(file, kind.at)));
             }
         }
@@ -72,7 +72,7 @@ impl Source {
         for file in self.unread(packages.iter().filter(|package| !package.is_proc_macro), &files).0 {
             let kinds = skim::kinds_in(&file.text);
             let is_left_out = modules.leaves_out(&file.path);
-            let fate = if is_left_out { Fate::LeftOut } else { Fate::Refused };
+            let fate = if is_left_out { Fate::LeftOut } else { Fate::Reported };
             kinds.iter().for_each(|_| self.account.count(&fate));
             let first = kinds.into_iter().next().filter(|_| !is_left_out);
             problems.extend(first.map(|kind| unread_kind(&file, kind.at, modules)));
@@ -113,7 +113,7 @@ impl Source {
                 _ => false,
             })
         };
-        (stopped.any(is_name) || is_reported()).then_some(Fate::Refused)
+        (stopped.any(is_name) || is_reported()).then_some(Fate::Reported)
     }
 
     /// The files in `src` that no module declares; `files` are those that were read. An unreadable file is a warning.

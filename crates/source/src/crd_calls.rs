@@ -54,9 +54,9 @@ impl Calls {
         let direct = search.found.calls.len();
         loop {
             search.found.calls.truncate(direct);
-            let further = files.iter().flat_map(|file| search.calls_of(file, &generic)).collect::<Vec<_>>();
+            let more_calls = files.iter().flat_map(|file| search.calls_of(file, &generic)).collect::<Vec<_>>();
             let before = generic.len();
-            generic.extend(further);
+            generic.extend(more_calls);
             if generic.len() == before {
                 break;
             }
@@ -286,7 +286,7 @@ impl<'a> Search<'a> {
     /// Records the calls of generic functions and macros, and returns the definitions that pass their own type
     /// arguments on.
     fn calls_of(&mut self, file: &Scanned<'a>, generic: &BTreeSet<Generic>) -> Vec<Generic> {
-        let mut further = Vec::new();
+        let mut more_calls = Vec::new();
         for Generic { name, is_of_self } in generic.iter().filter(|it| file.code.file.text.contains(it.name.as_str())) {
             for at in (0..file.tokens.len()).filter(|at| file.word(*at) == Some(name.as_str())) {
                 if at > 0 && file.word(at - 1) == Some("fn") {
@@ -312,12 +312,12 @@ impl<'a> Search<'a> {
                     } else if file.is_parameter(word)
                         && let Some(name) = file.definition(at)
                     {
-                        further.push(Generic { name: name.to_owned(), is_of_self: false });
+                        more_calls.push(Generic { name: name.to_owned(), is_of_self: false });
                     }
                 }
             }
         }
-        further
+        more_calls
     }
 
     /// The kinds that a path may refer to.

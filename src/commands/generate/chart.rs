@@ -83,7 +83,7 @@ pub fn run(args: &ChartArgs, console: &Console) -> anyhow::Result<Outcome> {
         operator.image = Some((repository, tag.unwrap_or_default()));
     }
     let header = format!("{}`opctl generate chart` makes it of config/default.", emit::OURS);
-    let chart = made(&operator, &header)?;
+    let chart = operator_chart_of(&operator, &header)?;
     refuse_too_large(&chart, &operator, &header)?;
     let plan = plan(&chart, &tree, &folder, &header, &console.overwrite)?;
     for path in
@@ -124,7 +124,7 @@ fn refuse_too_large(chart: &Chart, operator: &Operator, header: &str) -> Result<
         .help("or install without helm: `opctl build-installer`"))
 }
 
-fn made(operator: &Operator, header: &str) -> Result<Chart, UserError> {
+fn operator_chart_of(operator: &Operator, header: &str) -> Result<Chart, UserError> {
     operator_chart::chart(operator, header).map_err(|error| UserError::new(error.message).help(error.help))
 }
 
@@ -376,7 +376,7 @@ const IGNORED: &str = ".git/\n.gitignore\n*.swp\n*.bak\n*.tmp\n*.orig\n*~\n.DS_S
 fn compare(operator: &Operator, header: &str, tree: &Tree, args: &ChartArgs, console: &Console) -> anyhow::Result<()> {
     let refused = |error: HelmError| UserError::new(error.message).help(error.help);
     let workspace = Workspace::create().map_err(refused)?;
-    let files = Files { texts: made(operator, header)?.files(header), ..Files::default() };
+    let files = Files { texts: operator_chart_of(operator, header)?.files(header), ..Files::default() };
     workspace.write("chart", &files).map_err(refused)?;
     let kubectl = kubectl::find(args.program.kubectl.as_deref(), None);
     let base = operator.by_default();

@@ -30,7 +30,7 @@ use opctl_model::project::Features;
 
 /// The position of code that declares a kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct Declaration {
     pub file: PathBuf,
     /// The offset of the name of a type with `#[kube(…)]`, or of the start of a macro.
     pub at: usize,
@@ -43,7 +43,7 @@ pub struct Printed {
     /// The programs that printed them.
     pub programs: Vec<String>,
     /// The places whose CRDs are missing because a program failed, and the failure.
-    pub failed: Option<(Vec<Place>, Box<Failure>)>,
+    pub failed: Option<(Vec<Declaration>, Box<Failure>)>,
 }
 
 /// The CRDs of the kinds at these positions in the package in `folder`, or in the workspace with this root.
@@ -53,7 +53,7 @@ pub struct Printed {
 /// If no program prints a CRD, or one prints something else.
 pub fn crds(
     folder: &Path,
-    places: &[Place],
+    places: &[Declaration],
     features: &Features,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Printed, Box<Failure>> {
@@ -214,11 +214,16 @@ struct Plan<'a> {
     programs: Vec<Program>,
     /// The numbers of the items that must print at least one CRD, with their places. `None` stands for the kinds of
     /// macros, whose names are unknown.
-    wanted: BTreeMap<usize, Option<Place>>,
+    wanted: BTreeMap<usize, Option<Declaration>>,
 }
 
 impl<'a> Plan<'a> {
-    fn new(metadata: &'a Metadata, folder: &Path, places: &[Place], features: &Features) -> Result<Self, Box<Failure>> {
+    fn new(
+        metadata: &'a Metadata,
+        folder: &Path,
+        places: &[Declaration],
+        features: &Features,
+    ) -> Result<Self, Box<Failure>> {
         let files = places.iter().map(|place| &place.file);
         let paths =
             metadata.packages.iter().flat_map(|package| &package.dependencies).filter_map(|it| it.path.as_ref());
@@ -240,8 +245,8 @@ impl<'a> Plan<'a> {
     }
 
     /// Inserts the printing code into the files with these places. Returns the packages that contain them.
-    fn print_at(&mut self, places: &[Place], asked: &[&'a Package]) -> Result<Vec<&'a Package>, Box<Failure>> {
-        let mut items: BTreeMap<PathBuf, Vec<(usize, Names, Option<Place>)>> = BTreeMap::new();
+    fn print_at(&mut self, places: &[Declaration], asked: &[&'a Package]) -> Result<Vec<&'a Package>, Box<Failure>> {
+        let mut items: BTreeMap<PathBuf, Vec<(usize, Names, Option<Declaration>)>> = BTreeMap::new();
         for place in places {
             let text = read(&place.file)?;
             let item = if place.is_macro { code::macro_use(&text, place.at) } else { code::kind(&text, place.at) };
@@ -327,8 +332,8 @@ impl<'a> Plan<'a> {
             owners.iter().map(|package| (package.manifest_path.as_path(), (*package, Vec::new()))).collect();
         for owner in owners {
             let Some(library) = owner.library() else { continue };
-            let is_asked = asked.iter().any(|package| package.manifest_path == owner.manifest_path);
-            let users = asked.iter().filter(|_| !is_asked).filter_map(|package| {
+            let is_requested = asked.iter().any(|package| package.manifest_path == owner.manifest_path);
+            let users = asked.iter().filter(|_| !is_requested).filter_map(|package| {
                 Some((*package, package.dependency(|it| it.path.as_deref() == Some(owner.folder()))?))
             });
             let mut users = users.peekable();
@@ -387,7 +392,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Writes the view.
-    fn write(mut self) -> io::Result<(Vec<Program>, BTreeMap<usize, Option<Place>>)> {
+    fn write(mut self) -> io::Result<(Vec<Program>, BTreeMap<usize, Option<Declaration>>)> {
         let lock = self.metadata.workspace_root.join("Cargo.lock");
         let kept = self.view.with_extension("lock");
         let theirs = fs::read_to_string(&lock).unwrap_or_default();

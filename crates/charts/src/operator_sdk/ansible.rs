@@ -337,7 +337,10 @@ pub fn further_rules(
         let before = markers.len();
         for rule in roles.flat_map(|role| role.items_at(&["rules"])) {
             markers.extend(
-                further(rule, rules, own).into_iter().filter(|marker| !markers.contains(marker)).collect::<Vec<_>>(),
+                unlisted_permissions(rule, rules, own)
+                    .into_iter()
+                    .filter(|marker| !markers.contains(marker))
+                    .collect::<Vec<_>>(),
             );
         }
         if markers.len() > before {
@@ -350,7 +353,7 @@ pub fn further_rules(
 }
 
 /// The part of a rule that is not derived from tasks, as markers.
-fn further(rule: &Node, rules: &Rules, own: &BTreeSet<&str>) -> Vec<String> {
+fn unlisted_permissions(rule: &Node, rules: &Rules, own: &BTreeSet<&str>) -> Vec<String> {
     let texts = |key: &str| -> Vec<&str> { rule.items_at(&[key]).iter().filter_map(Node::as_text).collect() };
     let list = |items: &[&str]| items.iter().map(|item| quoted(item)).collect::<Vec<_>>().join(";");
     let mut markers = Vec::new();

@@ -168,8 +168,8 @@ impl Package {
         self.globs.get(module)?.iter().find_map(|glob| {
             let glob = self.canonical(glob, depth + 1);
             let child: Vec<String> = glob.iter().cloned().chain([name.to_owned()]).collect();
-            let is_there = self.modules.contains(&child) || self.types.contains(&child);
-            if is_there { Some(child) } else { self.named(&glob, name, depth + 1) }
+            let exists = self.modules.contains(&child) || self.types.contains(&child);
+            if exists { Some(child) } else { self.named(&glob, name, depth + 1) }
         })
     }
 
@@ -178,8 +178,8 @@ impl Package {
         let mut at: Vec<String> = Vec::new();
         for name in path {
             let child: Vec<String> = at.iter().cloned().chain([name.clone()]).collect();
-            let is_there = self.modules.contains(&child) || self.types.contains(&child);
-            at = match self.named(&at, name, depth).filter(|_| !is_there && depth <= DEPTH) {
+            let exists = self.modules.contains(&child) || self.types.contains(&child);
+            at = match self.named(&at, name, depth).filter(|_| !exists && depth <= DEPTH) {
                 Some(target) => self.canonical(&target, depth + 1),
                 None => child,
             };

@@ -202,14 +202,14 @@ fn ambiguous(node: &Node, found: &mut Vec<Diagnostic>) {
 fn homeless(objects: &[Object]) -> Vec<Diagnostic> {
     let made: BTreeSet<String> =
         objects.iter().filter(|object| object.is("", "Namespace")).map(|object| object.id().name).collect();
-    let is_there = |namespace: &str| {
+    let exists = |namespace: &str| {
         namespace.is_empty() || namespace == "default" || namespace.starts_with("kube-") || made.contains(namespace)
     };
     let mut said = BTreeSet::new();
     let mut found = Vec::new();
     for object in objects.iter().filter(|object| fields::pod_spec(&object.id().kind).is_some()) {
         let namespace = object.id().namespace;
-        if is_there(&namespace) || !said.insert(namespace.clone()) {
+        if exists(&namespace) || !said.insert(namespace.clone()) {
             continue;
         }
         let place = object.node.at(&["metadata", "namespace"]).unwrap_or(&object.node);

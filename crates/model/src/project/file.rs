@@ -383,11 +383,11 @@ impl Webhooks {
     /// The fields by kubebuilder's names; empty without webhooks.
     fn fields(&self) -> Map<String, Value> {
         let mut fields = Map::new();
-        for (name, is_there, path) in [
+        for (name, exists, path) in [
             ("defaulting", self.defaulting, &self.defaulting_path),
             ("validation", self.validation, &self.validation_path),
         ] {
-            if is_there {
+            if exists {
                 fields.insert(name.into(), true.into());
             }
             if let Some(path) = path {

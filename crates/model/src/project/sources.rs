@@ -118,12 +118,12 @@ fn unpacked(folder: &Path, address: &str, name: &str, version: &str) -> Option<L
 /// `vendor/<name>`, or `vendor/<name>-<version>` if several versions are vendored.
 fn vendored(folder: &Path, name: &str, version: &str) -> Option<Located> {
     let candidates = [format!("{name}-{version}"), name.to_string()];
-    let is_asked = |folder: &PathBuf| {
+    let is_requested = |folder: &PathBuf| {
         identity(&folder.join("Cargo.toml")).is_some_and(|(found, its_version)| {
             found == name && its_version.is_none_or(|its_version| its_version == version)
         })
     };
-    candidates.iter().map(|candidate| folder.join(candidate)).find(is_asked).map(whole)
+    candidates.iter().map(|candidate| folder.join(candidate)).find(is_requested).map(whole)
 }
 
 /// `<repository>-<hash>/<start of the commit>`. The package may be in any folder of the checkout.

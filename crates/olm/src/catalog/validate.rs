@@ -327,10 +327,10 @@ fn deprecations(catalog: &Catalog, packages: &BTreeMap<&str, &Document>, problem
             if !references.insert((schema, name)) {
                 problems.push(RULE, span.clone(), format!("there are two deprecations of `{schema}` `{name}`"));
             }
-            let is_there =
+            let exists =
                 |schema: &str| catalog.of_schema(schema).any(|it| it.package() == package && it.name() == name);
             match schema {
-                "olm.bundle" | "olm.channel" if is_there(schema) => {}
+                "olm.bundle" | "olm.channel" if exists(schema) => {}
                 "olm.bundle" | "olm.channel" => {
                     problems.push(RULE, span, format!("the package `{package}` has no `{schema}` `{name}`"));
                 }

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::controller::Settings;
 use super::status::Dependent;
-use crate::controller::{Name, watch};
+use crate::controller::{ObjectKey, watch};
 use crate::digest::{canonical, digest};
 use crate::{Context, Result};
 
@@ -108,8 +108,8 @@ pub(super) struct Dependents {
 
 #[derive(Debug)]
 struct Tracked {
-    sender: UnboundedSender<Name>,
-    name: Name,
+    sender: UnboundedSender<ObjectKey>,
+    name: ObjectKey,
     /// The versions of its dependents by uid.
     versions: HashMap<String, String>,
 }

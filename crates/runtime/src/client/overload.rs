@@ -112,7 +112,7 @@ impl Pass<'_> {
             let pause = retry_after.map_or(backoff.min(LONGEST_BACKOFF), |asked| asked.min(LONGEST_PAUSE));
             state.epoch += 1;
             state.refusals += 1;
-            let recovery = Recovery { closed_until: now + jittered(pause), in_flight: 0, limit: 1 };
+            let recovery = Recovery { closed_until: now + jittered_pause(pause), in_flight: 0, limit: 1 };
             state.recovery = Some(recovery);
         } else if let (Some(recovery), Some(asked)) = (&mut state.recovery, retry_after) {
             // The request was sent before the pause began.
@@ -136,7 +136,7 @@ impl Drop for Pass<'_> {
 }
 
 /// Adds up to a quarter, so that several operators or replicas do not resume at the same moment.
-fn jittered(pause: Duration) -> Duration {
+fn jittered_pause(pause: Duration) -> Duration {
     pause + pause.mul_f64((random() % 1000) as f64 / 4000.0)
 }
 

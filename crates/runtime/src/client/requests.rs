@@ -134,7 +134,7 @@ impl Shared {
                 }
                 Err(_) => return Err(failed(Why::Timeout(limit)).into()),
             };
-            let Some(refusal) = Refusal::of(&response, &target) else {
+            let Some(refusal) = Overload::of(&response, &target) else {
                 pass.answered();
                 return Ok(response);
             };
@@ -159,13 +159,13 @@ impl Shared {
 }
 
 /// The response of an overloaded server.
-struct Refusal {
+struct Overload {
     retry_after: Option<Duration>,
     /// The request had no effect.
     is_untouched: bool,
 }
 
-impl Refusal {
+impl Overload {
     fn of<B>(response: &Response<B>, target: &Target) -> Option<Self> {
         let seconds = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
         let retry_after = seconds.map(Duration::from_secs);

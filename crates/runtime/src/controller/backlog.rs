@@ -12,12 +12,12 @@ use kube::runtime::reflector::Store;
 use kube::runtime::watcher::Event;
 
 use super::Kind;
-use super::trigger::{Name, reference};
+use super::trigger::{ObjectKey, reference};
 
 /// The backlog of a controller.
 pub(super) struct Backlog<K: Kind> {
     objects: Store<K>,
-    queue: UnboundedSender<Name>,
+    queue: UnboundedSender<ObjectKey>,
     /// Number of objects in the queue.
     limit: usize,
     state: Arc<Mutex<State>>,
@@ -33,16 +33,16 @@ impl<K: Kind> Clone for Backlog<K> {
 #[derive(Default)]
 struct State {
     /// The changed objects of a list that is not complete.
-    listed: BTreeSet<Name>,
-    waiting: BTreeSet<Name>,
+    listed: BTreeSet<ObjectKey>,
+    waiting: BTreeSet<ObjectKey>,
     /// In the queue, or being reconciled.
-    queued: HashSet<Name>,
+    queued: HashSet<ObjectKey>,
 }
 
 impl<K: Kind> Backlog<K> {
     /// `objects` are those of the controller, and `queue` gets the ones to reconcile, as many as can be reconciled
     /// concurrently; all at once if `concurrency` is 0.
-    pub fn new(objects: Store<K>, queue: UnboundedSender<Name>, concurrency: u16) -> Self {
+    pub fn new(objects: Store<K>, queue: UnboundedSender<ObjectKey>, concurrency: u16) -> Self {
         let limit = if concurrency == 0 { usize::MAX } else { concurrency.into() };
         Self { objects, queue, limit, state: Arc::default() }
     }
@@ -75,7 +75,7 @@ impl<K: Kind> Backlog<K> {
         Entry { backlog: self.clone(), name: name(object.meta()) }
     }
 
-    fn leave(&self, name: &Name) {
+    fn leave(&self, name: &ObjectKey) {
         let mut state = self.state();
         if state.queued.remove(name) {
             self.fill(&mut state);
@@ -95,7 +95,7 @@ impl<K: Kind> Backlog<K> {
     }
 
     /// The `resourceVersion` of an object; `None` if the store does not have it.
-    fn version(&self, (namespace, name): &Name) -> Option<String> {
+    fn version(&self, (namespace, name): &ObjectKey) -> Option<String> {
         let object = self.objects.get(&reference(namespace.as_deref(), name))?;
         Some(object.meta().resource_version.clone().unwrap_or_default())
     }
@@ -108,7 +108,7 @@ impl<K: Kind> Backlog<K> {
 /// An object that is being reconciled.
 pub(super) struct Entry<K: Kind> {
     backlog: Backlog<K>,
-    name: Name,
+    name: ObjectKey,
 }
 
 impl<K: Kind> Drop for Entry<K> {
@@ -117,7 +117,7 @@ impl<K: Kind> Drop for Entry<K> {
     }
 }
 
-fn name(object: &ObjectMeta) -> Name {
+fn name(object: &ObjectMeta) -> ObjectKey {
     (object.namespace.clone(), object.name.clone().unwrap_or_default())
 }
 
@@ -133,7 +133,7 @@ mod tests {
     struct Controller {
         backlog: Backlog<ConfigMap>,
         writer: Writer<ConfigMap>,
-        queue: UnboundedReceiver<Name>,
+        queue: UnboundedReceiver<ObjectKey>,
     }
 
     impl Controller {

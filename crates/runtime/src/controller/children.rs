@@ -9,7 +9,7 @@ use kube::{Resource, ResourceExt};
 use serde_json::Value;
 use tracing::{debug, info};
 
-use super::owned::{Index, Name};
+use super::owned::{Index, ObjectKey};
 use super::readiness::{Readiness, outline, readiness};
 use super::received::{Child, decode};
 use super::{Kind, Outcome};
@@ -134,7 +134,7 @@ impl<'a> Children<'a> {
     /// `true` if an object of the child's name exists that must not be adopted.
     async fn is_taken<C: Kind>(&self, Adopted { json, namespace, name, .. }: &Adopted<C>) -> Result<bool> {
         let Context { client, owned, .. } = self.ctx;
-        let (key, uid): (Name, _) = ((namespace.clone(), name.clone()), self.owner.uid.as_str());
+        let (key, uid): (ObjectKey, _) = ((namespace.clone(), name.clone()), self.owner.uid.as_str());
         if owned.of::<C>().iter().any(|index| index.is_child(uid, &key)) {
             return Ok(false);
         }
@@ -225,7 +225,7 @@ impl<'a> Children<'a> {
     }
 
     /// Deletes a child with a precondition on the last observed version: a later one may belong to another controller.
-    async fn delete<C: Kind>(&self, index: &Index, name: &Name) -> Result<()> {
+    async fn delete<C: Kind>(&self, index: &Index, name: &ObjectKey) -> Result<()> {
         let api: Api<Child<C>> = api_for(&self.ctx.client, name.0.as_deref());
         while let Some(version) = index.version(&self.owner.uid, name) {
             let (uid, resource_version) = (Some(version.uid.clone()), Some(version.resource_version.clone()));

@@ -111,11 +111,11 @@ where
                 }
             };
             ctx.metrics.reconciled(name, result, start.elapsed());
-            outcome.map_err(Failed)
+            outcome.map_err(ReconcileError)
         }
         .instrument(span)
     };
-    let again = |object: Arc<K>, Failed(error): &Failed, ctx: Arc<Context>| match error.is_permanent() {
+    let again = |object: Arc<K>, ReconcileError(error): &ReconcileError, ctx: Arc<Context>| match error.is_permanent() {
         true => ctx.requeue(),
         false => Action::requeue(backoff.next(&*object)),
     };
@@ -156,12 +156,12 @@ pub(super) fn caught<T>(reconcile: impl Future<Output = Result<T, Error>>) -> im
 
 /// kube requires `std::error::Error`, which [`Error`] cannot implement together with its `From` for every error.
 #[derive(Debug)]
-struct Failed(Error);
+struct ReconcileError(Error);
 
-impl fmt::Display for Failed {
+impl fmt::Display for ReconcileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.0, f)
     }
 }
 
-impl std::error::Error for Failed {}
+impl std::error::Error for ReconcileError {}

@@ -7,12 +7,12 @@ mod drive;
 mod finalizer;
 #[cfg(any(feature = "ansible", feature = "helm"))]
 mod metadata;
-mod misfits;
 mod outcome;
 mod owned;
 mod readiness;
 mod received;
 mod trigger;
+mod undecodable;
 mod watch;
 
 use std::fmt::Debug;
@@ -39,10 +39,10 @@ use crate::manager::{self, Runnable, Runs};
 use crate::{Context, Error};
 use backlog::Backlog;
 use finalizer::Step;
-use misfits::Misfits;
 use outcome::Writer;
 use received::{Child, Received};
 use trigger::reference;
+use undecodable::UndecodableObjects;
 
 pub(crate) use backoff::jittered;
 pub use children::Children;
@@ -54,7 +54,7 @@ pub(crate) use owned::Owned;
 pub use readiness::{Readiness, readiness};
 pub(crate) use trigger::Trigger;
 #[cfg(any(feature = "ansible", feature = "helm"))]
-pub(crate) use {metadata::watch, trigger::Name};
+pub(crate) use {metadata::watch, trigger::ObjectKey};
 
 /// A controller for the objects of kind `K`.
 ///
@@ -260,12 +260,12 @@ impl<K: Kind> Controller<K> {
         self.checks.push(Box::new(|ctx| check::<W>(ctx).boxed()));
         self.relations.push(Box::new(move |controller, name, ctx| {
             let store = controller.store();
-            let misfits = Misfits::new::<W>(name, ctx.clone(), None, None);
+            let undecodable = UndecodableObjects::new::<W>(name, ctx.clone(), None, None);
             let api: Api<Received<W>> = watched::<W, _>(ctx);
             let events = watch::watch(name, ctx, api, config.clone());
             // The objects are not cached, so there is no old object to remove.
-            let changes = watch::fitting(events, misfits.clone(), |_: &ObjectMeta| None).touched_objects();
-            (controller.watches_stream(changes, related(store)), Some(misfits.report().boxed()))
+            let changes = watch::fitting(events, undecodable.clone(), |_: &ObjectMeta| None).touched_objects();
+            (controller.watches_stream(changes, related(store)), Some(undecodable.report().boxed()))
         }));
         self
     }
@@ -325,9 +325,9 @@ impl<K: Kind> Controller<K> {
             check(ctx.clone()).await?;
         }
         let ctx = ctx.of_controller(self.name);
-        let misfits = {
+        let undecodable = {
             let writer = self.writer.writes.then(|| self.writer.clone());
-            Misfits::new::<K>(name, ctx.clone(), writer, self.finalizer.as_ref().map(|it| it.name))
+            UndecodableObjects::new::<K>(name, ctx.clone(), writer, self.finalizer.as_ref().map(|it| it.name))
         };
         let (store, writer) = reflector::store::<K>();
         let ctx = ctx.with_objects(store.clone());
@@ -348,7 +348,7 @@ impl<K: Kind> Controller<K> {
         let (owned, status) = (ctx.owned.clone(), self.writer.clone());
         let backlog = Backlog::new(store.clone(), ctx.queue.sender(), ctx.options.concurrency);
         let changes = backlog.clone();
-        let objects = watch::fitting(events, misfits.clone(), last)
+        let objects = watch::fitting(events, undecodable.clone(), last)
             // Reconciles start when all children are listed: `prune` misses an unlisted child, and `apply` cannot tell
             // if it changes it.
             .then(move |event| {
@@ -370,7 +370,7 @@ impl<K: Kind> Controller<K> {
             })
             .touched_objects();
         let mut controller = KubeController::for_stream(objects, store).reconcile_on(ctx.queue.objects());
-        let mut reports = vec![misfits.report().boxed()];
+        let mut reports = vec![undecodable.report().boxed()];
         for relation in &self.relations {
             let (related, report) = relation(controller, name, &ctx);
             controller = related;

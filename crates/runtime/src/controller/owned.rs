@@ -69,7 +69,7 @@ pub(crate) struct Index {
 
 #[derive(Debug, Default)]
 struct Seen {
-    children: HashMap<Arc<Name>, Version>,
+    children: HashMap<Arc<ObjectKey>, Version>,
     /// Keyed by uid.
     owners: HashMap<Arc<str>, Owner>,
     is_filled: bool,
@@ -79,11 +79,10 @@ struct Seen {
 struct Owner {
     name: String,
     /// Usually one or two.
-    children: Vec<Arc<Name>>,
+    children: Vec<Arc<ObjectKey>>,
 }
 
-/// Namespace and name.
-pub(crate) type Name = (Option<String>, String);
+pub(crate) use super::trigger::ObjectKey;
 
 /// The last observed version of a child.
 #[derive(Clone, Debug)]
@@ -116,7 +115,7 @@ impl Index {
             Event::Delete(child) => seen.remove(&name(&child.metadata)),
             Event::InitDone => {
                 let gone = seen.children.iter().filter(|(_, version)| !version.is_listed);
-                let gone: Vec<Arc<Name>> = gone.map(|(name, _)| name.clone()).collect();
+                let gone: Vec<Arc<ObjectKey>> = gone.map(|(name, _)| name.clone()).collect();
                 for name in gone {
                     news.extend(self.reference(&seen, &name).map(|child| Event::Delete(Child::new(child))));
                     seen.remove(&name);
@@ -131,7 +130,7 @@ impl Index {
     }
 
     /// A child with only its name and owner.
-    fn reference(&self, seen: &Seen, name: &Name) -> Option<ObjectMeta> {
+    fn reference(&self, seen: &Seen, name: &ObjectKey) -> Option<ObjectMeta> {
         let uid = &seen.children.get(name)?.owner;
         let owner = OwnerReference {
             api_version: self.owner.api_version.clone(),
@@ -145,7 +144,7 @@ impl Index {
     }
 
     /// The children of an owner that this controller applied and that are not being deleted.
-    pub fn prunable(&self, owner: &str) -> Vec<Name> {
+    pub fn prunable(&self, owner: &str) -> Vec<ObjectKey> {
         let seen = self.lock();
         let names = seen.owners.get(owner).into_iter().flat_map(|owner| &owner.children);
         names
@@ -155,21 +154,21 @@ impl Index {
     }
 
     /// The last observed version of a prunable child.
-    pub fn version(&self, owner: &str, name: &Name) -> Option<Version> {
+    pub fn version(&self, owner: &str, name: &ObjectKey) -> Option<Version> {
         let seen = self.lock();
         seen.children.get(name).filter(|it| &*it.owner == owner && it.is_prunable).cloned()
     }
 
     /// Makes the next version of a child trigger a reconcile in any case. Returns `false` if a newer one than `version`
     /// is known.
-    pub fn wait_for_newer(&self, name: &Name, version: &Version) -> bool {
+    pub fn wait_for_newer(&self, name: &ObjectKey, version: &Version) -> bool {
         let mut seen = self.lock();
         let last = seen.children.get_mut(name).filter(|it| it.resource_version == version.resource_version);
         last.map(|it| it.is_awaited = true).is_some()
     }
 
     /// `true` if the last observed version of a child has this owner.
-    pub fn is_child(&self, owner: &str, name: &Name) -> bool {
+    pub fn is_child(&self, owner: &str, name: &ObjectKey) -> bool {
         self.lock().children.get(name).is_some_and(|child| &*child.owner == owner)
     }
 
@@ -226,7 +225,7 @@ impl Index {
 }
 
 impl Seen {
-    fn remove(&mut self, name: &Name) {
+    fn remove(&mut self, name: &ObjectKey) {
         let Some(version) = self.children.remove(name) else { return };
         if let Some(owner) = self.owners.get_mut(&version.owner) {
             owner.children.retain(|child| **child != *name);
@@ -237,6 +236,6 @@ impl Seen {
     }
 }
 
-fn name(metadata: &ObjectMeta) -> Name {
+fn name(metadata: &ObjectMeta) -> ObjectKey {
     (metadata.namespace.clone(), metadata.name.clone().unwrap_or_default())
 }

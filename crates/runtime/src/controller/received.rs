@@ -22,12 +22,12 @@ use crate::error::shortened;
 #[derive(Clone, Debug)]
 pub(super) enum Received<K> {
     Fits(K),
-    Misfit(Box<Misfit>),
+    Undecodable(Box<Undecodable>),
 }
 
 /// An object that does not decode into its type.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Misfit {
+pub(super) struct Undecodable {
     /// The identity of the object, and its deletion; without labels and annotations.
     pub metadata: ObjectMeta,
     /// The conditions of its status, as JSON.
@@ -41,12 +41,14 @@ impl<'de, K: DeserializeOwned> Deserialize<'de> for Received<K> {
         let text = json_text(deserializer)?;
         match decode(&text) {
             Ok(object) => Ok(Self::Fits(object)),
-            Err(why) => Misfit::read(&text, why).map(|misfit| Self::Misfit(Box::new(misfit))).map_err(D::Error::custom),
+            Err(why) => Undecodable::read(&text, why)
+                .map(|undecodable_object| Self::Undecodable(Box::new(undecodable_object)))
+                .map_err(D::Error::custom),
         }
     }
 }
 
-impl Misfit {
+impl Undecodable {
     /// Fails only for JSON that is not a Kubernetes object.
     fn read(text: &str, why: String) -> serde_json::Result<Self> {
         /// Other fields are skipped, at any depth of nesting.
@@ -277,14 +279,14 @@ impl<K: Resource<DynamicType = ()>> Resource for Received<K> {
     fn meta(&self) -> &ObjectMeta {
         match self {
             Self::Fits(object) => object.meta(),
-            Self::Misfit(misfit) => &misfit.metadata,
+            Self::Undecodable(undecodable_object) => &undecodable_object.metadata,
         }
     }
 
     fn meta_mut(&mut self) -> &mut ObjectMeta {
         match self {
             Self::Fits(object) => object.meta_mut(),
-            Self::Misfit(misfit) => &mut misfit.metadata,
+            Self::Undecodable(undecodable_object) => &mut undecodable_object.metadata,
         }
     }
 }
@@ -350,9 +352,9 @@ mod tests {
         serde_json::from_str(text).unwrap()
     }
 
-    fn misfit(text: &str) -> Misfit {
+    fn undecodable_object(text: &str) -> Undecodable {
         match received(text) {
-            Received::Misfit(misfit) => *misfit,
+            Received::Undecodable(undecodable_object) => *undecodable_object,
             Received::Fits(object) => panic!("it fits: {object:?}"),
         }
     }
@@ -368,7 +370,7 @@ mod tests {
             ],
         });
         let list: ObjectList<Received<Narrow>> = serde_json::from_str(&list.to_string()).unwrap();
-        let [Received::Fits(good), Received::Misfit(bad), Received::Fits(_)] = list.items.as_slice() else {
+        let [Received::Fits(good), Received::Undecodable(bad), Received::Fits(_)] = list.items.as_slice() else {
             panic!("{list:?}")
         };
         assert_eq!(good.spec.size, Some(1));
@@ -383,8 +385,8 @@ mod tests {
             r#"{"object":{"metadata":{"name":"a"},"spec":{"size":-1}},"type":"MODIFIED"}"#,
         ] {
             let event: WatchEvent<Received<Narrow>> = serde_json::from_str(text).unwrap();
-            let WatchEvent::Modified(Received::Misfit(misfit)) = event else { panic!("{text}") };
-            assert_eq!(misfit.why, "spec.size: invalid value: integer `-1`, expected u32");
+            let WatchEvent::Modified(Received::Undecodable(undecodable_object)) = event else { panic!("{text}") };
+            assert_eq!(undecodable_object.why, "spec.size: invalid value: integer `-1`, expected u32");
             let event: WatchEvent<Child<ConfigMap>> = serde_json::from_str(text).unwrap();
             let WatchEvent::Modified(child) = event else { panic!("{text}") };
             assert_eq!(child.metadata.name.as_deref(), Some("a"));
@@ -397,7 +399,7 @@ mod tests {
     #[test]
     fn what_is_wrong_does_not_change_with_the_rest_of_the_object() {
         let with = |status: &str| {
-            misfit(&format!(r#"{{"metadata":{{"name":"a"}},"status":{status},"spec":{{"mode":"Off"}}}}"#))
+            undecodable_object(&format!(r#"{{"metadata":{{"name":"a"}},"status":{status},"spec":{{"mode":"Off"}}}}"#))
         };
         let conditions = r#"{"conditions":[{"type":"Ready","status":"False"}]}"#;
         assert_eq!(with("null").why, with(conditions).why);
@@ -410,7 +412,8 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_one_short_line() {
-        let long = misfit(&json!({ "metadata": {}, "spec": { "mode": "a\nb".repeat(1000) } }).to_string()).why;
+        let long =
+            undecodable_object(&json!({ "metadata": {}, "spec": { "mode": "a\nb".repeat(1000) } }).to_string()).why;
         assert!(long.len() <= 500 && !long.contains('\n'), "{long}");
     }
 
@@ -419,10 +422,14 @@ mod tests {
         let nested = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
         let deep = |field: &str| format!(r#"{{"metadata":{{"name":"deep"}},"spec":{{"{field}":{nested}}}}}"#);
         assert!(matches!(received(&deep("unknown")), Received::Fits(_)));
-        let misfit = misfit(&deep("any"));
-        assert_eq!(misfit.metadata.name.as_deref(), Some("deep"));
-        assert!(misfit.why.starts_with("spec.any[0]"), "{}", misfit.why);
-        assert!(misfit.why.ends_with("…: recursion limit exceeded") && misfit.why.len() < 300, "{}", misfit.why);
+        let undecodable_object = undecodable_object(&deep("any"));
+        assert_eq!(undecodable_object.metadata.name.as_deref(), Some("deep"));
+        assert!(undecodable_object.why.starts_with("spec.any[0]"), "{}", undecodable_object.why);
+        assert!(
+            undecodable_object.why.ends_with("…: recursion limit exceeded") && undecodable_object.why.len() < 300,
+            "{}",
+            undecodable_object.why
+        );
         let child: Child<ConfigMap> = serde_json::from_str(&deep("any")).unwrap();
         assert_eq!(child.metadata.name.as_deref(), Some("deep"));
     }
@@ -435,11 +442,11 @@ mod tests {
                 "time":"10000-01-01T00:00:00Z","fieldsV1":{nested}}}]}}"#
         );
         let object = |size: i64| format!(r#"{{"metadata":{metadata},"spec":{{"size":{size}}}}}"#);
-        let Received::Fits(fitting) = received(&object(1)) else { panic!("{}", misfit(&object(1)).why) };
+        let Received::Fits(fitting) = received(&object(1)) else { panic!("{}", undecodable_object(&object(1)).why) };
         assert_eq!((fitting.metadata.name.as_deref(), fitting.spec.size), (Some("odd"), Some(1)));
-        let misfit = misfit(&object(-1));
+        let undecodable_object = undecodable_object(&object(-1));
         assert_eq!(
-            (misfit.metadata.generation, misfit.why.as_str()),
+            (undecodable_object.metadata.generation, undecodable_object.why.as_str()),
             (Some(3), "spec.size: invalid value: integer `-1`, expected u32")
         );
         let child: Child<ConfigMap> = serde_json::from_str(&object(1)).unwrap();
@@ -448,10 +455,11 @@ mod tests {
 
     #[test]
     fn an_object_is_named_even_if_its_metadata_do_not_fit() {
-        let misfit = misfit(r#"{"metadata":{"name":"odd","deletionTimestamp":"10000-01-01T00:00:00Z"}}"#);
-        assert_eq!(misfit.metadata.name.as_deref(), Some("odd"));
-        assert!(misfit.metadata.deletion_timestamp.is_some());
-        assert!(misfit.why.starts_with("metadata.deletionTimestamp: "), "{}", misfit.why);
+        let undecodable_object =
+            undecodable_object(r#"{"metadata":{"name":"odd","deletionTimestamp":"10000-01-01T00:00:00Z"}}"#);
+        assert_eq!(undecodable_object.metadata.name.as_deref(), Some("odd"));
+        assert!(undecodable_object.metadata.deletion_timestamp.is_some());
+        assert!(undecodable_object.why.starts_with("metadata.deletionTimestamp: "), "{}", undecodable_object.why);
     }
 
     #[test]

@@ -8,13 +8,13 @@ use kube::Resource;
 use kube::runtime::reflector::ObjectRef;
 
 /// Namespace and name of an object of the controller.
-pub(crate) type Name = (Option<String>, String);
+pub(crate) type ObjectKey = (Option<String>, String);
 
 /// A queue of objects to reconcile.
 #[derive(Debug)]
 pub(crate) struct Trigger {
-    sender: UnboundedSender<Name>,
-    receiver: Mutex<Option<UnboundedReceiver<Name>>>,
+    sender: UnboundedSender<ObjectKey>,
+    receiver: Mutex<Option<UnboundedReceiver<ObjectKey>>>,
 }
 
 impl Default for Trigger {
@@ -25,7 +25,7 @@ impl Default for Trigger {
 }
 
 impl Trigger {
-    pub fn sender(&self) -> UnboundedSender<Name> {
+    pub fn sender(&self) -> UnboundedSender<ObjectKey> {
         self.sender.clone()
     }
 

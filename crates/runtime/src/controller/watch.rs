@@ -12,8 +12,8 @@ use serde::de::DeserializeOwned;
 use tracing::warn;
 
 use super::backoff::Pause;
-use super::misfits::Misfits;
 use super::received::Received;
+use super::undecodable::UndecodableObjects;
 use crate::{Context, brief, with_causes};
 
 /// Watches the objects of an API. A failure is logged and counted, and the watch is retried after a pause, without
@@ -41,11 +41,11 @@ where
         .filter(|event| ready(event.is_ok()))
 }
 
-/// The decoded objects of kind `K`; the others are recorded in `misfits`. `last` returns the last decoded version of an
+/// The decoded objects of kind `K`; the others are recorded in `undecodable`. `last` returns the last decoded version of an
 /// object.
 pub(super) fn fitting<K>(
     events: impl Stream<Item = watcher::Result<Event<Received<K>>>> + Send + 'static,
-    misfits: Misfits,
+    undecodable: UndecodableObjects,
     last: impl Fn(&ObjectMeta) -> Option<K> + Send + 'static,
 ) -> impl Stream<Item = watcher::Result<Event<K>>> + Send + 'static
 where
@@ -53,39 +53,39 @@ where
 {
     let fits = move |event: Event<Received<K>>| match event {
         Event::Init => {
-            misfits.list_begins();
+            undecodable.list_begins();
             Some(Event::Init)
         }
         Event::InitDone => {
-            misfits.list_ends();
+            undecodable.list_ends();
             Some(Event::InitDone)
         }
         Event::InitApply(Received::Fits(object)) => {
-            misfits.remove(object.meta());
+            undecodable.remove(object.meta());
             Some(Event::InitApply(stripped(object)))
         }
         Event::Apply(Received::Fits(object)) => {
-            misfits.remove(object.meta());
+            undecodable.remove(object.meta());
             Some(Event::Apply(stripped(object)))
         }
         Event::Delete(Received::Fits(object)) => {
-            misfits.forget(object.meta());
+            undecodable.forget(object.meta());
             Some(Event::Delete(object))
         }
         // The new store does not contain the object.
-        Event::InitApply(Received::Misfit(misfit)) => {
-            misfits.insert(*misfit);
+        Event::InitApply(Received::Undecodable(undecodable_object)) => {
+            undecodable.insert(*undecodable_object);
             None
         }
         // The store must not keep the old object, which another event could reconcile.
-        Event::Apply(Received::Misfit(misfit)) => {
-            let old = last(&misfit.metadata);
-            misfits.insert(*misfit);
+        Event::Apply(Received::Undecodable(undecodable_object)) => {
+            let old = last(&undecodable_object.metadata);
+            undecodable.insert(*undecodable_object);
             old.map(Event::Delete)
         }
-        Event::Delete(Received::Misfit(misfit)) => {
-            misfits.forget(&misfit.metadata);
-            last(&misfit.metadata).map(Event::Delete)
+        Event::Delete(Received::Undecodable(undecodable_object)) => {
+            undecodable.forget(&undecodable_object.metadata);
+            last(&undecodable_object.metadata).map(Event::Delete)
         }
     };
     events.filter_map(move |event| ready(event.map(&fits).transpose()))

@@ -11,12 +11,12 @@ use kube::{Resource, ResourceExt};
 use super::manifest::{MANAGED_BY, RELEASE_NAME, RELEASE_NAMESPACE};
 use super::release::Id;
 use crate::Context;
-use crate::controller::{Name, watch};
+use crate::controller::{ObjectKey, watch};
 
 /// The releases with watched objects, and the watches.
 #[derive(Debug, Default)]
 pub(super) struct Dependents {
-    releases: Mutex<HashMap<Id, (UnboundedSender<Name>, Name)>>,
+    releases: Mutex<HashMap<Id, (UnboundedSender<ObjectKey>, ObjectKey)>>,
     /// By kind, and namespace or `None` for all namespaces.
     watches: Mutex<HashSet<(ApiResource, Option<String>)>>,
 }
@@ -56,7 +56,7 @@ impl Dependents {
         }
     }
 
-    fn releases(&self) -> MutexGuard<'_, HashMap<Id, (UnboundedSender<Name>, Name)>> {
+    fn releases(&self) -> MutexGuard<'_, HashMap<Id, (UnboundedSender<ObjectKey>, ObjectKey)>> {
         self.releases.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

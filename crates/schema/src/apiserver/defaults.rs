@@ -24,12 +24,12 @@ pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
             );
             Finding::error(OP327, location, message)
                 .help("is the field skipped or renamed for one direction only? Both must have one name")
-        } else if let Some(misfit) =
-            value::check(&default.0, schema).into_iter().find(|misfit| misfit.rule != Rule::Unknown)
+        } else if let Some(mismatch) =
+            value::check(&default.0, schema).into_iter().find(|mismatch| mismatch.rule != Rule::Unknown)
         {
             let inside =
-                if misfit.path.is_empty() { String::new() } else { format!("{}: ", object::shown(&misfit.path)) };
-            let problem = misfit.problem;
+                if mismatch.path.is_empty() { String::new() } else { format!("{}: ", object::shown(&mismatch.path)) };
+            let problem = mismatch.problem;
             Finding::error(
                 OP326,
                 location,

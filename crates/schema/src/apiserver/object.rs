@@ -101,9 +101,9 @@ fn store(
         let message = "the API server drops the `status` of an object that is created";
         findings.push(ObjectFinding::warning(OP458, &path, message).help("remove it: the operator writes the status"));
     }
-    let misfits = value::check(&object, root);
-    let hides_cel = misfits.iter().any(|misfit| misfit.rule.hides_cel());
-    findings.extend(misfits.into_iter().map(of_misfit));
+    let mismatches = value::check(&object, root);
+    let hides_cel = mismatches.iter().any(|mismatch| mismatch.rule.hides_cel());
+    findings.extend(mismatches.into_iter().map(of_mismatch));
     embedded::check(&object, Some(root), &mut Vec::new(), findings);
     lists::check(&object, root, &mut Vec::new(), findings);
     if let Some(scale) = subresources.and_then(|subresources| subresources.scale.as_ref()) {
@@ -187,17 +187,17 @@ fn version<'a>(
     }
 }
 
-fn of_misfit(misfit: value::Misfit) -> ObjectFinding {
-    let code = match misfit.rule {
+fn of_mismatch(mismatch: value::Mismatch) -> ObjectFinding {
+    let code = match mismatch.rule {
         Rule::Type => OP453,
         Rule::Required => OP454,
         Rule::Enum | Rule::TooLong | Rule::Other => OP455,
         Rule::Unknown => {
-            let message = format!("{}: {} cannot be checked here", shown(&misfit.path), misfit.problem);
-            return ObjectFinding::warning(OP459, &misfit.path, message).help("the API server checks it");
+            let message = format!("{}: {} cannot be checked here", shown(&mismatch.path), mismatch.problem);
+            return ObjectFinding::warning(OP459, &mismatch.path, message).help("the API server checks it");
         }
     };
-    ObjectFinding::error(code, &misfit.path, format!("{}: {}", shown(&misfit.path), misfit.problem))
+    ObjectFinding::error(code, &mismatch.path, format!("{}: {}", shown(&mismatch.path), mismatch.problem))
 }
 
 /// Source: `ValidateScaleSpec`.

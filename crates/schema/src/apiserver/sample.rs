@@ -81,9 +81,9 @@ fn object(schema: &JSONSchemaProps, wanted: &[(&str, Value)]) -> Value {
         tried.iter_mut().for_each(|fields| fields.extend(resource.as_object().cloned().unwrap_or_default()));
     }
     let fits = |fields: &Map<String, Value>| {
-        let misfits = value::check(&Value::Object(fields.clone()), schema);
+        let mismatches = value::check(&Value::Object(fields.clone()), schema);
         // A value further in may violate the schema on purpose.
-        !misfits.iter().any(|misfit| misfit.path.is_empty() || misfit.rule == value::Rule::Required)
+        !mismatches.iter().any(|mismatch| mismatch.path.is_empty() || mismatch.rule == value::Rule::Required)
     };
     let first = tried.iter().position(fits).unwrap_or_default();
     tried.swap_remove(first).into()

@@ -13,7 +13,7 @@ use super::object::ObjectStep;
 use super::{formats, items, property, text, values};
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Misfit {
+pub struct Mismatch {
     pub path: Vec<ObjectStep>,
     pub rule: Rule,
     /// The problem, without the location.
@@ -52,37 +52,37 @@ impl Field {
 
     /// `true` if the API server accepts the value, apart from CEL rules. `None` if opctl cannot determine it.
     pub fn accepts(&self, value: &Value) -> Option<bool> {
-        let misfits = check(value, &self.0);
-        match misfits.iter().any(|misfit| misfit.rule != Rule::Unknown) {
+        let mismatches = check(value, &self.0);
+        match mismatches.iter().any(|mismatch| mismatch.rule != Rule::Unknown) {
             true => Some(false),
-            false => misfits.is_empty().then_some(true),
+            false => mismatches.is_empty().then_some(true),
         }
     }
 }
 
-pub fn check(value: &Value, schema: &JSONSchemaProps) -> Vec<Misfit> {
-    fit(value, schema, &mut Vec::new()).misfits
+pub fn check(value: &Value, schema: &JSONSchemaProps) -> Vec<Mismatch> {
+    fit(value, schema, &mut Vec::new()).mismatches
 }
 
 #[derive(Default)]
 struct Fit {
-    misfits: Vec<Misfit>,
+    mismatches: Vec<Mismatch>,
     /// The number of successful checks. The variant with the most is considered the intended one.
     passed: usize,
 }
 
 impl Fit {
     fn fits(&self) -> bool {
-        self.misfits.iter().all(|misfit| misfit.rule == Rule::Unknown)
+        self.mismatches.iter().all(|mismatch| mismatch.rule == Rule::Unknown)
     }
 
     fn add(&mut self, other: Fit) {
-        self.misfits.extend(other.misfits);
+        self.mismatches.extend(other.mismatches);
         self.passed += other.passed;
     }
 
     fn refuse(&mut self, path: &[ObjectStep], rule: Rule, problem: String) {
-        self.misfits.push(Misfit { path: path.to_vec(), rule, problem });
+        self.mismatches.push(Mismatch { path: path.to_vec(), rule, problem });
     }
 }
 

@@ -6,13 +6,13 @@ use opctl_model::names::nearest;
 
 /// The part of a type that an attribute is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Level {
     Container,
     Variant,
     Field,
 }
 
-impl Place {
+impl Level {
     const ALL: [Self; 3] = [Self::Container, Self::Variant, Self::Field];
 
     fn plural(self) -> &'static str {
@@ -25,9 +25,9 @@ impl Place {
 }
 
 /// The attributes that serde's derives read.
-pub fn serde(place: Place) -> &'static [&'static str] {
+pub fn serde(place: Level) -> &'static [&'static str] {
     match place {
-        Place::Container => &[
+        Level::Container => &[
             "bound",
             "content",
             "crate",
@@ -47,7 +47,7 @@ pub fn serde(place: Place) -> &'static [&'static str] {
             "untagged",
             "variant_identifier",
         ],
-        Place::Variant => &[
+        Level::Variant => &[
             "alias",
             "borrow",
             "bound",
@@ -62,7 +62,7 @@ pub fn serde(place: Place) -> &'static [&'static str] {
             "untagged",
             "with",
         ],
-        Place::Field => &[
+        Level::Field => &[
             "alias",
             "borrow",
             "bound",
@@ -82,9 +82,9 @@ pub fn serde(place: Place) -> &'static [&'static str] {
 }
 
 /// The attributes that schemars' derive reads itself, without the ones that it passes on to serde.
-pub fn schemars(place: Place) -> &'static [&'static str] {
+pub fn schemars(place: Level) -> &'static [&'static str] {
     match place {
-        Place::Container => &[
+        Level::Container => &[
             "crate",
             "description",
             "example",
@@ -96,8 +96,8 @@ pub fn schemars(place: Place) -> &'static [&'static str] {
             "transform",
             "with",
         ],
-        Place::Variant => &["description", "example", "extend", "schema_with", "title", "transform", "with"],
-        Place::Field => &[
+        Level::Variant => &["description", "example", "extend", "schema_with", "title", "transform", "with"],
+        Level::Field => &[
             "contains",
             "description",
             "email",
@@ -182,14 +182,14 @@ pub fn unread_rules(kind: &str) -> &'static [&'static str] {
 }
 
 /// The next step for a name that no derive has at this place; `kind` is `serde` or `schemars`.
-pub fn help(kind: &str, name: &str, place: Place) -> Option<String> {
-    let valid = |kind: &str, place: Place| -> Vec<&'static str> {
+pub fn help(kind: &str, name: &str, place: Level) -> Option<String> {
+    let valid = |kind: &str, place: Level| -> Vec<&'static str> {
         let passed_on = PARSED_BY_SERDE.iter().filter(|name| serde(place).contains(name)).copied();
         if kind == "serde" { serde(place).to_vec() } else { schemars(place).iter().copied().chain(passed_on).collect() }
     };
     let other = if kind == "serde" { "schemars" } else { "serde" };
     let places: Vec<&str> =
-        Place::ALL.into_iter().filter(|at| valid(kind, *at).contains(&name)).map(Place::plural).collect();
+        Level::ALL.into_iter().filter(|at| valid(kind, *at).contains(&name)).map(Level::plural).collect();
     if valid(other, place).contains(&name) {
         Some(format!("`{name}` is an attribute of {other}: write `#[{other}({name} …)]`"))
     } else if !places.is_empty() {

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 
-use super::names::{self, Place};
+use super::names::{self, Level};
 use crate::diagnostics::{OP004, OP008, OP009};
 use opctl_model::diagnostic::Code;
 
@@ -63,7 +63,7 @@ impl Problems {
                 let name = message.strip_prefix(&format!("unknown serde {what} attribute `"))?.strip_suffix('`')?;
                 Some(names::help("serde", name, place))
             };
-            let places = [("container", Place::Container), ("variant", Place::Variant), ("field", Place::Field)];
+            let places = [("container", Level::Container), ("variant", Level::Variant), ("field", Level::Field)];
             match places.into_iter().find_map(unknown) {
                 Some(help) => self.add(&span, message, help),
                 None => self.add(&span, format!("serde rejects this attribute: {message}"), None),

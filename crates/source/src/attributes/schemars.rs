@@ -9,7 +9,7 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, ExprPath, Lit, LitStr, Meta, Path, Token, Type};
 
 use super::Item;
-use super::names::{self, Place};
+use super::names::{self, Level};
 use super::problems::Problems;
 use opctl_model::names::nearest;
 
@@ -133,13 +133,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Reports attributes that were not read; schemars passes some of them on to serde's parser.
-    fn finish(&self, place: Place, help: impl Fn(&str) -> Option<String>) {
+    fn finish(&self, place: Level, help: impl Fn(&str) -> Option<String>) {
         for item in &self.items {
             let (path, name) = (item.meta.path(), item.name());
             if self.is_schemars() && !names::PARSED_BY_SERDE.contains(&name.as_str()) {
                 self.problems.add(path, format!("unknown schemars attribute `{name}`"), help(&name));
             } else if matches!(self.kind, "validate" | "garde")
-                && place == Place::Field
+                && place == Level::Field
                 && !names::unread_rules(self.kind).contains(&name.as_str())
                 && let Some(nearest) = nearest(&name, names::INNER.iter().copied())
                 && nearest != name
@@ -390,7 +390,7 @@ impl Validation {
                 let inner = self.inner.get_or_insert_default();
                 let mut nested = Reader { items, ..*reader };
                 nested.read(|name, item, reader| inner.read_item(name, item, reader));
-                nested.finish(Place::Field, |name| {
+                nested.finish(Level::Field, |name| {
                     let nearest = nearest(name, names::INNER.iter().copied());
                     Some(nearest.map_or("`inner` takes validations, such as `length(…)`".into(), |nearest| {
                         format!("did you mean `{nearest}`?")
@@ -546,7 +546,7 @@ fn check_container(input: &DeriveInput, problems: &Problems) {
         true
     };
     Common::read_all(&input.attrs, &mut schemars, &mut serde, &mut own);
-    schemars.finish(Place::Container, |name| names::help("schemars", name, Place::Container));
+    schemars.finish(Level::Container, |name| names::help("schemars", name, Level::Container));
 }
 
 /// `rename = "Of{T}"`
@@ -580,7 +580,7 @@ fn check_variant(attributes: &[Attribute], problems: &Problems) {
     Common::read_all(attributes, &mut schemars, &mut serde, &mut |common, name, item, reader| {
         common.read_with(name, item, reader)
     });
-    schemars.finish(Place::Variant, |name| names::help("schemars", name, Place::Variant));
+    schemars.finish(Level::Variant, |name| names::help("schemars", name, Level::Variant));
 }
 
 fn check_field(attributes: &[Attribute], problems: &Problems) {
@@ -591,6 +591,6 @@ fn check_field(attributes: &[Attribute], problems: &Problems) {
     });
     Validation::read_all([&mut schemars, &mut validate, &mut garde]);
     for reader in [schemars, validate, garde] {
-        reader.finish(Place::Field, |name| names::help("schemars", name, Place::Field));
+        reader.finish(Level::Field, |name| names::help("schemars", name, Level::Field));
     }
 }

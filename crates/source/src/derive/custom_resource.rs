@@ -16,7 +16,7 @@ use syn::{Attribute, DeriveInput, Expr, ExprLit, Lit, LitStr, Meta, MetaList, Pa
 use super::types::Deriver;
 use crate::attributes::{flag, value};
 use crate::diagnostics::{OP005, OP013, OP018, OP019, OP021, OP028};
-use crate::evaluate::context::{Derived, Refused, Scope, all};
+use crate::evaluate::context::{Derived, Reported, Scope, all};
 use crate::resolve::modules::{ModuleId, TypeDecl, name};
 use crate::resolve::resources::Resource;
 use crate::resolve::roots::{self, root_type};
@@ -119,7 +119,7 @@ impl Deriver<'_, '_> {
                 match derived {
                     Ok(Some(api)) => apis.push(api),
                     Ok(None) => self.state.foreign.push(span),
-                    Err(Refused) => {
+                    Err(Reported) => {
                         let reasons = std::mem::take(&mut self.cx.reasons);
                         let names = roots::resource(input);
                         let kind = names.map(|names| (names.group, names.kind));

@@ -6,7 +6,7 @@ use syn::{ExprPath, FnArg, ImplItem, ItemImpl, Pat};
 use super::types::Deriver;
 use crate::attributes::SchemaOverride;
 use crate::diagnostics::{OP013, OP014};
-use crate::evaluate::context::{Derived, Refused, Scope};
+use crate::evaluate::context::{Derived, Reported, Scope};
 use crate::evaluate::items::Function;
 use crate::evaluate::values::{Hint, Value};
 use crate::known::Shape;
@@ -73,7 +73,7 @@ impl Deriver<'_, '_> {
             }
             // A type within it has no schema, for a reason of its own.
             Some(Value::Unknown(reasons)) if reasons.iter().any(|reason| reason.code != OP014) => {
-                return self.cx.known(Value::Unknown(reasons)).and(Err(Refused));
+                return self.cx.known(Value::Unknown(reasons)).and(Err(Reported));
             }
             Some(Value::Unknown(reasons)) => reasons.into_iter().find_map(|reason| reason.span),
             _ => None,

@@ -193,7 +193,7 @@ impl Walk<'_, '_> {
         }
         let derives = |name: &str| self.deriver.cx.derives(&input.attrs, name, module);
         if !derives("Deserialize") {
-            return self.by_hand(module, input, scope, identity);
+            return self.manual_impl(module, input, scope, identity);
         }
         let input = &*self.deriver.cx.with_serde_with(&Rc::new(input.clone()), scope);
         let Ok(container) = attributes::container(input, Derive::Deserialize) else { return Reads::Unknown };
@@ -209,7 +209,7 @@ impl Walk<'_, '_> {
     }
 
     /// A type with a hand-written `Deserialize`.
-    fn by_hand(&mut self, module: ModuleId, input: &DeriveInput, scope: &Scope, identity: String) -> Reads {
+    fn manual_impl(&mut self, module: ModuleId, input: &DeriveInput, scope: &Scope, identity: String) -> Reads {
         let ident = name(&input.ident);
         if self.deriver.cx.derives(&input.attrs, "Deserialize_repr", module) {
             return self.numbered(input, scope);

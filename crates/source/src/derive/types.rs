@@ -15,7 +15,7 @@ use syn::{DeriveInput, Type, TypePath};
 use crate::Options;
 use crate::attributes::{self, Problems};
 use crate::diagnostics::{OP010, OP012, OP013, OP015, OP019, OP025};
-use crate::evaluate::context::{Context, Derived, Refused, Resolved, Scope, Typed, all, impl_scope};
+use crate::evaluate::context::{Context, Derived, Reported, Resolved, Scope, Typed, all, impl_scope};
 use crate::evaluate::{Evaluator, Schemas};
 use crate::known::{self, NoSchema, Shape};
 use crate::resolve::derives;
@@ -249,7 +249,7 @@ impl Deriver<'_, '_> {
         let resolved = match self.cx.resolved(ty, scope) {
             // A type that kube generates, or a type of another crate: it may only be a marker type. If its schema is
             // needed, it is refused there.
-            Err(Refused) if is_bare_name(ty) => {
+            Err(Reported) if is_bare_name(ty) => {
                 self.cx.diagnostics.truncate(before);
                 return Ok(format!("{:?} {}", scope.module, ty.to_token_stream()));
             }
@@ -296,7 +296,7 @@ impl Deriver<'_, '_> {
         if let Some(done) = self.state.done.get(&identity) {
             return done.clone().map_err(|reasons| {
                 self.cx.reasons.extend(reasons);
-                Refused
+                Reported
             });
         }
         let of_type = |identity: &String| identity.split('<').next().map(String::from);
@@ -315,7 +315,7 @@ impl Deriver<'_, '_> {
         self.state.open.pop();
         // A refusal within a cycle is not cached: the type may be derivable from elsewhere.
         if shape.is_ok() || self.state.open.is_empty() {
-            self.state.done.insert(identity, shape.clone().map_err(|Refused| self.cx.reasons[before..].to_vec()));
+            self.state.done.insert(identity, shape.clone().map_err(|Reported| self.cx.reasons[before..].to_vec()));
         }
         shape
     }

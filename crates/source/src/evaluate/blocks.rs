@@ -13,20 +13,20 @@ use syn::{Block, Expr, ExprAssign, ExprMacro, ExprMethodCall, FnArg, Ident, Item
 
 use super::Evaluator;
 use super::calls::changes_nothing;
-use super::context::{Derived, Refused, Scope};
+use super::context::{Derived, Reported, Scope};
 use super::items::Function;
 use super::numbers::without_parens;
 use super::values::{Hint, Local, Value, has_attributes, key_of, size_of};
 
 /// The exit of an expression that has no value.
 enum Exit {
-    Refused,
+    Reported,
     Return(Value),
 }
 
-impl From<Refused> for Exit {
-    fn from(_: Refused) -> Self {
-        Self::Refused
+impl From<Reported> for Exit {
+    fn from(_: Reported) -> Self {
+        Self::Reported
     }
 }
 
@@ -55,7 +55,7 @@ impl Evaluator<'_, '_> {
     pub fn run_apart(&mut self, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
         match self.run(expr, scope, hint, &Hint::Unknown) {
             Ok(value) => Ok(value),
-            Err(Exit::Refused) => Err(Refused),
+            Err(Exit::Reported) => Err(Reported),
             Err(Exit::Return(_)) => self.cx.not_evident(expr, scope),
         }
     }
@@ -173,7 +173,7 @@ impl Evaluator<'_, '_> {
         let mut waiting = Vec::new();
         let result = self.run_statements(&block.stmts, scope, hint, returned, &mut waiting);
         match waiting.iter().find(|(_, evaluated)| !evaluated.get()) {
-            Some((unknown, _)) if !matches!(result, Err(Exit::Refused)) => Ok(self.cx.not_evident(unknown, scope)?),
+            Some((unknown, _)) if !matches!(result, Err(Exit::Reported)) => Ok(self.cx.not_evident(unknown, scope)?),
             _ => result,
         }
     }
@@ -321,7 +321,7 @@ impl Evaluator<'_, '_> {
         let hint = ty.as_ref().unwrap_or(hint);
         let value = self.if_needed(|evaluator| match evaluator.run(&init.expr, scope, hint, returned) {
             Ok(value) => Ok(value),
-            Err(Exit::Refused) => Err(Refused),
+            Err(Exit::Reported) => Err(Reported),
             Err(exit) => {
                 left = Some(exit);
                 Ok(Value::Unit)
@@ -349,7 +349,7 @@ impl Evaluator<'_, '_> {
 fn returned(run: Run) -> Derived<Value> {
     match run {
         Ok(value) | Err(Exit::Return(value)) => Ok(value),
-        Err(Exit::Refused) => Err(Refused),
+        Err(Exit::Reported) => Err(Reported),
     }
 }
 

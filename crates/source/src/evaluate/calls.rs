@@ -293,7 +293,7 @@ impl Evaluator<'_, '_> {
             }
             (["jiff", "civil", function @ ("date" | "time")], _) => {
                 let civil = ["jiff", "civil"].map(String::from);
-                let value = super::foreign::made(self, &civil, function, &arguments, scope)?;
+                let value = super::foreign::foreign_call(self, &civil, function, &arguments, scope)?;
                 return self.cx.or_not_evident(value, expr, scope);
             }
             (["std", "str", "from_utf8"], [_]) => {
@@ -418,7 +418,7 @@ impl Evaluator<'_, '_> {
         let Some(Resolved::Known { path, arguments: of_type, .. }) = self.cx.meaning(&ty)? else {
             return self.cx.not_evident(expr, scope);
         };
-        if let Some(value) = super::foreign::made(self, &path, &function, arguments, scope)? {
+        if let Some(value) = super::foreign::foreign_call(self, &path, &function, arguments, scope)? {
             return Ok(value);
         }
         let of = path.last().map(String::as_str).unwrap_or_default();

@@ -31,9 +31,9 @@ const MAX_FOLLOWED: usize = 1_000_000;
 
 /// The error of a failure that was reported as a diagnostic.
 #[derive(Clone, Copy, Debug)]
-pub struct Refused;
+pub struct Reported;
 
-pub type Derived<T> = Result<T, Refused>;
+pub type Derived<T> = Result<T, Reported>;
 
 /// Resolves types, and collects the diagnostics; the evaluator and the deriver share it.
 pub struct Context<'a> {
@@ -172,7 +172,7 @@ impl Context<'_> {
             self.diagnostics.push(diagnostic.clone());
         }
         self.reasons.push(diagnostic);
-        Err(Refused)
+        Err(Reported)
     }
 
     /// Reports syntax errors in an attribute.
@@ -181,7 +181,7 @@ impl Context<'_> {
             let problems = Problems::default();
             problems.syntax(errors);
             let _ = self.report(problems, scope);
-            Refused
+            Reported
         })
     }
 

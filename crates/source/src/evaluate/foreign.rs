@@ -49,7 +49,7 @@ fn is_utc(cx: &Context<'_>, arguments: &[Typed]) -> bool {
 }
 
 /// The result of calling a function of a type or of a crate.
-pub fn made(
+pub fn foreign_call(
     evaluator: &mut Evaluator<'_, '_>,
     path: &[String],
     function: &str,

@@ -251,7 +251,7 @@ fn of_list(
             let Some(mine) = within(&list, &other) else { return Ok(None) };
             let Some(theirs) = within(&other, &list) else { return Ok(None) };
             let kept = |wanted: bool| {
-                let pairs = list.iter().zip(&mine).filter(|(_, is_there)| **is_there == wanted);
+                let pairs = list.iter().zip(&mine).filter(|(_, exists)| **exists == wanted);
                 Value::List("iterator", pairs.map(|(value, _)| value.clone()).collect())
             };
             match method {
@@ -261,8 +261,8 @@ fn of_list(
                 },
                 "intersection" => Some(kept(true)),
                 "difference" => Some(kept(false)),
-                "is_subset" => Some(Value::Bool(mine.iter().all(|is_there| *is_there))),
-                "is_superset" => Some(Value::Bool(theirs.iter().all(|is_there| *is_there))),
+                "is_subset" => Some(Value::Bool(mine.iter().all(|exists| *exists))),
+                "is_superset" => Some(Value::Bool(theirs.iter().all(|exists| *exists))),
                 _ => Some(Value::Bool(!mine.contains(&true))),
             }
         }

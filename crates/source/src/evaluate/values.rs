@@ -11,7 +11,7 @@ use syn::spanned::Spanned;
 use syn::{BinOp, DeriveInput, Expr, ExprClosure, ExprPath, Pat, Type, UnOp};
 
 use super::Evaluator;
-use super::context::{Context, Derived, Refused, Resolved, Scope, Typed, all};
+use super::context::{Context, Derived, Reported, Resolved, Scope, Typed, all};
 use super::numbers::common;
 use crate::diagnostics::OP014;
 use crate::resolve::modules::{ModuleId, name};
@@ -173,7 +173,7 @@ impl Evaluator<'_, '_> {
     }
 
     /// Performs one step of an evaluation, within the limits of depth, steps and size.
-    pub fn deeper<T, E: From<Refused>>(
+    pub fn deeper<T, E: From<Reported>>(
         &mut self,
         node: &impl Spanned,
         scope: &Scope,
@@ -528,7 +528,7 @@ impl Context<'_> {
         for reason in reasons {
             let _ = self.refuse::<()>(reason);
         }
-        Err(Refused)
+        Err(Reported)
     }
 
     pub fn not_evident<T>(&mut self, node: &impl Spanned, scope: &Scope) -> Derived<T> {

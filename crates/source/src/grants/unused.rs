@@ -61,8 +61,8 @@ impl<'a> Table<'a> {
             for (r, resource) in rule.resources.iter().enumerate() {
                 for (v, verb) in rule.verbs.iter().enumerate() {
                     let cell = one(rule, group, resource, verb);
-                    let is_asked = |it: &&Request| rule::matches(&cell, &it.group, &it.resource, it.verb);
-                    cells.insert((g, r, v), is_unseen(group, resource, verb) || asked.iter().any(is_asked));
+                    let is_requested = |it: &&Request| rule::matches(&cell, &it.group, &it.resource, it.verb);
+                    cells.insert((g, r, v), is_unseen(group, resource, verb) || asked.iter().any(is_requested));
                 }
             }
         }

@@ -30,7 +30,7 @@ impl Body<'_, '_> {
         match self.world.expansion(self.env.module, call) {
             Some(Expansion::Statements(made)) if self.expanded < DEEP => {
                 self.expanded += 1;
-                let ty = self.made(call, &made, expected);
+                let ty = self.analyse_expansion(call, &made, expected);
                 self.expanded -= 1;
                 return ty;
             }
@@ -136,7 +136,7 @@ impl Body<'_, '_> {
     }
 
     /// Analyses the expansion of a call.
-    fn made(&mut self, call: &Macro, made: &Block, expected: Option<&Type>) -> Type {
+    fn analyse_expansion(&mut self, call: &Macro, made: &Block, expected: Option<&Type>) -> Type {
         let module = self.env.module;
         match self.world.block(made) {
             Some(inner) => self.env.module = inner,

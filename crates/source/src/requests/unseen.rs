@@ -8,8 +8,8 @@
 use syn::{Expr, Path};
 
 use super::body::Body;
+use super::expansions::Unclear;
 use super::function::{Unseen, Why};
-use super::made::Unclear;
 use super::types::{Decl, Origin, Type, Vars};
 use super::world::{DeclKind, Env, Named, World, inferred, use_path};
 use crate::known;

@@ -15,8 +15,8 @@ use syn::{
 };
 
 use super::blocks::{Blocks, Expansion, address, expansion};
+use super::expansions::{self, Unclear};
 use super::function::Analysis;
-use super::made::{self, Unclear};
 use super::table::Rules;
 use super::types::{Atom, Decl, Type, Vars};
 use crate::resolve::modules::{ModuleId, Modules, TypeDecl, UsePath, mentions, name};
@@ -352,7 +352,7 @@ impl<'a> World<'a> {
     fn add(&mut self, id: ModuleId, is_table: bool) {
         self.added.insert(id);
         if !is_table {
-            self.unclear.extend(made::expand_items(self.modules, id));
+            self.unclear.extend(expansions::expand_items(self.modules, id));
         }
         let module = self.modules.module(id);
         let first = self.functions.len();
@@ -361,7 +361,7 @@ impl<'a> World<'a> {
             self.free.insert((id, name.clone()), function);
         }
         for item in &module.impls {
-            let item = &made::whole_impl(self.modules, id, item, &mut self.unclear);
+            let item = &expansions::whole_impl(self.modules, id, item, &mut self.unclear);
             let owner = Owner::Impl(self.impls.len());
             let mut functions = HashMap::new();
             for (index, inner) in item.items.iter().enumerate() {
@@ -373,7 +373,7 @@ impl<'a> World<'a> {
             self.impls.push(Impl { module: id, item: item.clone(), of: None, pattern: Type::Unknown, functions });
         }
         for (declared, item) in &module.traits {
-            let item = &made::whole_trait(self.modules, id, item, &mut self.unclear);
+            let item = &expansions::whole_trait(self.modules, id, item, &mut self.unclear);
             let Some(decl) = self.declared(id, declared) else { continue };
             let mut functions = Vec::new();
             for (index, inner) in item.items.iter().enumerate() {

@@ -111,7 +111,7 @@ impl Build {
         }
         for (name, dependency) in &package.dependencies {
             self.ask(dependency);
-            if self.is_asked(dependency) {
+            if self.is_requested(dependency) {
                 // `default = ["k8s-openapi/latest"]`
                 let values = package.by_default();
                 let of_dependency = values
@@ -133,13 +133,13 @@ impl Build {
     }
 
     fn ask(&mut self, dependency: &Dependency) {
-        if self.is_asked(dependency) {
+        if self.is_requested(dependency) {
             self.asked.extend(dependency.features.iter().cloned());
         }
     }
 
     /// `true` for a dependency on this release: another release is a separate package, which may be used in parallel.
-    fn is_asked(&self, dependency: &Dependency) -> bool {
+    fn is_requested(&self, dependency: &Dependency) -> bool {
         dependency.krate == "k8s_openapi" && dependency.allows(&self.release.to_string())
     }
 }

@@ -982,11 +982,11 @@ impl Modules {
             macros: Vec::new(),
             loose: Vec::new(),
         };
-        let is_there = krate.cfg.keeps(&attributes_inside);
+        let exists = krate.cfg.keeps(&attributes_inside);
         let mut reader = Reader { modules: self, krate, id, module, folders, around };
         for item in items {
             // `#![cfg(…)]` at the top of a file applies to all of it.
-            let keeps = cfg::all([is_there, reader.krate.cfg.keeps(attributes(&item))].into_iter());
+            let keeps = cfg::all([exists, reader.krate.cfg.keeps(attributes(&item))].into_iter());
             reader.add_if(keeps, item);
         }
         reader.module

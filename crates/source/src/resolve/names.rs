@@ -214,8 +214,8 @@ impl Search<'_> {
             return foreign;
         }
         // A macro's item takes precedence over globs and the prelude. (rustc refuses that for macros.)
-        let is_asked = namespace != Namespace::Macro && !self.modules.is_whole();
-        let made = is_asked.then(|| self.modules.maker(id, name)).flatten();
+        let is_requested = namespace != Namespace::Macro && !self.modules.is_whole();
+        let made = is_requested.then(|| self.modules.maker(id, name)).flatten();
         if let Some((span, true)) = &made {
             return hidden(made_by_macro(name).at(span.clone(), "this macro makes it"));
         }
@@ -229,8 +229,8 @@ impl Search<'_> {
             self.modules.reaches(reach, id).then(|| (found, self.narrower(reach, glob.reach)))
         });
         let is_in_prelude = known::prelude(name).is_some() && !known::is_primitive(name);
-        let is_there = found.is_some() || namespace == Namespace::Type && is_in_prelude;
-        if let Some((span, false)) = made.filter(|_| is_there) {
+        let exists = found.is_some() || namespace == Namespace::Type && is_in_prelude;
+        if let Some((span, false)) = made.filter(|_| exists) {
             let message = format!("a macro may make another `{name}`, and opctl does not run macros");
             let help = format!("import `{name}` with a `use` of its own, or call the macro in another module");
             return hidden(OP024.error(message).at(span, "the names that it makes are not known").help(help));
@@ -298,18 +298,18 @@ impl Search<'_> {
             },
             found => self.walk(found, &[name.to_string()], namespace)?,
         };
-        self.is_there(&found, namespace).then_some(found)
+        self.exists(&found, namespace).then_some(found)
     }
 
     /// `true` if a crate that another one re-exports has the item of the path: `walk` stops at the crate.
-    fn is_there(&mut self, target: &Target, namespace: Namespace) -> bool {
+    fn exists(&mut self, target: &Target, namespace: Namespace) -> bool {
         let Target::Foreign(Foreign { path, via: Some(via) }) = target else { return true };
         if namespace == Namespace::Type && known::is_known(path) {
             return true;
         }
         let Ok(root) = self.modules.enter(via) else { return false };
         let found = self.walk(Target::Module(root), &path[1..], namespace);
-        found.is_some_and(|found| self.is_there(&found, namespace))
+        found.is_some_and(|found| self.exists(&found, namespace))
     }
 }
 

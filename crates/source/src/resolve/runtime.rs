@@ -97,7 +97,7 @@ impl Permissions {
             let file = for_operator(&file, operator);
             let tokens = code(&file.text);
             let found = markers::read_but(&file, |at| runtime.cfg.removes(&file.text, at), |_| true);
-            let mut place = Place::default();
+            let mut place = Cursor::default();
             for rule in found.operator.rbac {
                 place.advance(&tokens, rule.span.range.start);
                 match place.item_below(&file.text, &tokens) {
@@ -264,7 +264,7 @@ struct Item<'a> {
 
 /// A position in a text, which only moves forward.
 #[derive(Default)]
-struct Place {
+struct Cursor {
     /// The next token.
     next: usize,
     /// The enclosing blocks, each by the first token of its item.
@@ -275,7 +275,7 @@ struct Place {
     depth: i32,
 }
 
-impl Place {
+impl Cursor {
     fn advance(&mut self, tokens: &Tokens, offset: usize) {
         while let Some((token, _)) = tokens.get(self.next).filter(|(_, range)| range.start < offset) {
             match token {

@@ -148,11 +148,11 @@ fn bindings(bundle: &Bundle, findings: &mut Findings) {
             }
         }
         let [kind, name] = ["kind", "name"].map(|key| node.text_at(&["roleRef", key]).unwrap_or_default());
-        let is_there = bundle.others().any(|role| role.kind() == kind && role.name() == name);
+        let exists = bundle.others().any(|role| role.kind() == kind && role.name() == name);
         // Roles of every cluster.
         let is_known = kind == "ClusterRole"
             && (name.starts_with("system:") || ["admin", "cluster-admin", "edit", "view"].contains(&name));
-        if !is_there && !is_known {
+        if !exists && !is_known {
             let message = format!("{} refers to the {kind} `{name}`, which is not in the bundle", binding.shown());
             findings
                 .warning("binding", &place(node, &["roleRef", "name"]), message)

@@ -62,17 +62,17 @@ fn received(object: Value) -> Received<Narrow> {
     serde_json::from_value(object).unwrap()
 }
 
-fn misfits<F>(answer: F) -> (Misfits, Calls, Arc<Context>)
+fn undecodable<F>(answer: F) -> (UndecodableObjects, Calls, Arc<Context>)
 where
     F: Fn(&Call) -> (u16, Value) + Send + 'static,
 {
     let (ctx, calls) = context_with(answer);
     let writer = Writer::new(READY, true);
-    (Misfits::new::<Narrow>("test", (*ctx).clone(), Some(writer), Some("example.com/a")), calls, ctx)
+    (UndecodableObjects::new::<Narrow>("test", (*ctx).clone(), Some(writer), Some("example.com/a")), calls, ctx)
 }
 
 /// The objects in a store after these events, and the events that a controller gets.
-async fn after(misfits: &Misfits, events: Vec<Event<Received<Narrow>>>) -> (Vec<String>, Vec<String>) {
+async fn after(undecodable: &UndecodableObjects, events: Vec<Event<Received<Narrow>>>) -> (Vec<String>, Vec<String>) {
     let (store, writer) = reflector::store::<Narrow>();
     let last = {
         let store = store.clone();
@@ -82,7 +82,7 @@ async fn after(misfits: &Misfits, events: Vec<Event<Received<Narrow>>>) -> (Vec<
         }
     };
     let events = stream::iter(events.into_iter().map(Ok));
-    let touched = fitting(events, misfits.clone(), last).reflect(writer).touched_objects();
+    let touched = fitting(events, undecodable.clone(), last).reflect(writer).touched_objects();
     let touched = touched.map(|object| object.unwrap().metadata.name.unwrap()).collect().await;
     (names(&store), touched)
 }
@@ -94,8 +94,8 @@ fn names(store: &Store<Narrow>) -> Vec<String> {
 }
 
 /// Runs the reports for an hour.
-async fn report(misfits: &Misfits) {
-    let _ = timeout(Duration::from_secs(3600), misfits.clone().report()).await;
+async fn report(undecodable: &UndecodableObjects) {
+    let _ = timeout(Duration::from_secs(3600), undecodable.clone().report()).await;
 }
 
 /// Method and last part of the path of each request.
@@ -105,12 +105,12 @@ fn shown(calls: Vec<Call>) -> Vec<String> {
 
 #[tokio::test]
 async fn a_store_has_what_fits() {
-    let (misfits, _, ctx) = misfits(|call| (200, call.body.clone()));
+    let (undecodable, _, ctx) = undecodable(|call| (200, call.body.clone()));
     let list = || {
         let apply = |name, size| Event::InitApply(received(object(name, size, 1)));
         vec![Event::Init, apply("a", 1), apply("bad", BAD), apply("b", 2), Event::InitDone]
     };
-    let (stored, touched) = after(&misfits, list()).await;
+    let (stored, touched) = after(&undecodable, list()).await;
     assert_eq!((stored, touched), (vec!["a".to_owned(), "b".to_owned()], vec!["a".to_owned(), "b".to_owned()]));
     assert!(
         ctx.metrics
@@ -120,13 +120,13 @@ async fn a_store_has_what_fits() {
 
     let mut events = list();
     events.push(Event::Apply(received(object("a", BAD, 2))));
-    assert_eq!(after(&misfits, events.clone()).await.0, ["b"], "one that fits no more is not kept as it was");
+    assert_eq!(after(&undecodable, events.clone()).await.0, ["b"], "one that fits no more is not kept as it was");
     events.push(Event::Apply(received(object("bad", 7, 2))));
-    assert_eq!(after(&misfits, events.clone()).await.0, ["b", "bad"]);
+    assert_eq!(after(&undecodable, events.clone()).await.0, ["b", "bad"]);
     events.push(Event::Apply(received(object("bad", BAD, 3))));
     events.push(Event::Delete(received(object("bad", BAD, 3))));
     events.push(Event::Delete(received(object("a", BAD, 3))));
-    assert_eq!(after(&misfits, events).await.0, ["b"]);
+    assert_eq!(after(&undecodable, events).await.0, ["b"]);
     assert!(
         ctx.metrics
             .text()
@@ -136,25 +136,25 @@ async fn a_store_has_what_fits() {
 
 #[tokio::test]
 async fn one_that_a_list_no_longer_has_is_forgotten() {
-    let (misfits, _, ctx) = misfits(|call| (200, call.body.clone()));
-    after(&misfits, vec![Event::Init, Event::InitApply(received(object("bad", BAD, 1))), Event::InitDone]).await;
-    after(&misfits, vec![Event::Init, Event::InitDone]).await;
+    let (undecodable, _, ctx) = undecodable(|call| (200, call.body.clone()));
+    after(&undecodable, vec![Event::Init, Event::InitApply(received(object("bad", BAD, 1))), Event::InitDone]).await;
+    after(&undecodable, vec![Event::Init, Event::InitDone]).await;
     assert!(ctx.metrics.text().contains(r#"namespace=""} 0"#));
     assert!(ctx.metrics.text().contains(r#"controller_decode_failures_total{controller="test",kind="Narrow"} 1"#));
 }
 
 #[tokio::test(start_paused = true)]
 async fn each_is_reported_once_in_a_condition_and_an_event() {
-    let (misfits, calls, _) = misfits(|call| (200, call.body.clone()));
-    let Received::Misfit(misfit) = received(object("bad", BAD, 4)) else { panic!() };
-    misfits.insert((*misfit).clone());
-    report(&misfits).await;
+    let (undecodable, calls, _) = undecodable(|call| (200, call.body.clone()));
+    let Received::Undecodable(undecodable_object) = received(object("bad", BAD, 4)) else { panic!() };
+    undecodable.insert((*undecodable_object).clone());
+    report(&undecodable).await;
     // Writing the status changes the object.
-    misfits.insert((*misfit).clone());
-    misfits.list_begins();
-    misfits.insert((*misfit).clone());
-    misfits.list_ends();
-    report(&misfits).await;
+    undecodable.insert((*undecodable_object).clone());
+    undecodable.list_begins();
+    undecodable.insert((*undecodable_object).clone());
+    undecodable.list_ends();
+    report(&undecodable).await;
     let made = calls.take();
     let [patch, event] = made.as_slice() else { panic!("{made:?}") };
     let note = "cannot be decoded: size: invalid value: integer `5000000000`, expected u32";
@@ -167,22 +167,22 @@ async fn each_is_reported_once_in_a_condition_and_an_event() {
     assert_eq!((&event.body["type"], &event.body["reason"]), (&json!("Warning"), &json!("Undecodable")));
     assert_eq!((&event.body["note"], &event.body["regarding"]["name"]), (&json!(note), &json!("bad")));
 
-    let Received::Misfit(edited) = received(object("bad", BAD, 5)) else { panic!() };
-    misfits.insert(*edited);
-    report(&misfits).await;
+    let Received::Undecodable(edited) = received(object("bad", BAD, 5)) else { panic!() };
+    undecodable.insert(*edited);
+    report(&undecodable).await;
     assert_eq!(calls.take().len(), 2, "the spec has changed");
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_was_reported_before_a_restart_is_not_reported_again() {
-    let (misfits, calls, _) = misfits(|call| (200, call.body.clone()));
+    let (undecodable, calls, _) = undecodable(|call| (200, call.body.clone()));
     let mut bad = object("bad", BAD, 4);
     let message = "cannot be decoded: size: invalid value: integer `5000000000`, expected u32";
     bad["status"]["conditions"] =
         json!([{ "type": "Ready", "status": "False", "reason": "Undecodable", "message": message }]);
-    let Received::Misfit(misfit) = received(bad) else { panic!() };
-    misfits.insert(*misfit);
-    report(&misfits).await;
+    let Received::Undecodable(undecodable_object) = received(bad) else { panic!() };
+    undecodable.insert(*undecodable_object);
+    report(&undecodable).await;
     assert!(calls.is_empty());
 }
 
@@ -190,20 +190,20 @@ async fn what_was_reported_before_a_restart_is_not_reported_again() {
 async fn a_report_is_tried_again_while_the_api_server_fails() {
     let refusals = Arc::new(AtomicU16::new(3));
     let left = refusals.clone();
-    let (misfits, calls, _) =
-        misfits(move |call| match left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |it| it.checked_sub(1)) {
+    let (undecodable, calls, _) =
+        undecodable(move |call| match left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |it| it.checked_sub(1)) {
             Ok(_) => (500, status(500, "InternalError")),
             Err(_) => (200, call.body.clone()),
         });
-    let Received::Misfit(misfit) = received(object("bad", BAD, 1)) else { panic!() };
-    misfits.insert((*misfit).clone());
-    report(&misfits).await;
+    let Received::Undecodable(undecodable_object) = received(object("bad", BAD, 1)) else { panic!() };
+    undecodable.insert((*undecodable_object).clone());
+    report(&undecodable).await;
     // Each try writes with `observedGeneration`, then without.
     assert_eq!(shown(calls.take()), ["PATCH status", "PATCH status", "PATCH status", "PATCH status", "POST events"]);
     refusals.store(u16::MAX, Ordering::SeqCst);
-    misfits.forget(&misfit.metadata);
-    misfits.insert(*misfit);
-    report(&misfits).await;
+    undecodable.forget(&undecodable_object.metadata);
+    undecodable.insert(*undecodable_object);
+    report(&undecodable).await;
     let tries = calls.take().len();
     assert!((5..=10).contains(&tries), "{tries} requests in an hour");
 }
@@ -211,35 +211,35 @@ async fn a_report_is_tried_again_while_the_api_server_fails() {
 #[tokio::test(start_paused = true)]
 async fn the_event_is_all_where_the_status_cannot_be_written() {
     for (code, reason) in [(403, "Forbidden"), (422, "Invalid"), (404, "NotFound")] {
-        let (misfits, calls, _) = misfits(move |call| match call.path.ends_with("/status") {
+        let (undecodable, calls, _) = undecodable(move |call| match call.path.ends_with("/status") {
             true => (code, status(code, reason)),
             false => (200, call.body.clone()),
         });
-        let Received::Misfit(misfit) = received(object("bad", BAD, 1)) else { panic!() };
-        misfits.insert(*misfit);
-        report(&misfits).await;
+        let Received::Undecodable(undecodable_object) = received(object("bad", BAD, 1)) else { panic!() };
+        undecodable.insert(*undecodable_object);
+        report(&undecodable).await;
         assert_eq!(shown(calls.take()).last().unwrap(), "POST events", "{reason}");
     }
     let (ctx, calls) = context_with(|call| (200, call.body.clone()));
-    let misfits = Misfits::new::<Secret>("test", (*ctx).clone(), None, None);
-    let Received::Misfit(misfit) = received(object("bad", BAD, 1)) else { panic!() };
-    misfits.insert(*misfit);
-    report(&misfits).await;
+    let undecodable = UndecodableObjects::new::<Secret>("test", (*ctx).clone(), None, None);
+    let Received::Undecodable(undecodable_object) = received(object("bad", BAD, 1)) else { panic!() };
+    undecodable.insert(*undecodable_object);
+    report(&undecodable).await;
     assert_eq!(shown(calls.take()), ["POST events"], "an object of others");
 }
 
 #[tokio::test(start_paused = true)]
 async fn one_that_waits_for_its_cleanup_is_reported_as_such() {
-    let (misfits, calls, _) = misfits(|call| (200, call.body.clone()));
+    let (undecodable, calls, _) = undecodable(|call| (200, call.body.clone()));
     let mut bad = object("bad", BAD, 4);
     bad["metadata"]["finalizers"] = json!(["example.com/other", "example.com/a"]);
-    let Received::Misfit(held) = received(bad.clone()) else { panic!() };
+    let Received::Undecodable(held) = received(bad.clone()) else { panic!() };
     bad["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z".into();
-    let Received::Misfit(leaving) = received(bad) else { panic!() };
-    misfits.insert(*held);
-    report(&misfits).await;
-    misfits.insert(*leaving);
-    report(&misfits).await;
+    let Received::Undecodable(leaving) = received(bad) else { panic!() };
+    undecodable.insert(*held);
+    report(&undecodable).await;
+    undecodable.insert(*leaving);
+    report(&undecodable).await;
     let notes: Vec<Value> =
         calls.take().into_iter().map(|call| call.body["note"].clone()).filter(|it| !it.is_null()).collect();
     let [held, leaving] = notes.as_slice() else { panic!("{notes:?}") };

@@ -63,9 +63,9 @@ pub fn check(metadata: Option<&Value>, of: Of, path: &mut Vec<ObjectStep>, findi
         let before = walk.findings.len();
         if let Some(metadata) = metadata {
             walk.unknown(metadata, Some(&SCHEMA));
-            for misfit in value::check(metadata, &SCHEMA) {
-                let path = [walk.path.as_slice(), &misfit.path].concat();
-                let message = format!("{}: {}", shown(&path), misfit.problem);
+            for mismatch in value::check(metadata, &SCHEMA) {
+                let path = [walk.path.as_slice(), &mismatch.path].concat();
+                let message = format!("{}: {}", shown(&path), mismatch.problem);
                 walk.findings.push(ObjectFinding::error(walk.code, &path, message));
             }
         }

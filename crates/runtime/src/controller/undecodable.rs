@@ -1,4 +1,4 @@
-//! Undecodable objects ("misfits"): each is counted, logged, and reported in a condition and an event.
+//! Undecodable objects: each is counted, logged, and reported in a condition and an event.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ use tracing::{debug, info, warn};
 
 use super::backoff::jittered;
 use super::outcome::{Writer, dated, of_type};
-use super::received::Misfit;
+use super::received::Undecodable;
 use crate::apply::write_status;
 use crate::conditions::{READY, not_ready};
 use crate::error::brief;
@@ -30,7 +30,7 @@ const PAUSE: Duration = Duration::from_secs(10);
 
 /// The undecodable objects of one watch. Clones share them.
 #[derive(Clone)]
-pub(super) struct Misfits(Arc<Watched>);
+pub(super) struct UndecodableObjects(Arc<Watched>);
 
 struct Watched {
     controller: &'static str,
@@ -40,22 +40,21 @@ struct Watched {
     writer: Option<Writer>,
     /// The finalizer of the controller.
     finalizer: Option<&'static str>,
-    known: Mutex<BTreeMap<Name, Known>>,
+    known: Mutex<BTreeMap<ObjectKey, Known>>,
     changed: Notify,
 }
 
-/// Namespace and name.
-type Name = (Option<String>, String);
+use super::trigger::ObjectKey;
 
 struct Known {
-    misfit: Arc<Misfit>,
+    undecodable_object: Arc<Undecodable>,
     /// The object was seen since the current list began.
     is_listed: bool,
     /// Remaining tries to report it; 0 once it is reported.
     tries: u8,
 }
 
-impl Misfits {
+impl UndecodableObjects {
     /// Starts with no undecodable objects of kind `K`.
     pub fn new<K: Resource<DynamicType = ()>>(
         controller: &'static str,
@@ -70,18 +69,21 @@ impl Misfits {
 
     /// Records an object and queues its report, unless the same problem is known: writing the condition changes the
     /// object too, so it comes back here.
-    pub fn insert(&self, misfit: Misfit) {
+    pub fn insert(&self, undecodable_object: Undecodable) {
         let mut known = self.known();
-        let old = known.get_mut(&name(&misfit.metadata));
-        if let Some(old) = old.filter(|old| is_same(&old.misfit, &misfit)) {
+        let old = known.get_mut(&name(&undecodable_object.metadata));
+        if let Some(old) = old.filter(|old| is_same(&old.undecodable_object, &undecodable_object)) {
             old.is_listed = true;
             return;
         }
         let Watched { controller, ctx, resource, .. } = &*self.0;
         ctx.metrics.decode_failed(controller, &resource.kind);
-        let object = shown(&misfit.metadata);
-        warn!(controller, "{} {object} is ignored until it can be decoded: {}", resource.kind, misfit.why);
-        known.insert(name(&misfit.metadata), Known { misfit: Arc::new(misfit), is_listed: true, tries: TRIES });
+        let object = shown(&undecodable_object.metadata);
+        warn!(controller, "{} {object} is ignored until it can be decoded: {}", resource.kind, undecodable_object.why);
+        known.insert(
+            name(&undecodable_object.metadata),
+            Known { undecodable_object: Arc::new(undecodable_object), is_listed: true, tries: TRIES },
+        );
         self.count(&known);
         self.0.changed.notify_one();
     }
@@ -119,63 +121,70 @@ impl Misfits {
     /// Reports recorded objects one after the other; never returns.
     pub async fn report(self) {
         loop {
-            let Some(misfit) = self.unreported() else {
+            let Some(undecodable_object) = self.unreported() else {
                 self.0.changed.notified().await;
                 continue;
             };
-            let result = self.0.report(&misfit).await;
-            if let Some(known) = self.known().get_mut(&name(&misfit.metadata))
+            let result = self.0.report(&undecodable_object).await;
+            if let Some(known) = self.known().get_mut(&name(&undecodable_object.metadata))
                 // Otherwise, the object has changed meanwhile and needs a new report.
-                && Arc::ptr_eq(&known.misfit, &misfit)
+                && Arc::ptr_eq(&known.undecodable_object, &undecodable_object)
             {
                 known.tries = if result.is_ok() { 0 } else { known.tries - 1 };
             }
             if let Err(error) = result {
-                debug!("{} {} not reported: {}", self.0.resource.kind, shown(&misfit.metadata), brief(&error));
+                debug!(
+                    "{} {} not reported: {}",
+                    self.0.resource.kind,
+                    shown(&undecodable_object.metadata),
+                    brief(&error)
+                );
                 sleep(jittered(PAUSE)).await;
             }
         }
     }
 
     /// The next object to report; those with fewer failures come first.
-    fn unreported(&self) -> Option<Arc<Misfit>> {
+    fn unreported(&self) -> Option<Arc<Undecodable>> {
         let known = self.known();
         let next = known.values().filter(|known| known.tries > 0).max_by_key(|known| known.tries)?;
-        Some(next.misfit.clone())
+        Some(next.undecodable_object.clone())
     }
 
-    fn count(&self, known: &BTreeMap<Name, Known>) {
+    fn count(&self, known: &BTreeMap<ObjectKey, Known>) {
         let Watched { controller, ctx, resource, .. } = &*self.0;
         ctx.metrics.undecodable(controller, &resource.kind, ctx.namespace(), known.len());
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeMap<Name, Known>> {
+    fn known(&self) -> MutexGuard<'_, BTreeMap<ObjectKey, Known>> {
         self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Watched {
     /// Writes the condition and publishes an event. Fails only if a retry may succeed.
-    async fn report(&self, misfit: &Misfit) -> Result<(), kube::Error> {
-        let note = self.note(misfit);
+    async fn report(&self, undecodable_object: &Undecodable) -> Result<(), kube::Error> {
+        let note = self.note(undecodable_object);
         if let Some(writer) = &self.writer {
             let mut condition = json!(not_ready(UNDECODABLE, &note));
             condition["type"] = writer.condition.into();
-            let old = of_type(&misfit.conditions, writer.condition);
+            let old = of_type(&undecodable_object.conditions, writer.condition);
             let is_same = |field: &str| old[field] == condition[field];
             if ["status", "reason", "message"].into_iter().all(is_same) {
                 // It was reported before a restart of the operator.
                 return Ok(());
             }
-            dated(&misfit.conditions, &mut condition, misfit.metadata.generation);
-            match self.write(misfit, condition, writer).await {
+            dated(&undecodable_object.conditions, &mut condition, undecodable_object.metadata.generation);
+            match self.write(undecodable_object, condition, writer).await {
                 Err(error) if may_pass(&error) => return Err(error),
                 // The kind may have no conditions: then the event is the only report.
-                Err(error) => debug!("condition of {} not written: {}", shown(&misfit.metadata), brief(&error)),
+                Err(error) => {
+                    debug!("condition of {} not written: {}", shown(&undecodable_object.metadata), brief(&error))
+                }
                 Ok(()) => {}
             }
         }
-        let metadata = misfit.metadata.clone();
+        let metadata = undecodable_object.metadata.clone();
         let reference = ObjectReference {
             api_version: Some(self.resource.api_version.clone()),
             kind: Some(self.resource.kind.clone()),
@@ -194,7 +203,7 @@ impl Watched {
         }
     }
 
-    fn note(&self, Misfit { metadata, why, .. }: &Misfit) -> String {
+    fn note(&self, Undecodable { metadata, why, .. }: &Undecodable) -> String {
         let finalizers = metadata.finalizers.iter().flatten();
         let held = finalizers.map(String::as_str).find(|name| Some(*name) == self.finalizer);
         match held.filter(|_| metadata.deletion_timestamp.is_some()) {
@@ -207,10 +216,15 @@ impl Watched {
     }
 
     /// Writes the condition, and `observedGeneration` if the status of the kind has it.
-    async fn write(&self, misfit: &Misfit, condition: Value, writer: &Writer) -> Result<(), kube::Error> {
+    async fn write(
+        &self,
+        undecodable_object: &Undecodable,
+        condition: Value,
+        writer: &Writer,
+    ) -> Result<(), kube::Error> {
         let (client, resource) = (&self.ctx.client, &self.resource);
         let manager = names::field_manager(&self.ctx.field_manager, "failure");
-        let ObjectMeta { namespace, name, generation, .. } = &misfit.metadata;
+        let ObjectMeta { namespace, name, generation, .. } = &undecodable_object.metadata;
         let name = name.as_deref().unwrap_or_default();
         let status = json!({ "conditions": [condition] });
         if writer.condition == READY {
@@ -226,8 +240,9 @@ impl Watched {
 }
 
 /// `true` if both are about the same problem of the same generation.
-fn is_same(one: &Misfit, other: &Misfit) -> bool {
-    let key = |it: &Misfit| (it.metadata.uid.clone(), it.metadata.generation, it.metadata.deletion_timestamp.is_some());
+fn is_same(one: &Undecodable, other: &Undecodable) -> bool {
+    let key =
+        |it: &Undecodable| (it.metadata.uid.clone(), it.metadata.generation, it.metadata.deletion_timestamp.is_some());
     one.why == other.why && key(one) == key(other)
 }
 
@@ -239,7 +254,7 @@ fn may_pass(error: &kube::Error) -> bool {
     }
 }
 
-fn name(metadata: &ObjectMeta) -> Name {
+fn name(metadata: &ObjectMeta) -> ObjectKey {
     (metadata.namespace.clone(), metadata.name.clone().unwrap_or_default())
 }
 

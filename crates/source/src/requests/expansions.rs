@@ -32,13 +32,13 @@ pub fn expand_items(modules: &Modules, id: ModuleId) -> Vec<Unclear> {
     while let Some(call) = modules.module(id).macros.get(index).cloned().filter(|_| index < MANY) {
         index += 1;
         let rules = modules.rules_for(id, &call.path);
-        let made = match rules.is_empty() {
+        let expansion = match rules.is_empty() {
             true => plain(&call).and_then(|tokens| items(tokens).ok()),
             false => {
                 rules.iter().find_map(|(rules, definer)| items(expand(rules, &call.tokens, call.at, definer)?).ok())
             }
         };
-        match made {
+        match expansion {
             Some(items) => modules.extend(id, items),
             None => {
                 let name = call.path.segments.last().cloned().unwrap_or_default();
@@ -131,11 +131,11 @@ fn expand_members<T: Parse + Clone>(
         };
         count += 1;
         let rules = modules.rules_for(id, &UsePath::of(&call.path));
-        let made = rules
+        let expansion = rules
             .iter()
             .find_map(|(rules, definer)| members.parse2(expand(rules, &call.tokens, call.path.span(), definer)?).ok());
-        match made.filter(|_| count < MANY) {
-            Some(made) => open.extend(made.into_iter().rev()),
+        match expansion.filter(|_| count < MANY) {
+            Some(expansion) => open.extend(expansion.into_iter().rev()),
             None => unclear.push(Unclear {
                 module: id,
                 span: span_of(&modules.module(id).file, &call.path),
