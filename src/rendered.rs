@@ -71,7 +71,7 @@ pub fn text(tree: &Tree, kubectl: &Kubectl, image: ImageSubstitution) -> Result<
 /// The next steps if there is no `config/default`. Those of an adopted operator may deploy it otherwise.
 fn ways_to_deploy(tree: &Tree) -> Vec<String> {
     if !ProjectFile::read(tree).is_ok_and(|project| project.adopted) {
-        return vec!["it lists all that is deployed; bring it back, e.g. from version control".into()];
+        return vec!["it lists everything that is deployed; restore it, e.g. from version control".into()];
     }
     let files = tree.own_files().unwrap_or_default();
     let mut help = vec![

@@ -321,7 +321,7 @@ fn vendored_manifest(text: &str) -> (String, String) {
 /// The text of a file without the items that `is_removed` accepts by their attribute and first line, and the removed
 /// modules that are files. The text is formatted by rustfmt, so an item ends with the next line that is not indented
 /// and ends in `;` or `}`.
-fn without<'a>(text: &'a str, is_removed: impl Fn(&str, &str) -> bool) -> (String, Vec<&'a str>) {
+fn without(text: &str, is_removed: impl Fn(&str, &str) -> bool) -> (String, Vec<&str>) {
     let (mut kept, mut modules): (Vec<&str>, Vec<&str>) = Default::default();
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {

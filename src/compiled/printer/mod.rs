@@ -202,6 +202,10 @@ impl Package {
 /// file.
 const SERDE_JSON: &str = "opctl_serde_json";
 
+/// The declarations of the items that must print at least one CRD, by their numbers in the output. `None` stands for the
+/// kinds of macros, whose names are unknown.
+type Declarations = BTreeMap<usize, Option<Declaration>>;
+
 /// The files of the view that differ from the operator's, and the programs to run in it.
 struct Plan<'a> {
     metadata: &'a Metadata,
@@ -212,9 +216,7 @@ struct Plan<'a> {
     root: PathBuf,
     contents: BTreeMap<PathBuf, String>,
     programs: Vec<Program>,
-    /// The numbers of the items that must print at least one CRD, with their places. `None` stands for the kinds of
-    /// macros, whose names are unknown.
-    wanted: BTreeMap<usize, Option<Declaration>>,
+    wanted: Declarations,
 }
 
 impl<'a> Plan<'a> {
@@ -392,7 +394,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Writes the view.
-    fn write(mut self) -> io::Result<(Vec<Program>, BTreeMap<usize, Option<Declaration>>)> {
+    fn write(mut self) -> io::Result<(Vec<Program>, Declarations)> {
         let lock = self.metadata.workspace_root.join("Cargo.lock");
         let kept = self.view.with_extension("lock");
         let theirs = fs::read_to_string(&lock).unwrap_or_default();
