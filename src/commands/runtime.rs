@@ -115,11 +115,11 @@ pub fn change(choice: &Choice, dir: &Path, console: &Console) -> anyhow::Result<
 }
 
 /// Adds the modules of the vendored runtime to a plan that the features in Cargo.toml need after it, and removes those
-/// that no package uses any more. Returns `true` if the plan was changed. `folder` is that of the project.
-pub fn complete(plan: &mut Plan, tree: &Tree, folder: &str, console: &Console) -> anyhow::Result<bool> {
-    let Some(planned) = with_manifests(plan, tree, folder, console)? else { return Ok(false) };
+/// that no package uses any more. `folder` is that of the project.
+pub fn complete(plan: &mut Plan, tree: &Tree, folder: &str, console: &Console) -> anyhow::Result<()> {
+    let Some(planned) = with_manifests(plan, tree, folder, console)? else { return Ok(()) };
     let requirement = Manifest::read(&planned, folder)?.and_then(|manifest| manifest.requirement(Runtime::PACKAGE));
-    let Some(path) = requirement.and_then(|requirement| requirement.path) else { return Ok(false) };
+    let Some(path) = requirement.and_then(|requirement| requirement.path) else { return Ok(()) };
     let runtime = Workspaces::of(tree).place(&join(folder, &path));
     let copy = RuntimeCopy::read(tree, &runtime)?;
     let used = Runtime::embedded().used_features(&planned, folder)?;
@@ -127,21 +127,21 @@ pub fn complete(plan: &mut Plan, tree: &Tree, folder: &str, console: &Console) -
         plan.changes.retain(|_, change| !matches!(change, Change::Vendor { folder, .. } if *folder == runtime));
         let used = used.unwrap_or_else(|| Runtime::embedded().all_features());
         RuntimeCopy::update(plan, &runtime, copy.and_then(|copy| copy.sums).as_deref(), &used);
-        return Ok(true);
+        return Ok(());
     }
-    let (Some(copy), Some(used)) = (copy.filter(|copy| copy.sums.is_some()), used) else { return Ok(false) };
+    let (Some(copy), Some(used)) = (copy.filter(|copy| copy.sums.is_some()), used) else { return Ok(()) };
     match copy.features() {
         Some(features) => {
             let files = |features: &Features| Runtime::embedded().files_for(features).len();
             let both: Features = features.union(&used).cloned().collect();
             if files(&both) == files(&features) && files(&both) == files(&used) {
-                return Ok(false);
+                return Ok(());
             }
             RuntimeCopy::update(plan, &runtime, copy.sums.as_deref(), &used);
-            Ok(true)
+            Ok(())
         }
         None => match copy.lacks(&used) {
-            None => Ok(false),
+            None => Ok(()),
             Some(path) => Err(UserError::new(format!(
                 "`{runtime}` is that of another opctl, and lacks `{path}`, which the features in Cargo.toml need"
             ))

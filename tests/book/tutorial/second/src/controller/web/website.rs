@@ -27,9 +27,6 @@ pub fn controller() -> Runnable {
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=create;patch
 // +kubebuilder:rbac:groups=core,resources=configmaps;services,verbs=create;patch
 async fn reconcile(website: Arc<Website>, ctx: Arc<Context>) -> Result<Outcome> {
-    if website.spec.suspend {
-        return Ok(Outcome::not_ready("Suspended", "`spec.suspend` is true"));
-    }
     let mut children = Children::of(&*website, &ctx);
     children.apply(pages(&website)?).await?;
     children.apply(deployment(&website)?).await?;
@@ -121,16 +118,6 @@ mod tests {
         assert_eq!(outcome.conditions()[0].reason, "Progressing");
     }
 
-    #[tokio::test]
-    async fn is_not_ready_while_it_is_suspended() {
-        let (ctx, calls) = testing::context();
-        let mut suspended = spec();
-        suspended.suspend = true;
-        let outcome = reconcile(object(suspended), ctx).await.unwrap();
-        assert_eq!(outcome.conditions()[0].reason, "Suspended");
-        assert!(calls.is_empty());
-    }
-
     /// Reconciles once, while this many of two servers are ready.
     async fn reconciled(ready: i32) -> (Outcome, Calls) {
         let (ctx, calls) = testing::context_with(move |call| {
@@ -158,7 +145,6 @@ mod tests {
         WebsiteSpec {
             pages: BTreeMap::from([("index.html".to_owned(), "<h1>Hello</h1>".to_owned())]),
             replicas: 2,
-            suspend: false,
         }
     }
 }

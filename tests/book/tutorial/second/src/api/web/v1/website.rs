@@ -40,9 +40,6 @@ pub struct WebsiteSpec {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 10))]
     pub replicas: i32,
-    /// Suspends reconciliation while it is true.
-    #[serde(default)]
-    pub suspend: bool,
 }
 
 fn one() -> i32 {
