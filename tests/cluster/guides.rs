@@ -47,8 +47,8 @@ tutorial() { cp -r "$TUTORIAL/$1/." . && opctl -q manifests; }
 released() { website && tutorial first && commit && git tag v0.1.0; }
 commit() { git init -qb main && git add -A && git commit -qm all; }
 # A field of the spec, as in Getting started, and its value in the sample.
-size() { sed -i '/^pub struct MemcachedSpec/a\    #[schemars(range(min = 1, max = 5))]\n    pub size: i32,' $TYPE && sed -i 's/^spec:/&\n  size: 3/' config/samples/*; }
-no_size() { sed -i '/range(min = 1, max = 5)/d; /pub size: i32/d' $TYPE && sed -i '/^  size: 3$/d' config/samples/*; }
+size() { sed -i '/^pub struct MemcachedSpec/a\    #[schemars(range(min = 1, max = 5))]\n    pub size: i32,' $TYPE && sed -i 's/^spec: {}$/spec:\n  size: 3/' config/samples/*; }
+no_size() { sed -i '/range(min = 1, max = 5)/d; /pub size: i32/d' $TYPE && sed -i '/^  size: 3$/d; s/^spec:$/spec: {}/' config/samples/*; }
 typo() { sed -i 's/memcacheds,verbs=/memcacheds,verb=/' $CONTROLLER; }
 no_typo() { sed -i 's/memcacheds,verb=/memcacheds,verbs=/' $CONTROLLER; }
 no_marker() { sed -i '/resources=memcacheds\/status,/d' $CONTROLLER; }

@@ -59,7 +59,7 @@ fn a_template_of_a_chart_is_fixed_where_its_rules_are_literal() {
     let output = sandbox.command("opctl").args(["check", "--role", "chart", "--fix"]).output().unwrap();
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(
-        !output.status.success() && errors.contains("the rules of the ClusterRole shop are no literal text"),
+        !output.status.success() && errors.contains("the rules of the ClusterRole shop are not literal text"),
         "{errors}"
     );
     assert_eq!(fs::read_to_string(&template).unwrap(), before);

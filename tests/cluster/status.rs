@@ -268,7 +268,7 @@ fn few_rights(desk: &Desk) {
     let said = loop {
         let output = desk.command(path.to_str().unwrap(), &["status", "--check"]).output().unwrap();
         let said = String::from_utf8(output.stdout).unwrap();
-        if said.contains("shop-system/shop-controller-manager   1          1           registry.example.com/shop:v1") {
+        if said.contains("shop-system/shop-controller-manager   2          2           registry.example.com/shop:v1") {
             assert_eq!(output.status.code(), Some(0), "what cannot be read is no difference: {said}");
             break said;
         }
@@ -300,7 +300,7 @@ fn for_programs(desk: &Desk) {
     let [operator] = &sections.filter(|it| it["title"] == "operator").collect::<Vec<_>>()[..] else { panic!("{json}") };
     let fields = &operator["findings"][0]["fields"];
     let image = "registry.example.com/shop:v1";
-    assert_eq!((&fields["available"], &fields["image"]), (&json!(1), &json!(image)), "{operator}");
+    assert_eq!((&fields["available"], &fields["image"]), (&json!(2), &json!(image)), "{operator}");
     // It runs until it is stopped.
     let mut watch = desk.command(&desk.cluster.kubeconfig, &["status", "--watch", "--interval", "1s", "-o", "json"]);
     let mut watch = watch.stdout(std::process::Stdio::piped()).spawn().unwrap();
