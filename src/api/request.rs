@@ -252,18 +252,21 @@ pub fn complete(
     if args.external_type.is_some() || adds_to_known(args, &names, project) {
         return Ok(());
     }
+    // `--resource=false` and `--controller=false` imply the other one: a request for neither is an error.
+    let only_controller = args.resource == Some(false);
     if args.resource.is_none() {
         // Flags that describe a type imply it.
         args.resource = Some(
             args.type_flag().is_some()
+                || args.controller == Some(false)
                 || ask("Create Resource", "the Rust type of the kind, from which its CRD is generated")?,
         );
     }
     let resource = subject(project, &names, args, args.resource)?;
     if args.controller.is_none() && !describes_controller(args) {
         let served = served_elsewhere(project, &resource).is_some();
-        args.controller =
-            Some(!served && ask("Create Controller", "the code that reconciles the objects of the kind")?);
+        let ask = || ask("Create Controller", "the code that reconciles the objects of the kind");
+        args.controller = Some(!served && (only_controller || ask()?));
     }
     Ok(())
 }

@@ -225,6 +225,10 @@ impl Console {
 
     /// Prints the current step in the style of cargo, whose output is shown with it.
     pub fn status(&self, word: &str, text: &str) {
+        if self.progress().is_shown() {
+            // Erases the line, on which cargo may show its progress.
+            let _ = io::stderr().write_all(b"\r\x1b[K");
+        }
         self.info(&format!("{GOOD}{word:>12}{GOOD:#} {text}"));
     }
 

@@ -26,7 +26,7 @@ use opctl_model::project::widespread::project_of;
 use opctl_model::project::{Features, PROJECT, Tree};
 use opctl_model::{Allow, Api, Operator, Underivable};
 use opctl_schema::apiserver;
-use opctl_source::diagnostics::{OP030, OP049};
+use opctl_source::diagnostics::{OP030, OP049, OP052};
 use opctl_source::emit::{self, CrdProblem, CustomResourceDefinition};
 use opctl_source::{self as source, Source};
 
@@ -130,12 +130,13 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
     let compiler = Compiler::new(tree, options, choice, console);
     if choice.engine == Engine::Cargo {
         sound(&source.diagnostics, &source.operator.allows)?;
+        let types = source::read(tree, options.folder);
+        spelled(&types)?;
         let printer = compiler.printer().map_err(|failure| compiler.reported(*failure))?;
         let Printer::Types = printer else {
             return Ok(Found { crds: compiler.crds(&printer, &source, &[], "")?.all()?, source, refused: None });
         };
         // The compiler checks the types, but does not know which kinds belong to other projects.
-        let types = source::read(tree, options.folder);
         let crds = compiler.crds(&printer, &types, &compiler.places(&types.operator, |_| true), "")?.all()?;
         source.diagnostics.extend(types.diagnostics.iter().filter(|it| *it.code == *OP030).cloned());
         source.operator.externals = types.operator.externals.clone();
@@ -245,6 +246,7 @@ pub fn both(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
     let source = source::read(tree, options.folder);
     let markers = source::read_markers(tree, options.folder);
     sound(&markers.diagnostics, &markers.operator.allows)?;
+    spelled(&source)?;
     let compiler = Compiler::new(tree, options, choice, console);
     let printer = compiler.printer().map_err(|failure| compiler.reported(*failure))?;
     let compiled = compiler.crds(&printer, &source, &compiler.places(&source.operator, |_| true), "")?;
@@ -270,6 +272,12 @@ fn sound(diagnostics: &[Diagnostic], allows: &[Allow]) -> Result<(), SourceError
         true => Err(without_allowed(diagnostics.to_vec(), allows, None).into()),
         false => Ok(()),
     }
+}
+
+/// Returns misspelled types as an error: the compiler would report them too, but only after all dependencies.
+fn spelled(source: &Source) -> Result<(), SourceErrors> {
+    let misspelled = source.diagnostics.iter().filter(|it| *it.code == *OP052);
+    sound(&misspelled.cloned().collect::<Vec<_>>(), &[])
 }
 
 /// Generates CRDs from the compiled types of a crate.

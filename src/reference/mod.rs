@@ -115,6 +115,7 @@ h3 { margin-top: 2rem; }
 table { border-collapse: collapse; width: 100%; display: block; overflow-x: auto; }
 th, td { border: 1px solid var(--line); padding: .35rem .6rem; text-align: left; vertical-align: top; }
 code { background: var(--code); border-radius: 3px; padding: .1em .25em; font-size: .9em; }
+td:nth-child(2) code { overflow-wrap: anywhere; }
 pre { background: var(--code); border-radius: 6px; padding: .8rem; overflow-x: auto; }
 pre code { background: none; padding: 0; }
 ";

@@ -81,12 +81,12 @@ fn roles_and_playbooks_become_kinds_as_recorded() {
 /// An edit of the case `specs`, options, and the expected message.
 const BAD: [(&str, &str, &str); 14] = [
     ("echo '- [' > roles/site/tasks/main.yml", "", "roles/site/tasks/main.yml:1:3"),
-    ("echo 'name: x' > roles/site/tasks/main.yml", "", "this is no list of tasks"),
+    ("echo 'name: x' > roles/site/tasks/main.yml", "", "expected a list of tasks"),
     ("echo 'a: [' > roles/site/defaults/main.yml", "", "roles/site/defaults/main.yml"),
     ("sed -i 's/type: float/type: double/' roles/site/meta/argument_specs.yml", "", "argument_specs.yml:29:15"),
     ("sed -i 's/\"off\"/off/' roles/site/meta/argument_specs.yml", "", "put it in quotes"),
     ("echo '- include_role: {name: gone}' > roles/site/tasks/main.yml", "", "there is no role `gone` in `roles`"),
-    ("mkdir playbooks; echo 'hosts: x' > playbooks/x.yml", "--ansible-playbook x.yml", "this is no list of plays"),
+    ("mkdir playbooks; echo 'hosts: x' > playbooks/x.yml", "--ansible-playbook x.yml", "expected a list of plays"),
     ("true", "--ansible-playbook ../x.yml", "invalid playbook `../x.yml`"),
     ("true", "--ansible-role a/b", "invalid role `a/b`"),
     ("true", "--ansible-role --image x", "`--image` does not fit `--ansible-role`"),

@@ -334,8 +334,15 @@ fn asks_on_a_terminal_for_what_was_not_said() {
     }
     assert!(sandbox.folder.join("src/api/cache/v1/memcached.rs").exists());
 
-    // No prompt: the existing controller serves this version, too.
-    run(&sandbox, "create api --group cache --version v1 --kind Memcached --resource=false");
+    // No prompts: a request for neither is an error, and the controller then serves the next version, too.
+    let line = "opctl create api --group cache --version v1 --kind Memcached --resource=false";
+    let (code, said) = on_a_terminal(&sandbox, line, "");
+    assert_eq!(code, 0, "{said}");
+    assert!(!said.contains("Create "), "{said}");
+    let line = "opctl create api --group cache --version v1 --kind Bare --controller=false";
+    let (code, said) = on_a_terminal(&sandbox, line, "");
+    assert_eq!(code, 0, "{said}");
+    assert!(!said.contains("Create "), "{said}");
     let line = "opctl create api --group cache --version v1beta1 --kind Memcached";
     let (code, said) = on_a_terminal(&sandbox, line, "y\n");
     assert_eq!(code, 0, "{said}");

@@ -45,7 +45,7 @@ pub fn find<'a>(draft: &mut Draft<'a>) -> Deployments<'a> {
     let mut found = Deployments { all: draft.all("apps", "Deployment").collect(), ..Deployments::default() };
     let Some((_, first)) = found.all.first() else {
         let error = OP505
-            .error("there is no Deployment, so a bundle would install nothing")
+            .error("no Deployment found, so the bundle would not install an operator")
             .help("list the manifests of the operator in the kustomization, e.g. `../manager`");
         draft.findings.push(error);
         return found;

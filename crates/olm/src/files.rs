@@ -189,8 +189,8 @@ fn may_be_refused(draft: &mut Draft, object: &Object, is_everywhere: bool) {
     } else if !is_everywhere {
         OP504
             .warning(format!("{} cannot be installed in every cluster", object.title()))
-            .at(object.name_span(), format!("where there is no CRD of {kind}, OLM installs nothing of the bundle"))
-            .help("leave it out in the overlay for OLM, or say in `spec.description` of the CSV what the bundle needs")
+            .at(object.name_span(), format!("without the CRD of {kind}, OLM does not install the bundle"))
+            .help("leave it out in the overlay for OLM, or document in `spec.description` of the CSV what the bundle requires")
     } else {
         return;
     };
@@ -219,10 +219,10 @@ fn fixed_namespaces(draft: &mut Draft, deployments: &Deployments) {
     }
     found.dedup();
     for span in found {
-        let finding = OP508.warning(format!("the namespace `{namespace}` is fixed here"))
+        let finding = OP508.warning(format!("the namespace `{namespace}` is hard-coded"))
             .at(span, "the users of the bundle choose the namespace")
             .help("in a Deployment, take it from a variable with `fieldRef: {fieldPath: metadata.namespace}`: `$(VARIABLE)` in arguments")
-            .help(format!("or have the bundle installed in `{namespace}` only, and say so in `spec.description` of the CSV"));
+            .help(format!("or require the namespace `{namespace}`, and document it in `spec.description` of the CSV"));
         draft.findings.push(finding);
     }
 }

@@ -32,7 +32,7 @@ pub fn related(
                 let place = deployment.span(&format!("/spec{pointer}/env/{number}"));
                 let image = text(variable, "/value");
                 if image.is_empty() {
-                    let message = format!("`{PREFIX}…` names an image, and this variable has no value");
+                    let message = format!("`{PREFIX}…` must name an image, but this variable has no value");
                     let error = OP507.error(message).at(place, "").help("set `value` to the image");
                     draft.findings.push(error);
                     continue;

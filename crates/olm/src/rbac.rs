@@ -66,7 +66,7 @@ impl Split<'_, '_> {
             let finding = OP502.warning(format!("{} is not in the bundle", binding.title()))
                 .at(binding.span("/metadata/namespace"), "OLM grants permissions in the namespaces of the operator only")
                 .help("bind the role with a ClusterRoleBinding if the operator may have its permissions in all namespaces")
-                .help("or have the users of the bundle apply it beside the bundle, and say so in `spec.description` of the CSV");
+                .help("or let users apply it separately, and document it in `spec.description` of the CSV");
             return self.draft.drop(at, finding);
         }
         if own.is_empty() {
@@ -204,7 +204,7 @@ impl Split<'_, '_> {
                                 role.span("/metadata/namespace"),
                                 "OLM creates objects in the operator's namespace only",
                             )
-                            .help("make it a ClusterRole, or have the users of the bundle apply it beside the bundle");
+                            .help("make it a ClusterRole, or let users apply it separately");
                         self.draft.drop(at, finding);
                     }
                     continue;

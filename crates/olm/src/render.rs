@@ -309,7 +309,7 @@ impl Rendering<'_> {
                 "ValidatingAdmissionWebhook" => "ValidatingWebhookConfiguration",
                 other => {
                     let help = "it is ValidatingAdmissionWebhook, MutatingAdmissionWebhook or ConversionWebhook";
-                    return refuse(format!("there is no type `{other}` of webhooks"), help);
+                    return refuse(format!("unknown webhook type `{other}`"), help);
                 }
             };
             objects.push(self.configuration(kind, definition));

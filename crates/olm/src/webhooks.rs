@@ -137,7 +137,7 @@ fn lost_fields(draft: &mut Draft, configuration: &Object, pointer: &str, webhook
         lost("namespaceSelector", "OLM selects the namespaces of the OperatorGroup", help);
     }
     if is_set("matchConditions") {
-        let help = "have the program of the operator check the conditions, and allow what does not match";
+        let help = "check the conditions in the operator, and allow requests that do not match";
         lost("matchConditions", "OLM has no field for it, so the webhook is called for every object", help);
     }
     if webhook["clientConfig"].get("caBundle").is_some() {
@@ -218,7 +218,7 @@ fn followed(
     let Some(target_port) = target_port else {
         let name = text(&ports[at], "/targetPort");
         let message =
-            format!("{} has no container port `{name}`, to which {} leads", deployment.title(), service.title());
+            format!("{} has no container port `{name}`, the target of {}", deployment.title(), service.title());
         let help = format!("add `name: {name}` to the port of the container");
         return refuse(service, &format!("/spec/ports/{at}/targetPort"), message, &help);
     };

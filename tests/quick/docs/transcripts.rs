@@ -1,6 +1,7 @@
 //! Command output on pages equals the output of opctl: in Getting started, and in the worked examples for the creation
 //! of projects and the check of the finished operator.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::{ROOT, files, read};
@@ -26,10 +27,14 @@ fn worked_examples_show_what_opctl_prints() {
         let mut terminal = Sandbox::new();
         let mut finished = Sandbox::new();
         finished.folder = Path::new(ROOT).join("examples").join(Path::new(&path).file_stem().unwrap());
+        let mut added = BTreeSet::new();
         for (command, shown) in transcripts(&page) {
             let words: Vec<&str> = command.split(' ').collect();
             match words[..] {
                 ["cd", folder] => terminal.folder.push(folder),
+                ["cargo", "add", krate, ..] => {
+                    added.insert(krate.split('@').next().unwrap().to_owned());
+                }
                 _ if command.contains("--helm-chart") && !has_helm(command) => continue,
                 ["opctl", "init" | "create", ..] => assert_prints(&terminal, command, shown),
                 // Only the last line of this check is compared: the finished operator no longer has the earlier
@@ -39,8 +44,21 @@ fn worked_examples_show_what_opctl_prints() {
             }
             count += 1;
         }
+        if terminal.folder.join("Cargo.toml").exists() {
+            let known: BTreeSet<String> = &dependencies(&terminal.folder) | &added;
+            let missing: Vec<_> = dependencies(&finished.folder).difference(&known).cloned().collect();
+            assert!(missing.is_empty(), "{path} does not add {missing:?}");
+        }
     }
     assert!(count > 8, "only {count} commands were played");
+}
+
+/// The names under `[dependencies]` in Cargo.toml.
+fn dependencies(folder: &Path) -> BTreeSet<String> {
+    let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+    let (_, rest) = manifest.split_once("[dependencies]\n").unwrap();
+    let lines = rest.lines().take_while(|line| !line.starts_with('['));
+    lines.filter_map(|line| Some(line.split_once(" = ")?.0.to_owned())).collect()
 }
 
 /// The commands in `console` blocks, each with its output.

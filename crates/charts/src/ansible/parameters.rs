@@ -227,7 +227,7 @@ fn choice(choices: &Node, found: &mut Vec<Diagnostic>) -> Kind {
         match choice.as_text() {
             Some(text) => texts.push(text.to_owned()),
             None => {
-                let message = "this choice is no text, and its option is one";
+                let message = "this choice is not a string, but its option is";
                 let help = "put it in quotes: YAML reads `yes`, `no`, `on` and `off` as booleans";
                 found.push(OP486.error(message).at(choice.span.clone(), "").help(help));
             }

@@ -94,7 +94,7 @@ impl Deriver<'_> {
                     let text = arguments.as_text().or(arguments.text_at(&["cmd"])).unwrap_or_default();
                     let mut words = text.split(|letter: char| letter.is_whitespace() || "|;&()`".contains(letter));
                     if let Some(program) = words.find(|word| ["kubectl", "oc", "helm", "kustomize"].contains(word)) {
-                        self.unclear(at, &format!("`{program}` makes requests that only the command knows"));
+                        self.unclear(at, &format!("`{program}` makes requests that depend on the command"));
                     }
                 }
             }
@@ -105,7 +105,7 @@ impl Deriver<'_> {
     /// Reports keys of a mapping with credentials for the API server.
     fn own_credentials(&mut self, node: &Node, names: &[&str]) {
         for entry in node.entries().iter().filter(|entry| names.contains(&entry.key.as_str())) {
-            let message = format!("`{}`: what is created with credentials of its own gets no owner", entry.key);
+            let message = format!("`{}`: objects created with other credentials get no owner", entry.key);
             let help = "remove it: a run has the credentials of the operator; for another cluster, delete its objects in a finalizer";
             let warning = OP492.warning(message).at(entry.key_span.clone(), "").help(help);
             if !self.unclear.contains(&warning) {
@@ -235,7 +235,7 @@ impl Deriver<'_> {
             let file = bases.iter().find_map(|base| self.content.file(&format!("{base}{path}"))).cloned();
             let place = &paths[0].span;
             match file {
-                None => self.unclear(place, &format!("there is no file `{path}`")),
+                None => self.unclear(place, &format!("file `{path}` not found")),
                 Some(file) => {
                     let at = Span { file: file.clone(), range: 0..0 };
                     if !self.objects(&file.text, verbs, &at) {

@@ -185,14 +185,14 @@ fn task_lists(content: &Content, role: &str, found: &mut Vec<Diagnostic>) -> Vec
             let (is_list, others): (Vec<Node>, Vec<Node>) =
                 documents.into_iter().partition(|document| matches!(document.value, Value::List(_)));
             problems.extend(others.into_iter().map(|document| {
-                OP486.error("this is no list of tasks").at(document.span, "").help("begin each task with `- name:`")
+                OP486.error("expected a list of tasks").at(document.span, "").help("begin each task with `- name:`")
             }));
             let is_main = file.path.rsplit('/').next().is_some_and(|name| name.starts_with("main."));
             lists.extend(is_list);
             found.extend(problems.into_iter().map(|problem| match is_main || !problem.is_error() {
                 true => problem,
                 false => {
-                    let message = "permissions cannot be derived: this file is no list of tasks";
+                    let message = "permissions cannot be derived: expected a list of tasks";
                     let help = format!("if a task includes it, correct it: {}", problem.message);
                     Diagnostic { span: problem.span, ..OP484.warning(message).help(help) }
                 }
@@ -212,7 +212,7 @@ fn plays(content: &Content, path: &str, found: &mut Vec<Diagnostic>) -> Vec<Node
         let file = content.file(&path).filter(|_| known.insert(path.clone())).into_iter();
         for document in file.flat_map(|file| content.read(file, found)).collect::<Vec<_>>() {
             let Value::List(items) = document.value else {
-                let error = OP486.error("this is no list of plays");
+                let error = OP486.error("expected a list of plays");
                 found.push(error.at(document.span, "").help("begin each play with `- hosts: localhost`"));
                 continue;
             };

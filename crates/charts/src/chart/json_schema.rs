@@ -114,7 +114,7 @@ impl<'a> Reader<'a> {
                 .collect();
             match texts {
                 Some(texts) if !texts.is_empty() => return Some(Kind::Choice(texts)),
-                _ => self.gap(pointer, "`enum` of values that are no texts"),
+                _ => self.gap(pointer, "`enum` with values that are not strings"),
             }
         }
         let types: Vec<&str> = match keywords.get("type") {

@@ -134,7 +134,7 @@ pub fn permissions(chart: &Chart, renders: &[Render], known: &Known) -> Result<P
         };
         if groups.is_empty() {
             notes.push(format!(
-                "`{template}` may create a `{}`, whose group only a rendering tells, and none included it",
+                "`{template}` may create a `{}`, but no rendering included it, so its group is unknown",
                 found.kind
             ));
         }
@@ -154,7 +154,7 @@ pub fn permissions(chart: &Chart, renders: &[Render], known: &Known) -> Result<P
             }
             None if reasons.are_optional() => {
                 let ChartError { message, help } = unknown(group, kind, reasons);
-                notes.push(format!("{message}, so there is no permission for it; to have it, {help}"));
+                notes.push(format!("{message}, so it gets no permission; to add one, {help}"));
             }
             None => errors.push(unknown(group, kind, reasons)),
         }
@@ -236,7 +236,7 @@ pub fn permissions(chart: &Chart, renders: &[Render], known: &Known) -> Result<P
                 granted.entry(("granted by", rule)).or_insert_with(|| Reasons::unrendered(&template));
             }),
             None => notes.push(format!(
-                "`{template}` creates a role that no rendering included, and only a rendering tells its rules: add markers for them"
+                "`{template}` creates a role, but no rendering included it, so its rules are unknown: add markers for them"
             )),
         }
     }

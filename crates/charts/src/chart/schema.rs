@@ -42,7 +42,7 @@ fn apply(chart: &Chart, schema: &mut Schema, name: &str, gaps: &mut Vec<Gap>) ->
     }
     let Some(text) = chart.files.get("values.schema.json") else { return Ok(()) };
     let json = serde_json::from_str(text).map_err(|error| super::ChartError {
-        message: format!("`{name}` is no JSON: {error}"),
+        message: format!("`{name}` is not valid JSON: {error}"),
         help: "`helm lint` in the folder of the chart shows more".into(),
     })?;
     overlay(schema, &json, name, gaps);

@@ -100,7 +100,7 @@ fn watch(reader: &mut Reader, node: &Node) -> Option<Watch> {
                 // operator-sdk's default, which is also the default here.
                 Some(0 | 20) => {}
                 Some(number) => watch.keep_runs = Some(number),
-                None => reader.wrong(&value.span, "`maxRunnerArtifacts` is no number of runs", "write e.g. `20`"),
+                None => reader.wrong(&value.span, "`maxRunnerArtifacts` must be a number of runs", "write e.g. `20`"),
             },
             "blacklist" => watch.unwatched = unwatched(reader, value),
             "selector" => watch.selector = reader.selector(value),
@@ -148,7 +148,7 @@ fn flag(reader: &mut Reader, key: &str, node: &Node) -> bool {
 fn runs(reader: &mut Reader, key: &str, node: &Node) -> Option<Runs> {
     let text = reader.text(node);
     if text.is_empty() || text.contains('$') {
-        reader.wrong(&node.span, &format!("this is no `{key}`"), "name it, from the folder of watches.yaml");
+        reader.wrong(&node.span, &format!("invalid `{key}`"), "write its path, relative to the folder of watches.yaml");
         return None;
     }
     let text = text.trim_start_matches("/opt/ansible/").trim_start_matches("./").trim_end_matches('/');
@@ -192,7 +192,7 @@ fn finalizer(reader: &mut Reader, node: &Node) -> Option<Finalizer> {
 
 fn vars(reader: &mut Reader, node: &Node) -> Map<String, Json> {
     if !matches!(node.value, Value::Map(_)) {
-        reader.wrong(&node.span, "`vars` is no mapping", "write `name: value` below it");
+        reader.wrong(&node.span, "`vars` must be a mapping", "write `name: value` below it");
     }
     let vars = node.entries().iter().map(|entry| (entry.key.clone(), var(reader, &entry.value)));
     vars.collect()
@@ -246,7 +246,7 @@ fn unwatched(reader: &mut Reader, node: &Node) -> Vec<(String, String)> {
         };
         match (text("group"), text("version"), text("kind")) {
             (_, "", _) | (_, _, "") => {
-                reader.wrong(&item.span, "this is no kind", "it has a `group`, a `version` and a `kind`");
+                reader.wrong(&item.span, "expected a kind", "it has a `group`, a `version` and a `kind`");
             }
             ("", version, kind) => kinds.push((version.to_owned(), kind.to_owned())),
             (group, version, kind) => kinds.push((format!("{group}/{version}"), kind.to_owned())),
@@ -293,7 +293,7 @@ pub fn locate(project: &Project, runs: &Runs, files: &mut Files, found: &mut Vec
             let folder = format!("{}/", role_path(name));
             match is_in_collection(name) || files.keys().any(|path| path.starts_with(&folder)) {
                 true => Some(Source::Role(name.clone())),
-                false => wrong(format!("there is no role `{}`", project.dir.join(role_path(name)).display())),
+                false => wrong(format!("role `{}` not found", project.dir.join(role_path(name)).display())),
             }
         }
         Source::Playbook(path) if files.contains_key(path) => Some(Source::Playbook(path.clone())),
@@ -310,7 +310,7 @@ pub fn locate(project: &Project, runs: &Runs, files: &mut Files, found: &mut Vec
                 Some(Source::Playbook(target))
             }
             Err(error) => wrong(below(&project.dir, error).to_string()),
-            Ok(None) => wrong(format!("there is no playbook `{}`", project.dir.join(path).display())),
+            Ok(None) => wrong(format!("playbook `{}` not found", project.dir.join(path).display())),
         },
     }
 }
@@ -344,7 +344,7 @@ pub fn further_rules(
             );
         }
         if markers.len() > before {
-            let message = "rules of this role go beyond what was derived from the tasks, and were imported as markers";
+            let message = "rules of this role were not derived from the tasks, and were imported as markers";
             let help = "they are above the first controller: remove those that no task needs";
             found.push(OP483.warning(message).at(Span { file: file.clone(), range: 0..0 }, "").help(help));
         }

@@ -133,7 +133,7 @@ fn watch(reader: &mut Reader, node: &Node) -> Option<Watch> {
 
 fn overrides(reader: &mut Reader, node: &Node) -> Vec<Override> {
     if !matches!(node.value, Value::Map(_)) {
-        reader.wrong(&node.span, "`overrideValues` is no mapping", "write `path.of.the.value: \"text\"` below it");
+        reader.wrong(&node.span, "`overrideValues` must be a mapping", "write `path.of.the.value: \"text\"` below it");
     }
     let mut overrides = Vec::new();
     for Entry { key, value, .. } in node.entries() {
@@ -142,7 +142,7 @@ fn overrides(reader: &mut Reader, node: &Node) -> Vec<Override> {
             // operator-sdk reads all scalars as text.
             Value::Bool(_) | Value::Number(_) => value.json().to_string(),
             _ => {
-                reader.wrong(&value.span, &format!("the override of `{key}` is no text"), "put it in quotes");
+                reader.wrong(&value.span, &format!("the override of `{key}` must be a string"), "put it in quotes");
                 continue;
             }
         };
@@ -184,10 +184,9 @@ pub fn chart(
                 wrong(message, "rename one of the two folders")
             }
         },
-        _ => wrong(
-            format!("there is no chart `{}`", path.display()),
-            "correct the path, from the folder of watches.yaml",
-        ),
+        _ => {
+            wrong(format!("chart `{}` not found", path.display()), "correct the path, from the folder of watches.yaml")
+        }
     }
 }
 

@@ -63,13 +63,13 @@ fn entries(file: &Arc<SourceFile>, found: &mut Vec<Diagnostic>) -> Vec<Node> {
     match &documents[..] {
         [Node { value: Value::List(entries), .. }] if !entries.is_empty() => return entries.to_vec(),
         [node, ..] => {
-            reader.wrong(&node.span, "this is no list of watches", "begin each watch with `- group:`");
+            reader.wrong(&node.span, "expected a list of watches", "begin each watch with `- group:`");
         }
         [] => {
             reader.wrong(
                 &Span { file: file.clone(), range: 0..0 },
-                "there is no watch",
-                "name the project that has one",
+                "no watches found",
+                "specify the folder of a project with watches",
             );
         }
     }
@@ -135,7 +135,7 @@ impl Reader<'_> {
     pub fn period(&mut self, node: &Node) -> Option<u64> {
         let period = node.as_text().and_then(milliseconds);
         if period.is_none() {
-            self.wrong(&node.span, "this is no duration", "write it as `90s`, `1h30m` or `500ms`");
+            self.wrong(&node.span, "invalid duration", "write it as `90s`, `1h30m` or `500ms`");
         }
         // Zero means the period of all controllers.
         period.filter(|period| *period > 0)
@@ -154,7 +154,11 @@ impl Reader<'_> {
                 ("matchExpressions", Value::List(items)) => {
                     requirements.extend(items.iter().filter_map(|item| self.expression(item)));
                 }
-                _ => self.wrong(key_span, "this is no label selector", "it has `matchLabels` and `matchExpressions`"),
+                _ => self.wrong(
+                    key_span,
+                    "invalid label selector",
+                    "the fields of a label selector are `matchLabels` and `matchExpressions`",
+                ),
             }
         }
         (!requirements.is_empty()).then(|| LabelSelector(requirements).to_string())
@@ -168,7 +172,7 @@ impl Reader<'_> {
         let requirement = values.and_then(|values| Requirement::new(text("key"), text("operator"), values));
         if requirement.is_none() {
             let help = "it has a `key`, an `operator` (In, NotIn, Exists or DoesNotExist) and `values`";
-            self.wrong(&node.span, "this is no requirement of a label selector", help);
+            self.wrong(&node.span, "invalid requirement of a label selector", help);
         }
         requirement
     }

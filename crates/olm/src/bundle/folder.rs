@@ -212,7 +212,7 @@ pub fn load(folder: Folder, findings: &mut Findings) -> Option<Bundle> {
     let csv = match csvs[..] {
         [csv] => csv,
         [] => {
-            let message = format!("there is no ClusterServiceVersion in `{}`", folder.path(inner));
+            let message = format!("no ClusterServiceVersion found in `{}`", folder.path(inner));
             findings.error_without_place("csv-missing", message).help("`opctl generate bundle` generates one");
             return None;
         }
@@ -298,7 +298,7 @@ fn read_manifests(folder: Folder, inner: &str, files: &[String], findings: &mut 
                 manifests.push(Manifest { node, others: documents.collect() });
             }
             Some(node) => {
-                findings.error("manifest-yaml", &node.span, "this is not an object of Kubernetes: it has no `kind`");
+                findings.error("manifest-yaml", &node.span, "not a Kubernetes object: `kind` is missing");
             }
             None => {
                 findings.error("manifest-yaml", &Span { file, range: 0..0 }, "the file is empty").help("remove it");

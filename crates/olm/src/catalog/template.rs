@@ -32,7 +32,7 @@ pub fn expand(template: &Node, render: &Render) -> Result<Vec<Value>, Vec<Diagno
         "olm.semver" => semver(template, render),
         SUBSTITUTES => substitutes(template, render),
         other => {
-            let message = format!("there is no template of the schema `{other}`");
+            let message = format!("unknown template schema `{other}`");
             Err(vec![
                 problem(template, message).help(format!("the schemas are `{BASIC}`, `olm.semver` and `{SUBSTITUTES}`")),
             ])

@@ -86,7 +86,7 @@ fn channels(catalog: &Catalog, packages: &BTreeMap<&str, &Document>, problems: &
     for channel in catalog.of_schema("olm.channel") {
         let (package, name) = (channel.package(), channel.name());
         if !packages.contains_key(package) {
-            problems.push("package-unknown", place(channel, "package"), format!("there is no package `{package}`"));
+            problems.push("package-unknown", place(channel, "package"), format!("package `{package}` not found"));
             continue;
         }
         if name.is_empty() {
@@ -118,11 +118,7 @@ fn channels(catalog: &Catalog, packages: &BTreeMap<&str, &Document>, problems: &
                     format!("the channel `{name}` has two entries `{}`", entry.name),
                 );
             } else if !bundles.contains(entry.name.as_str()) {
-                problems.push(
-                    "entry-bundle",
-                    span("name"),
-                    format!("there is no `olm.bundle` of the name `{}`", entry.name),
-                );
+                problems.push("entry-bundle", span("name"), format!("`olm.bundle` `{}` not found", entry.name));
             }
             if entry.skips.iter().any(String::is_empty) {
                 problems.push("entry-skips", span("skips"), format!("`{}` skips an entry without a name", entry.name));
@@ -157,7 +153,7 @@ fn bundles(catalog: &Catalog, packages: &BTreeMap<&str, &Document>, problems: &m
     for bundle in catalog.of_schema("olm.bundle") {
         let (package, name) = (bundle.package(), bundle.name());
         if !packages.contains_key(package) {
-            problems.push("package-unknown", place(bundle, "package"), format!("there is no package `{package}`"));
+            problems.push("package-unknown", place(bundle, "package"), format!("package `{package}` not found"));
             continue;
         }
         if name.is_empty() {
@@ -307,7 +303,7 @@ fn deprecations(catalog: &Catalog, packages: &BTreeMap<&str, &Document>, problem
     for document in catalog.of_schema("olm.deprecations") {
         let package = document.package();
         if !packages.contains_key(package) {
-            problems.push(RULE, place(document, "package"), format!("there is no package `{package}`"));
+            problems.push(RULE, place(document, "package"), format!("package `{package}` not found"));
             continue;
         }
         if !seen.insert(package) {

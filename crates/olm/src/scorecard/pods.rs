@@ -145,7 +145,7 @@ pub fn results(log: &str) -> Vec<TestResult> {
     match serde_json::from_str::<TestStatus>(log) {
         Ok(TestStatus { results }) => results,
         Err(error) => {
-            vec![TestResult::failed(State::Fail, format!("the log of the Pod is no result of a test: {error}"), log)]
+            vec![TestResult::failed(State::Fail, format!("the log of the Pod is not a test result: {error}"), log)]
         }
     }
 }

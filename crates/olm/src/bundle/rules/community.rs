@@ -59,7 +59,7 @@ fn max_version(bundle: &Bundle) -> Result<(), Problem> {
         .map_err(|error| (span.clone(), format!("`olm.properties` is not a JSON array: {error}")))?;
     let of_type = |property: &&Json| property["type"] == "olm.maxOpenShiftVersion";
     let Some(property) = properties.as_array().into_iter().flatten().find(of_type) else {
-        return Err((span, "there is no property `olm.maxOpenShiftVersion`".into()));
+        return Err((span, "the property `olm.maxOpenShiftVersion` is missing".into()));
     };
     let value = property["value"].as_str().unwrap_or_default();
     match is_before(value) {
@@ -74,7 +74,7 @@ fn max_version(bundle: &Bundle) -> Result<(), Problem> {
 fn label(dockerfile: &Arc<SourceFile>) -> Result<(), Problem> {
     let text = &dockerfile.text;
     let Some(start) = text.find(LABEL) else {
-        return Err((Span { file: Arc::clone(dockerfile), range: 0..0 }, format!("there is no label `{LABEL}`")));
+        return Err((Span { file: Arc::clone(dockerfile), range: 0..0 }, format!("the label `{LABEL}` is missing")));
     };
     let line = text[start..].lines().next().unwrap_or_default();
     let span = Span { file: Arc::clone(dockerfile), range: start..start + line.trim_end().len() };

@@ -165,7 +165,7 @@ fn one(crd: &Manifest, findings: &mut Findings) {
         Some("Webhook" | "None") | None => {}
         Some(other) => {
             let span = place(node, &["spec", "conversion", "strategy"]);
-            findings.error("crd-invalid", &span, format!("there is no conversion strategy `{other}`"));
+            findings.error("crd-invalid", &span, format!("unknown conversion strategy `{other}`"));
         }
     }
     report(node, &parsed, |_| true, findings);

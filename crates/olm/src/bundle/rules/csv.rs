@@ -358,7 +358,7 @@ fn install_modes(bundle: &Bundle, findings: &mut Findings) {
         if !["OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"].contains(&name) {
             let help = "the modes are `OwnNamespace`, `SingleNamespace`, `MultiNamespace` and `AllNamespaces`";
             findings
-                .warning("csv-install-modes", &place(mode, &["type"]), format!("there is no install mode `{name}`"))
+                .warning("csv-install-modes", &place(mode, &["type"]), format!("unknown install mode `{name}`"))
                 .help(help);
         }
     }

@@ -20,7 +20,7 @@ pub fn check(bundle: &Bundle, findings: &mut Findings) {
     }
     let Some(annotation) = annotation(bundle) else {
         findings
-            .warning("csv-examples", &metadata, "there are no examples of the operator's objects")
+            .warning("csv-examples", &metadata, "examples of the operator's objects are missing")
             .help("add the annotation `alm-examples`; `opctl generate bundle` fills it from config/samples");
         return;
     };
@@ -70,7 +70,7 @@ pub fn check(bundle: &Bundle, findings: &mut Findings) {
     }
     for (api, span) in &provided {
         if !shown.contains(api) {
-            let message = format!("there is no example of {}", name(api));
+            let message = format!("no example of {}", name(api));
             findings.warning("csv-examples-complete", span, message).help("add one to the annotation `alm-examples`");
         }
     }

@@ -78,9 +78,9 @@ fn dockerfile(bundle: &Bundle, findings: &mut Findings) {
         }
         let annotation = bundle.annotations.text_at(&[key]);
         if annotation != Some(value) {
-            let other = annotation.map_or("has no such annotation".to_owned(), |other| format!("says `{other}`"));
+            let other = annotation.map_or("does not have it".to_owned(), |other| format!("has `{other}`"));
             let message =
-                format!("the label `{key}` is `{value}`, and `{}` {other}", bundle.annotations.span.file.path);
+                format!("the label `{key}` is `{value}`, but `{}` {other}", bundle.annotations.span.file.path);
             findings.warning("annotation-dockerfile", &span, message);
         }
     }
@@ -167,7 +167,7 @@ fn check_webhook(bundle: &Bundle, webhook: &Node, findings: &mut Findings) {
     if !["ValidatingAdmissionWebhook", "MutatingAdmissionWebhook", "ConversionWebhook"].contains(&kind) {
         let help = "the types are `ValidatingAdmissionWebhook`, `MutatingAdmissionWebhook` and `ConversionWebhook`";
         findings
-            .error("webhook-invalid", &place(webhook, &["type"]), format!("there is no type of webhook `{kind}`"))
+            .error("webhook-invalid", &place(webhook, &["type"]), format!("unknown webhook type `{kind}`"))
             .help(help);
         return;
     }
@@ -280,7 +280,7 @@ fn images(bundle: &Bundle, findings: &mut Findings) {
         let image = text(user, "image");
         if !image.is_empty() && !image::is_pinned(image) {
             let message = format!(
-                "the operator is for disconnected clusters, whose mirrors need digests, and `{image}` has none"
+                "the operator supports disconnected clusters, whose mirrors require digests, but `{image}` has no digest"
             );
             findings
                 .warning("image-pinned", &place(user, &["image"]), message)

@@ -91,7 +91,7 @@ fn check_dependency(dependency: &Node) -> Result<(), Problem> {
         "" => Err((vec!["type"], "this dependency has no type".into())),
         other => {
             let help = "the types are `olm.gvk`, `olm.package`, `olm.label` and `olm.constraint`";
-            Err((vec!["type"], format!("OLM knows no dependency of type `{other}`: {help}")))
+            Err((vec!["type"], format!("unknown dependency type `{other}`: {help}")))
         }
     }
 }

@@ -63,7 +63,7 @@ pub fn check(bundle: &Bundle, findings: &mut Findings) {
 fn kind(manifest: &Manifest, findings: &mut Findings) {
     let node = &manifest.node;
     if !SUPPORTED.contains(&manifest.kind()) {
-        let message = format!("OLM does not know the kind `{}` in bundles", manifest.kind());
+        let message = format!("OLM does not support the kind `{}` in bundles", manifest.kind());
         findings
             .error("object-kind", &place(node, &["kind"]), message)
             .help("remove it, and have the operator create it, or document it");

@@ -28,7 +28,7 @@ pub fn check(bundle: &Bundle, findings: &mut Findings) {
             .error(
                 "v1-webhook-port",
                 &head(webhook),
-                "OLM v1 does not know the default of `containerPort`, so the API server rejects the webhook",
+                "OLM v1 does not set the default of `containerPort`, so the API server rejects the webhook",
             )
             .help("set `containerPort: 443`");
     }
@@ -120,7 +120,7 @@ fn is_subdomain(text: &str) -> bool {
 }
 
 fn dependencies(bundle: &Bundle, findings: &mut Findings) {
-    const HELP: &str = "OLM v1 resolves no dependencies: document what has to be installed before the operator";
+    const HELP: &str = "OLM v1 does not resolve dependencies: document what must be installed before the operator";
     for dependency in bundle.dependencies.iter().flat_map(Node::items) {
         if ["olm.gvk", "olm.package", "olm.constraint"].contains(&text(dependency, "type")) {
             let message =

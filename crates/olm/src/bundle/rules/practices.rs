@@ -68,7 +68,7 @@ fn rights(bundle: &Bundle, findings: &mut Findings) {
                         &place(rule, &["resources"]),
                         "the operator is permitted to create CRDs",
                     )
-                    .help("OLM installs CRDs: put them into the bundle, or declare them as required");
+                    .help("OLM installs CRDs: add them to the bundle, or declare them as required");
             }
         }
     }
