@@ -377,7 +377,7 @@ fn a_semver_template_makes_channels_and_the_package() {
 #[test]
 fn a_template_with_a_mistake_is_refused() {
     for (text, problem) in [
-        ("schema: other", "no template of the schema `other`"),
+        ("schema: other", "unknown template schema `other`"),
         ("schema: olm.semver\nstabel: {}", "no setting `stabel`"),
         ("schema: olm.semver", "lists no bundles"),
         ("schema: olm.semver\ndefaultChannelTypePreference: patch", "is `minor` or `major`"),
