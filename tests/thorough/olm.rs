@@ -328,7 +328,8 @@ fn for_certificates(sandbox: &Sandbox) -> Vec<String> {
     let rules = lists.into_iter().flat_map(|list| items(&csv, list)).flat_map(|item| items(&item, "/rules"));
     let of_certificates = ["secrets", "customresourcedefinitions", "validatingwebhookconfigurations"];
     let resources = rules.filter_map(|rule| {
-        let resource = of_certificates.into_iter().find(|name| rule["resources"].as_array()?.contains(&json!(name)))?;
+        let listed = items(&rule, "/resources");
+        let resource = of_certificates.into_iter().find(|name| listed.contains(&json!(name)))?;
         Some(format!("{resource} {}", rule["verbs"]))
     });
     resources.collect()

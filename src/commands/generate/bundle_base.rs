@@ -144,7 +144,9 @@ fn metadata(base: &Base, tree: &Tree) -> anyhow::Result<Metadata> {
             repository = answer(console, "repository: the URL of the source code")?;
         }
         certified = ask_certified(console)?;
-        maturity = answer(console, "maturity, such as alpha, beta or stable")?;
+        let question =
+            Question::new("maturity of the operator", "for example alpha, beta, stable or deprecated").or("alpha");
+        maturity = console.ask(&question, |text| Ok(Some(text.to_owned())))?;
         icon = ask_icon(console)?;
     }
     let own = base.project.resources.iter().filter(|resource| resource.origin == Origin::Own && resource.api.is_some());
