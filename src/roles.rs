@@ -208,6 +208,7 @@ fn empty(namespace: Option<&str>, span: &Span) -> RbacRule {
         verbs: Vec::new(),
         urls: Vec::new(),
         is_of_runtime: false,
+        is_for_certificates: false,
         span: span.clone(),
     }
 }

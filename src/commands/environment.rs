@@ -1,10 +1,14 @@
 //! Reads the environment of this machine: the locations of programs, downloads and test environments, proxies for
-//! downloads, and the address of webhooks. No other module reads environment variables, except for `cargo_home.rs`.
+//! downloads, the address of webhooks, and the time of generated files. No other module reads environment variables, except
+//! for `cargo_home.rs`.
 
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
+
+use crate::error::UserError;
 use opctl_testenv::assets::{Cache, Network, Proxies, Search, Wanted};
 
 /// The locations in which programs are searched for.
@@ -54,6 +58,24 @@ pub fn bundle_categories() -> Option<PathBuf> {
 /// The build time that the user sets: <https://reproducible-builds.org/specs/source-date-epoch>.
 pub fn source_date_epoch() -> Option<String> {
     text(&["SOURCE_DATE_EPOCH"])
+}
+
+/// The time for generated files: `SOURCE_DATE_EPOCH`, or else now, in UTC and in the format of RFC 3339.
+///
+/// # Errors
+///
+/// If `SOURCE_DATE_EPOCH` is not a number of seconds.
+pub fn build_time() -> Result<String, UserError> {
+    let Some(text) = source_date_epoch() else { return Ok(seconds(Timestamp::now())) };
+    let time = text.parse().ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
+    time.map(seconds).ok_or_else(|| {
+        UserError::new(format!("SOURCE_DATE_EPOCH is not a time: `{text}`"))
+            .help("set it to the seconds since 1970, e.g. `$(git log -1 --format=%ct)`, or unset it")
+    })
+}
+
+fn seconds(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// The architecture of this machine, in the notation of images.

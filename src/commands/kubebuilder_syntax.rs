@@ -31,11 +31,14 @@ const MAKE: Answer = Accepted("opctl regenerates the manifests itself, so there 
 const MANIFESTS: Answer = Refused("`opctl manifests` regenerates CRDs and RBAC from the Rust source");
 const MULTIGROUP: Answer = Accepted("each group has its own folder in every project");
 const BUNDLE: Answer = Refused("`opctl generate bundle` generates a bundle for OLM");
-const OVERLAY: Answer = Refused("`--overlay {}` names the kustomization that the bundle is made of");
+const OVERLAY: Answer = Refused(
+    "opctl renders `config` itself; `--overlay {}` makes the bundle of the `kustomization.yaml` in this folder",
+);
 const OVERWRITE: Answer = Refused("`--overwrite PATH` replaces one file of yours");
 /// The alternatives for running the operator itself.
 pub const RUN: &str =
     "`opctl dev` runs the operator with its own API server; `make install run` uses the cluster of KUBECONFIG";
+const PARTS: Answer = Accepted("manifests and metadata are always generated together, so that they fit each other");
 const RUST_TYPE: Answer =
     Refused("`--external-type PATH` names the Rust type; `--external-crd FILE` has kopium generate it from the CRD");
 const UPDATE: Answer = Refused(
@@ -122,13 +125,17 @@ const TABLE: &[(&str, Answer)] = &[
     // Commands of kubebuilder and operator-sdk.
     ("alpha config-3alpha-to-3", Refused("PROJECT has version 3 from the start: nothing to do")),
     ("alpha", UPDATE),
+    ("generate bundle --kustomize-dir config/manifests", Accepted("the bundle is made of this folder")),
     ("generate bundle --kustomize-dir DIR", OVERLAY),
     ("generate bundle --input-dir DIR", OVERLAY),
     ("generate bundle --deploy-dir DIR", OVERLAY),
-    ("generate bundle --crds-dir DIR", Accepted("the CRDs are among what `config` renders")),
-    ("generate bundle --manifests[=BOOL]", Accepted("all parts of the bundle are generated")),
-    ("generate bundle --metadata[=BOOL]", Accepted("all parts of the bundle are generated")),
-    ("generate bundle --stdout[=BOOL]", Refused("`--diff` shows the files without writing them")),
+    ("generate bundle --crds-dir DIR", Accepted("the CRDs are among the objects that `config` renders")),
+    ("generate bundle --manifests[=BOOL]", PARTS),
+    ("generate bundle --metadata[=BOOL]", PARTS),
+    (
+        "generate bundle --stdout[=BOOL]",
+        Refused("`--diff` prints the files without writing them; `opctl bundle render` prints the objects of a bundle"),
+    ),
     ("generate csv", BUNDLE),
     ("generate kustomize manifests --apis-dir DIR", Accepted("the kinds are those of the Rust source")),
     ("generate kustomize manifests --input-dir DIR", Accepted("the base CSV is in `config/manifests/bases`")),

@@ -3,11 +3,12 @@
 //! The input is a folder and the binary's name, the outputs are [`CustomResourceDefinition`]s. opctl itself writes
 //! nothing here, but cargo writes to its target folder, and to a missing Cargo.lock. This is the only module that
 //! starts programs other than kubectl, so it also contains kopium, which converts a CRD to Rust types; helm, which
-//! fetches and renders charts; the builders of images; external validators of bundles; git, for the files of earlier
-//! releases; and the queries for versions of installed programs.
+//! fetches and renders charts; the builders of images; programs that ask registries; external validators of bundles;
+//! git, for the files of earlier releases; and the queries for versions of installed programs.
 
 mod cargo;
 pub mod diagnostics;
+pub mod digest;
 pub mod documents;
 pub mod git;
 pub mod helm;

@@ -17,7 +17,7 @@ pub struct Files {
     pub files: Contents,
 }
 
-/// The reasons why the image cannot be read, by program.
+/// The reasons why programs cannot get an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PullError {
     pub reasons: Vec<(&'static str, String)>,
@@ -113,28 +113,35 @@ impl Way {
     }
 
     fn output(&self, step: Step, arguments: &[&str], image: &str, insecure: bool) -> Result<Vec<u8>, String> {
-        let mut command = Command::new(self.program);
         let (first, rest) = arguments.split_first().expect("each way has arguments");
-        command.arg(first);
-        command.args(self.insecure.filter(|(at, _)| insecure && *at == step).map(|(_, flag)| flag));
-        command.args(rest.iter().map(|argument| argument.replace("{}", image)));
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let output = Child::spawn(&mut command).and_then(|child| child.output_within(LIMITS.total)).map_err(
-            |error| match error.kind() {
-                io::ErrorKind::NotFound => MISSING.to_owned(),
-                _ => error.to_string(),
-            },
-        )?;
-        if output.status.success() {
-            return Ok(output.stdout);
-        }
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        let last = stderr.lines().map(str::trim).rfind(|line| !line.is_empty());
-        Err(last.map_or_else(|| output.status.to_string(), str::to_owned))
+        let flag = self.insecure.filter(|(at, _)| insecure && *at == step).map(|(_, flag)| flag);
+        let rest = rest.iter().map(|argument| argument.replace("{}", image));
+        run(self.program, [(*first).to_owned()].into_iter().chain(flag.map(str::to_owned)).chain(rest))
     }
 }
 
-const MISSING: &str = "not on the PATH";
+/// The standard output of a program, or the last line of its errors.
+pub(super) fn run(program: &str, arguments: impl Iterator<Item = String>) -> Result<Vec<u8>, String> {
+    let mut command = Command::new(program);
+    command.args(arguments);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let output =
+        Child::spawn(&mut command).and_then(|child| child.output_within(LIMITS.total)).map_err(|error| match error
+            .kind()
+        {
+            io::ErrorKind::NotFound => MISSING.to_owned(),
+            _ => error.to_string(),
+        })?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let last = stderr.lines().map(str::trim).rfind(|line| !line.is_empty());
+    Err(last.map_or_else(|| output.status.to_string(), str::to_owned))
+}
+
+/// The reason of a program that does not exist.
+pub(super) const MISSING: &str = "not on the PATH";
 
 /// `manifest.json` of the archive.
 #[derive(Deserialize)]

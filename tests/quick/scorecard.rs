@@ -49,6 +49,19 @@ fn the_built_in_tests_pass_on_a_good_bundle() {
 }
 
 #[test]
+fn the_validation_logs_what_it_found() {
+    let log = |name: &str| format!("level=debug msg=\"{name}\" name=bundle-test");
+    let lines: Vec<String> = run("olm-bundle-validation", |_| {}).log.lines().map(str::to_owned).collect();
+    assert_eq!(lines.first(), Some(&log("Found manifests directory")));
+    assert!(lines.contains(&log("Found annotations file")), "{lines:?}");
+    let none = Tree::at("tests/bundle/nowhere");
+    let mut findings = Findings::default();
+    let bundle = bundle::load(Folder { tree: &none, shown: "bundle" }, &mut findings);
+    let result = builtin::run("olm-bundle-validation", bundle.as_ref(), &findings.sorted());
+    assert_eq!((result.state, result.log.as_str()), (State::Fail, ""));
+}
+
+#[test]
 fn each_built_in_test_fails_where_operator_sdks_does() {
     let unreadable = |csv: &mut Value| csv["metadata"]["annotations"]["alm-examples"] = "[{]".into();
     assert_eq!(run("basic-check-spec", unreadable).state, State::Fail);

@@ -319,6 +319,51 @@ fn a_bundle_of_a_project_with_webhooks_renders_to_the_project() {
     round_trips("cert-manager's certificates", &Tree::at(&sandbox.folder));
 }
 
+/// The resources in the permissions of a bundle that only certificates need.
+fn for_certificates(sandbox: &Sandbox) -> Vec<String> {
+    shell(sandbox, "opctl -q manifests && opctl -q generate bundle --image registry.example.com/shop:v1");
+    let csv = fs::read_to_string(sandbox.folder.join("bundle/manifests/shop.clusterserviceversion.yaml")).unwrap();
+    let csv = parsed("csv.yaml", &csv).remove(0).json();
+    let lists = ["/spec/install/spec/permissions", "/spec/install/spec/clusterPermissions"];
+    let rules = lists.into_iter().flat_map(|list| items(&csv, list)).flat_map(|item| items(&item, "/rules"));
+    let of_certificates = ["secrets", "customresourcedefinitions", "validatingwebhookconfigurations"];
+    let resources = rules.filter_map(|rule| {
+        let listed = items(&rule, "/resources");
+        let resource = of_certificates.into_iter().find(|name| listed.contains(&json!(name)))?;
+        Some(format!("{resource} {}", rule["verbs"]))
+    });
+    resources.collect()
+}
+
+#[test]
+fn a_bundle_has_no_permissions_to_issue_certificates() {
+    let sandbox = featured();
+    assert_eq!(for_certificates(&sandbox), [""; 0]);
+    let role = fs::read_to_string(sandbox.folder.join("config/rbac/role.yaml")).unwrap();
+    for resource in ["secrets", "customresourcedefinitions", "validatingwebhookconfigurations"] {
+        assert!(role.contains(resource), "{resource}: {role}");
+    }
+
+    // Permissions for the project itself stay.
+    let main = sandbox.folder.join("src/main.rs");
+    let source = fs::read_to_string(&main).unwrap();
+    let marker = "// +kubebuilder:rbac:groups=core,resources=secrets,verbs=create;list,namespace=system\n";
+    fs::write(&main, format!("{source}\n{marker}struct Marked;\n")).unwrap();
+    assert_eq!(for_certificates(&sandbox), [r#"secrets ["create","list"]"#]);
+    fs::write(&main, source).unwrap();
+
+    // An operator without OLM's certificates issues its own.
+    let manager = sandbox.folder.join("config/webhook-server/manager.yaml");
+    let patch = fs::read_to_string(&manager).unwrap();
+    assert!(patch.contains("webhook-service"), "{patch}");
+    fs::write(&manager, patch.replace("shop-webhook-service", "shop-other-service")).unwrap();
+    assert!(for_certificates(&sandbox).len() > 2, "{:?}", for_certificates(&sandbox));
+    fs::write(&manager, patch).unwrap();
+
+    shell(&sandbox, "opctl -q edit --cert-manager");
+    assert_eq!(for_certificates(&sandbox), [""; 0]);
+}
+
 /// A minimal operator.
 const OPERATOR: &str = "
 apiVersion: apps/v1

@@ -436,6 +436,26 @@ fn the_leader_is_granted_its_own_lease_only() {
 const NOT_BY_MARKERS: &[(&str, &str)] =
     &[("src/webhook/conversion/crds.rs", " customresourcedefinitions."), ("src/context.rs", "patch events.")];
 
+/// The permissions of the module `webhook` are only for its certificates: a bundle for OLM goes without them.
+#[test]
+fn the_webhooks_of_the_runtime_make_requests_for_certificates_only() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut alone = Tree::at(root.join("crates/runtime"));
+    let manifest = alone.read("Cargo.toml").unwrap().unwrap();
+    alone.lay_over("Cargo.toml", manifest.replace("[features]", "[features]\ndefault = [\"conversion\", \"otlp\"]"));
+    let requests = source::read_requests(&alone, "").operator.requests;
+    let of_webhooks: Vec<&Request> =
+        requests.iter().filter(|request| request.span.file.path.starts_with("src/webhook/")).collect();
+    assert!(of_webhooks.len() > 4, "{of_webhooks:?}");
+    let is_for_certificates = |request: &&&Request| {
+        let path = request.span.file.path.trim_start_matches("src/webhook/");
+        ["certificate", "registration", "conversion/crds.rs"].iter().any(|start| path.starts_with(start))
+    };
+    let others: Vec<String> =
+        of_webhooks.iter().filter(|request| !is_for_certificates(request)).map(|request| line(request)).collect();
+    assert!(others.is_empty(), "{others:#?}");
+}
+
 /// The runtime's own requests, independent of the project, are granted by those of its markers that apply once it is
 /// used.
 #[test]

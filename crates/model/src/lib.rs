@@ -214,6 +214,8 @@ pub struct RbacRule {
     pub urls: Vec<String>,
     /// From `opctl-runtime` or a generated file, so users cannot change it.
     pub is_of_runtime: bool,
+    /// Needed only to issue certificates of webhooks, and to have the API server trust them.
+    pub is_for_certificates: bool,
     pub span: Span,
 }
 

@@ -1,6 +1,8 @@
 //! The files in `config/manifests` of a new project: the base CSV, in which the user describes the operator, and the
 //! kustomization.
 
+use std::fmt::Write;
+
 use serde_json::{Value, json};
 
 use super::descriptors::words;
@@ -20,6 +22,15 @@ pub struct Metadata {
     pub homepage: Option<String>,
     /// SPDX expression.
     pub license: Option<String>,
+    /// Headings in catalogs, e.g. those of OperatorHub.io.
+    pub categories: Vec<String>,
+    /// The organization that supports the operator.
+    pub support: Option<String>,
+    pub certified: Option<bool>,
+    /// `alpha` by default.
+    pub maturity: Option<String>,
+    /// An item of `spec.icon`.
+    pub icon: Option<Value>,
     /// The kinds that the operator manages.
     pub kinds: Vec<String>,
     /// The operator has permissions in namespaces instead of the cluster.
@@ -57,16 +68,29 @@ pub fn scaffold(metadata: &Metadata, header: &str) -> String {
     });
     let short = short.split_whitespace().collect::<Vec<_>>().join(" ");
     text.push_str(&format!("    # One line, for lists.\n    description: {}\n", scalar(&short)));
-    if let Some(repository) = repository {
-        text.push_str(&format!("    repository: {}\n", scalar(repository)));
+    let categories = Some(metadata.categories.join(", ")).filter(|all| !all.is_empty());
+    let certified = metadata.certified.map(|certified| certified.to_string());
+    for (comment, key, value, example) in [
+        ("Headings of OperatorHub.io, separated by commas.", "categories", &categories, "Database, Monitoring"),
+        ("The organization that supports it.", "support", &metadata.support, "ORGANIZATION"),
+        ("The source code.", "repository", repository, "https://github.com/ORGANIZATION/NAME"),
+        ("Certified for OpenShift.", "certified", &certified, "\"false\""),
+    ] {
+        _ = match value {
+            Some(value) => writeln!(text, "    # {comment}\n    {key}: {}", scalar(value)),
+            None => writeln!(text, "    # {comment}\n    # {key}: {example}"),
+        };
     }
     text.push_str(&format!("spec:\n  displayName: {}\n  # Markdown.\n  description: |\n    {short}\n", scalar(&title)));
     if let Some(license) = license {
         text.push_str(&format!("\n    License: {license}\n"));
     }
-    text.push_str(
-        "  maturity: alpha\n  # The oldest Kubernetes that the operator runs on.\n  minKubeVersion: 1.30.0\n",
+    let maturity = scalar(metadata.maturity.as_deref().unwrap_or("alpha"));
+    _ = writeln!(
+        text,
+        "  # planning, pre-alpha, alpha, beta, stable, mature, inactive or deprecated.\n  maturity: {maturity}"
     );
+    text.push_str("  # The oldest Kubernetes that the operator runs on.\n  minKubeVersion: 1.30.0\n");
     let own = vec![package.clone()];
     let keywords = if keywords.is_empty() { &own } else { keywords };
     text.push_str("  keywords:\n");
@@ -98,8 +122,18 @@ pub fn scaffold(metadata: &Metadata, header: &str) -> String {
             }
         }
     }
+    text.push_str("  # A PNG, JPEG, GIF or SVG:\n");
+    match &metadata.icon {
+        None => text.push_str("  # icon:\n  #   - base64data: …\n  #     mediatype: image/svg+xml\n"),
+        Some(icon) => {
+            text.push_str("  icon:\n");
+            for (start, key) in [("  -", "base64data"), ("   ", "mediatype")] {
+                _ = writeln!(text, "  {start} {key}: {}", yaml::scalar(&icon[key]));
+            }
+        }
+    }
     text.push_str(
-        "  # A PNG, JPEG, GIF or SVG:\n  # icon:\n  #   - base64data: …\n  #     mediatype: image/svg+xml\n  \
+        "  \
          # Which namespaces the operator may be installed for. OLM v1 requires AllNamespaces.\n  installModes:\n",
     );
     let modes = install_modes(metadata.namespaced && !metadata.converts);

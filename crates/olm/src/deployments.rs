@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::CERTIFICATES;
 use super::draft::{Draft, Fate};
-use super::object::{Object, text};
+use super::object::{Object, list, text};
 use super::webhooks::Webhooks;
 use crate::diagnostics::{OP500, OP501, OP505};
 
@@ -64,7 +64,7 @@ pub fn find<'a>(draft: &mut Draft<'a>) -> Deployments<'a> {
         let account = deployment.text("/spec/template/spec/serviceAccountName");
         found.accounts.insert(if account.is_empty() { "default" } else { account }.to_owned());
         for (_, container) in containers(&deployment.value["spec"]) {
-            let variables = super::object::list(container, "/env").iter();
+            let variables = list(container, "/env").iter();
             let watched = variables.filter(|variable| text(variable, "/name") == WATCH_NAMESPACE);
             let namespaces = watched.flat_map(|variable| text(variable, "/value").split(','));
             found.watched.extend(namespaces.filter(|name| !name.is_empty()).map(str::to_owned));
@@ -72,6 +72,9 @@ pub fn find<'a>(draft: &mut Draft<'a>) -> Deployments<'a> {
     }
     found
 }
+
+/// The action of OLM that replaces certificates, and permissions to issue them.
+pub const ISSUES: &str = "issues the certificates of webhooks";
 
 const WATCH_NAMESPACE: &str = "WATCH_NAMESPACE";
 
@@ -169,7 +172,7 @@ fn remove_certificates(
         for (path, of) in gone {
             let certificate = &mut issued[of];
             if webhooks.is_some_and(|webhooks| only_one || webhooks.is_for(certificate.object)) {
-                certificate.instead = Some(Fate::Olm("issues the certificates of webhooks".into()));
+                certificate.instead = Some(Fate::Olm(ISSUES.into()));
                 replace_path(container, &path);
             } else if remove_metrics_certificate(container, &path) {
                 certificate.instead = Some(Fate::Operator("issues the certificate of its metrics"));
@@ -212,6 +215,18 @@ fn replaced(text: &str, path: &str) -> Option<String> {
     is_whole.then(|| format!("{before}{CERTIFICATES}{after}"))
 }
 
+const WEBHOOK_SERVICE: &str = "WEBHOOK_SERVICE";
+
+/// `true` if a container still tells opctl-runtime to issue a certificate.
+pub fn issue_certificates(specs: &[Value]) -> bool {
+    let argument = |text: &Value| text.as_str().is_some_and(|text| text.starts_with("--webhook-service"));
+    specs.iter().flat_map(|item| containers(&item["spec"])).any(|(_, container)| {
+        let lists = ["/args", "/command"].into_iter().flat_map(|path| list(container, path));
+        list(container, "/env").iter().any(|variable| text(variable, "/name") == WEBHOOK_SERVICE)
+            || lists.into_iter().any(argument)
+    })
+}
+
 /// Sets the variables of opctl-runtime: with `WEBHOOK_SERVICE`, the operator would issue a certificate and write it to
 /// the webhook configurations, which OLM manages.
 fn use_certificates(spec: &mut Value, services: &BTreeSet<String>) {
@@ -219,7 +234,7 @@ fn use_certificates(spec: &mut Value, services: &BTreeSet<String>) {
         let Some(variables) = container.get_mut("env").and_then(Value::as_array_mut) else { continue };
         let has_folder = variables.iter().any(|variable| text(variable, "/name") == "WEBHOOK_CERT_DIR");
         for variable in variables.iter_mut() {
-            if text(variable, "/name") == "WEBHOOK_SERVICE" && services.contains(text(variable, "/value")) {
+            if text(variable, "/name") == WEBHOOK_SERVICE && services.contains(text(variable, "/value")) {
                 *variable = match has_folder {
                     true => Value::Null,
                     false => json!({ "name": "WEBHOOK_CERT_DIR", "value": CERTIFICATES }),

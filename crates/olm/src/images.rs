@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use super::deployments::{Deployments, containers, containers_mut};
 use super::draft::Draft;
-use super::object::{list, text};
+use super::object::{Object, list, text};
 use crate::diagnostics::OP507;
+use opctl_kustomize::yaml::Node;
 
 /// Digests (`sha256:…`) by image reference.
 pub type Digests = BTreeMap<String, String>;
@@ -57,6 +58,18 @@ pub fn related(
         }
     }
     named.into_iter().map(|(name, image)| json!({ "name": name, "image": image })).collect()
+}
+
+/// The images in the Deployments that are not pinned to a digest.
+pub fn images(objects: &[Node]) -> BTreeSet<String> {
+    let objects = objects.iter().cloned().map(Object::new);
+    let deployments: Vec<Object> = objects.filter(|object| object.is("apps", "Deployment")).collect();
+    let containers = deployments.iter().flat_map(|deployment| containers(&deployment.value["spec"]));
+    let images = containers.flat_map(|(_, container)| {
+        let related = list(container, "/env").iter().filter(|variable| text(variable, "/name").starts_with(PREFIX));
+        related.map(|variable| text(variable, "/value")).chain([text(container, "/image")])
+    });
+    images.filter(|image| !image.is_empty() && !image.contains('@')).map(str::to_owned).collect()
 }
 
 /// Names images of containers without a variable.

@@ -48,7 +48,7 @@ pub use self::descriptors::{DescriptorHint, KindHints};
 use self::draft::Draft;
 pub use self::draft::{Fate, Row};
 pub use self::files::{Labels, dockerfile, document, documents, metadata, parse, scorecard};
-pub use self::images::Digests;
+pub use self::images::{Digests, images};
 use self::object::Object;
 pub use opctl_kustomize::yaml::Node;
 pub use opctl_model::diagnostic::{Diagnostic, Severity, SourceFile, Span};
@@ -82,8 +82,17 @@ pub struct Options {
     pub created_at: Option<String>,
     /// Pins every image to its digest.
     pub digests: Option<Digests>,
+    /// The roles with permissions that the operator needs only to issue certificates. OLM issues those of webhooks.
+    pub issuing: Vec<Issuing>,
     /// Required APIs of other operators, in the format of `customresourcedefinitions.required`.
     pub required: Vec<Value>,
+}
+
+/// The rules of a role, with and without the permissions to issue certificates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Issuing {
+    pub with: Vec<Value>,
+    pub without: Vec<Value>,
 }
 
 /// A generated bundle, and the fate of each object.
@@ -115,8 +124,10 @@ pub fn generate(input: Input) -> Bundle {
     let mut draft = Draft::new(&objects);
     let deployments = deployments::find(&mut draft);
     let webhooks = webhooks::find(&mut draft, &deployments);
-    let (permissions, cluster_permissions) = rbac::split(&mut draft, &deployments, &options.extra_accounts);
     let mut specs = deployments::specs(&mut draft, &deployments, &webhooks);
+    let is_replaced = !webhooks.definitions.is_empty() && !deployments::issue_certificates(&specs);
+    let issuing = if is_replaced { &options.issuing[..] } else { &[] };
+    let (permissions, cluster_permissions) = rbac::split(&mut draft, &deployments, &options.extra_accounts, issuing);
     let related = images::related(&mut draft, &deployments, &mut specs, options.digests.as_ref());
     files::others(&mut draft, &deployments);
     let parts =

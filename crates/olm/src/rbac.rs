@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use super::deployments::Deployments;
 use super::draft::{Draft, Fate};
 use super::object::{Object, text};
+use crate::Issuing;
+use crate::deployments::ISSUES;
 use crate::diagnostics::{OP501, OP502, OP503};
 
 const GROUP: &str = "rbac.authorization.k8s.io";
@@ -21,9 +23,10 @@ pub fn split<'a>(
     draft: &mut Draft<'a>,
     deployments: &Deployments<'a>,
     extra: &BTreeSet<String>,
+    issuing: &[Issuing],
 ) -> (Vec<Value>, Vec<Value>) {
     let accounts: BTreeSet<String> = deployments.accounts.union(extra).cloned().collect();
-    let mut split = Split { draft, deployments, accounts, consumed: BTreeSet::new(), kept: BTreeSet::new() };
+    let mut split = Split { draft, deployments, issuing, accounts, consumed: BTreeSet::new(), kept: BTreeSet::new() };
     let (mut namespaced, mut cluster) = (Rules::new(), Rules::new());
     for kind in ["RoleBinding", "ClusterRoleBinding"] {
         let bindings: Vec<(usize, &Object)> = split.draft.all(GROUP, kind).collect();
@@ -32,6 +35,7 @@ pub fn split<'a>(
         }
     }
     split.roles();
+    [&mut namespaced, &mut cluster].into_iter().for_each(|rules| rules.retain(|_, rules| !rules.is_empty()));
     split.accounts(&mut namespaced, &cluster);
     (permissions(namespaced), permissions(cluster))
 }
@@ -43,6 +47,7 @@ fn permissions(rules: Rules) -> Vec<Value> {
 struct Split<'d, 'a> {
     draft: &'d mut Draft<'a>,
     deployments: &'d Deployments<'a>,
+    issuing: &'d [Issuing],
     accounts: BTreeSet<String>,
     /// The roles whose rules were copied to the CSV.
     consumed: BTreeSet<usize>,
@@ -96,10 +101,15 @@ impl Split<'_, '_> {
                 }
             }
         }
-        let field = if binding.kind() == "RoleBinding" { "permissions" } else { "clusterPermissions" };
-        self.draft.went(at, Fate::Csv(field));
+        let had_rules = role.is_some_and(|role| !self.draft.objects[role].list("/rules").is_empty());
+        let fate = match binding.kind() {
+            _ if had_rules && rules.is_empty() => Fate::Olm(ISSUES.into()),
+            "RoleBinding" => Fate::Csv("permissions"),
+            _ => Fate::Csv("clusterPermissions"),
+        };
+        self.draft.went(at, fate.clone());
         if let Some(role) = role {
-            self.draft.went(role, Fate::Csv(field));
+            self.draft.went(role, fate);
             self.consumed.insert(role);
         }
         if !others.is_empty() {
@@ -165,10 +175,18 @@ impl Split<'_, '_> {
     }
 
     /// The rules of a role, aggregated if necessary.
-    fn rules(&mut self, role: usize) -> Vec<Value> {
-        let role = &self.draft.objects[role];
+    fn rules(&mut self, at: usize) -> Vec<Value> {
+        let role = &self.draft.objects[at];
         if role.value.get("aggregationRule").is_none() {
-            return role.list("/rules").to_vec();
+            let rules = role.list("/rules");
+            let Some(Issuing { with, without }) =
+                self.issuing.iter().find(|issuing| issuing.with.iter().all(|rule| rules.contains(rule)))
+            else {
+                return rules.to_vec();
+            };
+            self.draft.went(at, Fate::Olm(ISSUES.into()));
+            let others = rules.iter().filter(|rule| !with.contains(rule));
+            return without.iter().chain(others).cloned().collect();
         }
         let selectors = role.list("/aggregationRule/clusterRoleSelectors");
         let is_selected = |other: &Object| {

@@ -17,7 +17,7 @@ use opctl_olm::catalog::icon;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  opctl catalog init memcached-operator --default-channel stable --icon icon.svg --description README.md > catalog/package.yaml")]
+  opctl catalog init memcached-operator --default-channel stable --icon icon.svg --description README.md -o yaml > catalog/package.yaml")]
 pub struct InitArgs {
     /// The name of the package
     #[arg(value_name = "NAME")]
@@ -36,7 +36,7 @@ pub struct InitArgs {
     pub description: Option<PathBuf>,
 
     /// The format of the document
-    #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t)]
+    #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Json)]
     pub output: Format,
 }
 

@@ -11,9 +11,12 @@ use super::super::allow::without_allowed;
 use super::super::{Console, Next, Outcome, Task, carry_out, lock, project_folder, tree};
 use super::bundle_base::{self, Base};
 use crate::commands::console::Verbosity;
-use crate::error::{SourceErrors, UserError};
+use crate::commands::environment;
+use crate::compiled::digest;
+use crate::compiled::pull::PullError;
+use crate::error::{ExternalError, SourceErrors, UserError};
 use crate::rendered::PLACEHOLDER;
-use opctl_edit::plan::{Mode, Plan};
+use opctl_edit::plan::{Change, Mode, Plan};
 use opctl_kustomize::Renderer;
 use opctl_kustomize::config;
 use opctl_kustomize::yaml::{self, Node};
@@ -22,7 +25,7 @@ use opctl_model::names::Image;
 use opctl_model::project::{ProjectFile, ReadError, Tree, join};
 use opctl_olm::diagnostics::OP509;
 use opctl_olm::{self as olm, Bundle, Digests, Fate, Input, Labels, Options};
-use opctl_source::emit;
+use opctl_source::{self as source, emit};
 
 /// Generate a bundle for the Operator Lifecycle Manager (OLM)
 ///
@@ -40,7 +43,7 @@ Examples:
   opctl generate bundle -v
 
   # For disconnected clusters: each image by its digest
-  opctl generate bundle --use-image-digests --digests digests.yaml
+  opctl generate bundle --use-image-digests
 
   # In CI: fail if the bundle is out of date, or cannot hold everything in config
   opctl generate bundle --check --strict")]
@@ -73,8 +76,8 @@ pub struct BundleArgs {
     #[arg(long, value_name = "DIR")]
     pub overlay: Option<String>,
 
-    /// Pin each image to its digest
-    #[arg(long, requires = "digests")]
+    /// Pin each image to its digest; without `--digests`, the first of crane, skopeo and other programs that can asks the registry
+    #[arg(long)]
     pub use_image_digests: bool,
 
     /// A YAML file with the digests, `IMAGE: sha256:…`; no registry is asked
@@ -102,7 +105,8 @@ pub struct BundleArgs {
     #[arg(long, value_name = "RANGE")]
     pub skip_range: Option<String>,
 
-    /// The time for the annotation `createdAt`, e.g. 2026-01-31T12:00:00Z; otherwise that of the existing bundle
+    /// The time for the annotation `createdAt`, e.g. 2026-01-31T12:00:00Z [default: that of the existing bundle, or if anything else
+    /// in the bundle changes, SOURCE_DATE_EPOCH or now]
     #[arg(long, value_name = "TIME")]
     pub created_at: Option<String>,
 
@@ -136,14 +140,19 @@ pub fn run(args: &BundleArgs, console: &Console) -> anyhow::Result<Outcome> {
     let overlay = args.overlay.as_deref().unwrap_or(MANIFESTS).trim_end_matches('/');
     let objects = objects(&tree, overlay)?;
     let base = base(&tree, &package, overlay, &objects)?;
-    let mut options = options(args, &tree, &project, &existing)?;
+    let mut options = options(args, &tree, &project, &existing, console)?;
     upgrades(args, &version, &base, &existing, &mut options);
     let samples = if args.overlay.is_some() { samples(&tree)? } else { Vec::new() };
-    let (hints, source) = bundle_base::hints(&tree, &project);
+    let source = source::read_requests(&tree, "");
+    let (hints, problems) = bundle_base::hints(&source, &project);
+    options.issuing = bundle_base::issuing(&source, &project);
     let objects = with_image(objects, args, &existing, console)?;
+    if args.use_image_digests && args.digests.is_none() {
+        options.digests = Some(resolved(&objects)?);
+    }
     let input = Input { package: &package, version: &version, base, objects, samples, hints, options };
     let mut bundle = olm::generate(input);
-    bundle.findings.extend(source);
+    bundle.findings.extend(problems);
     let (errors, warnings) = findings(&bundle, &tree, args.strict);
     if !errors.is_empty() {
         return Err(SourceErrors::from([errors, warnings].concat()).into());
@@ -158,6 +167,14 @@ pub fn run(args: &BundleArgs, console: &Console) -> anyhow::Result<Outcome> {
         channels: channels.as_deref().unwrap_or("alpha"),
         default_channel: default_channel.as_deref(),
     };
+    if args.created_at.is_none() && console.mode != Mode::Check {
+        let mut same_time = Plan::default();
+        write(&mut same_time, &tree, args, &bundle, &labels, &existing)?;
+        if changes_bundle(&same_time, &disk)? {
+            let csv = bundle.manifests.get_mut(&csv_name(&package)).expect("each bundle has a CSV");
+            csv["metadata"]["annotations"]["createdAt"] = environment::build_time()?.into();
+        }
+    }
     write(&mut plan, &tree, args, &bundle, &labels, &existing)?;
     if console.verbosity == Verbosity::Verbose {
         console.list(&table(&bundle));
@@ -169,6 +186,26 @@ pub fn run(args: &BundleArgs, console: &Console) -> anyhow::Result<Outcome> {
         Next::new(format!("docker build -f {DOCKERFILE} -t IMAGE ."), "builds the image of the bundle"),
     ];
     carry_out(&Task { again: "run `opctl generate bundle`", tree: &disk, folder: "", plan, next }, console)
+}
+
+/// The file of the CSV in `manifests`.
+fn csv_name(package: &str) -> String {
+    format!("{}.clusterserviceversion.yaml", package.to_lowercase())
+}
+
+/// `true` if a file of the bundle changes.
+fn changes_bundle(plan: &Plan, disk: &Tree) -> Result<bool, ReadError> {
+    for (path, change) in &plan.changes {
+        let changes = match change {
+            Change::Generate(text) => disk.read(path)?.as_ref() != Some(text),
+            // A file of the user stays.
+            _ => disk.read(path)?.is_some_and(|text| text.starts_with(emit::OURS)),
+        };
+        if changes {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The semantic version: the argument, or the version of the package or of the existing bundle, whichever is higher.
@@ -257,7 +294,7 @@ impl Existing {
             Ok(objects.into_iter().next().unwrap_or_default())
         };
         Ok(Self {
-            csv: value(format!("{folder}/manifests/{}.clusterserviceversion.yaml", package.to_lowercase()))?,
+            csv: value(format!("{folder}/manifests/{}", csv_name(package)))?,
             annotations: value(format!("{folder}/metadata/annotations.yaml"))?,
             dockerfile: tree.read(DOCKERFILE)?.unwrap_or_default(),
         })
@@ -278,10 +315,17 @@ impl Existing {
     }
 }
 
-fn options(args: &BundleArgs, tree: &Tree, project: &ProjectFile, existing: &Existing) -> anyhow::Result<Options> {
+fn options(
+    args: &BundleArgs,
+    tree: &Tree,
+    project: &ProjectFile,
+    existing: &Existing,
+    console: &Console,
+) -> anyhow::Result<Options> {
     let digests = args.digests.as_deref().map(|path| digests(tree, path)).transpose()?;
     let required = if args.require_external_apis { bundle_base::required(project)? } else { Vec::new() };
-    let created_at = args.created_at.clone();
+    // A bundle is up to date whenever it was created.
+    let created_at = args.created_at.clone().filter(|_| console.mode != Mode::Check);
     let known = || existing.csv.pointer("/metadata/annotations/createdAt")?.as_str().map(str::to_owned);
     Ok(Options {
         extra_accounts: args.extra_service_accounts.iter().cloned().collect(),
@@ -329,16 +373,30 @@ fn digests(tree: &Tree, path: &str) -> anyhow::Result<Digests> {
             .help("write a line such as `registry.example.com/operator:v1: sha256:…` for each image")
     })?;
     let digests = digests.into_iter().next().unwrap_or_default();
-    let is_digest = |digest: &str| {
-        let hex = digest.strip_prefix("sha256:").unwrap_or_default();
-        hex.len() == 64 && hex.chars().all(|c| c.is_ascii_hexdigit() && !c.is_ascii_uppercase())
-    };
-    match digests.iter().find(|(_, digest)| !is_digest(digest)) {
+    match digests.iter().find(|(_, digest)| !digest::is_digest(digest)) {
         Some((image, digest)) => Err(UserError::new(format!("`{path}`: `{digest}` is not the digest of `{image}`"))
             .help("a digest is `sha256:` and 64 hexadecimal digits")
             .into()),
         None => Ok(digests),
     }
+}
+
+/// The digests of the images in the Deployments, from their registries.
+fn resolved(objects: &[Node]) -> anyhow::Result<Digests> {
+    let digest = |image: String| match digest::of(&image) {
+        Ok(digest) => Ok((image, digest)),
+        Err(PullError { reasons }) => {
+            let reasons = reasons.iter().map(|(program, reason)| format!("\n  {program}: {reason}"));
+            let error = UserError::new(format!("cannot get the digest of `{image}`{}", reasons.collect::<String>()))
+                .help(format!(
+                    "opctl runs the first of {} that gets it; push the image, and log in to the registry",
+                    digest::programs().join(", ")
+                ))
+                .help("or write it to a file for `--digests FILE`, which needs no registry");
+            Err(ExternalError(error).into())
+        }
+    };
+    olm::images(objects).into_iter().map(digest).collect()
 }
 
 /// The objects with the image of the operator instead of the scaffold's placeholder.

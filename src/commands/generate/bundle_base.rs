@@ -14,10 +14,10 @@ use crate::error::UserError;
 use opctl_edit::plan::{Mode, Plan};
 use opctl_model::diagnostic::{Chapter, Diagnostic, Span};
 use opctl_model::project::{Manifest, Origin, Package, ProjectFile, Resource, Tree, builtin, is_unreadable};
-use opctl_model::{Api, CrdLocation, Displayed, Operator, Step};
-use opctl_olm::{self as olm, DescriptorHint, KindHints, Metadata};
+use opctl_model::{Api, CrdLocation, Displayed, Operator, RbacRule, Request, Step};
+use opctl_olm::{self as olm, DescriptorHint, Issuing, KindHints, Metadata};
+use opctl_source::Source;
 use opctl_source::emit;
-use opctl_source::{self as source, Source};
 
 #[derive(Debug, Subcommand)]
 pub enum Kustomize {
@@ -113,6 +113,8 @@ fn metadata(base: &Base, tree: &Tree) -> anyhow::Result<Metadata> {
     let mut maintainers: Vec<(String, String)> = package.authors.iter().filter_map(|author| person(author)).collect();
     let mut description = package.description;
     let homepage = package.homepage;
+    let mut repository = package.repository;
+    let (mut categories, mut support, mut certified, mut maturity, mut icon) = (Vec::new(), None, None, None, None);
     let mut provider = maintainers.first().map(|(name, _)| (name.clone(), homepage.clone().unwrap_or_default()));
     if base.interactive && base.console.can_ask() && base.console.mode == Mode::Apply {
         let console = base.console;
@@ -136,6 +138,16 @@ fn metadata(base: &Base, tree: &Tree) -> anyhow::Result<Metadata> {
                 ask,
             )?);
         }
+        categories = ask_categories(console)?;
+        support = answer(console, "support: the organization that supports the operator")?;
+        if repository.is_none() {
+            repository = answer(console, "repository: the URL of the source code")?;
+        }
+        certified = ask_certified(console)?;
+        let question =
+            Question::new("maturity of the operator", "for example alpha, beta, stable or deprecated").or("alpha");
+        maturity = console.ask(&question, |text| Ok(Some(text.to_owned())))?;
+        icon = ask_icon(console)?;
     }
     let own = base.project.resources.iter().filter(|resource| resource.origin == Origin::Own && resource.api.is_some());
     let mut kinds: Vec<String> = own.map(|resource| resource.kind.to_string()).collect();
@@ -147,7 +159,12 @@ fn metadata(base: &Base, tree: &Tree) -> anyhow::Result<Metadata> {
         maintainers,
         provider,
         keywords: package.keywords,
-        repository: package.repository,
+        repository,
+        categories,
+        support,
+        certified,
+        maturity,
+        icon,
         homepage,
         license: package.license,
         kinds,
@@ -161,6 +178,41 @@ fn answer(console: &Console, question: &str) -> anyhow::Result<Option<String>> {
     let question = format!("{question} (empty: none)");
     console.ask(&Question::new(&question, "the CSV and the catalog show it; it can be changed there later"), |text| {
         Ok(Some(text.to_owned()).filter(|text| !text.is_empty()))
+    })
+}
+
+fn ask_categories(console: &Console) -> anyhow::Result<Vec<String>> {
+    let help = format!("OperatorHub.io has {}", olm::bundle::CATEGORIES.join(", "));
+    console.ask(&Question::new("categories, separated by commas (empty: none)", &help), |text| {
+        let categories: Vec<&str> = text.split(',').map(str::trim).filter(|category| !category.is_empty()).collect();
+        match categories.iter().find(|category| !olm::bundle::CATEGORIES.contains(category)) {
+            Some(other) => Err(format!("OperatorHub.io has no category `{other}`: {help}")),
+            None => Ok(categories.into_iter().map(str::to_owned).collect()),
+        }
+    })
+}
+
+fn ask_certified(console: &Console) -> anyhow::Result<Option<bool>> {
+    let question =
+        Question::new("certified for OpenShift: yes or no (empty: not specified)", "Red Hat certifies operators");
+    console.ask(&question, |text| match text {
+        "" => Ok(None),
+        "yes" | "y" => Ok(Some(true)),
+        "no" | "n" => Ok(Some(false)),
+        _ => Err("answer yes or no".to_owned()),
+    })
+}
+
+fn ask_icon(console: &Console) -> anyhow::Result<Option<Value>> {
+    let question =
+        Question::new("icon: the path of an image (empty: none)", "a GIF, JPEG, PNG or SVG, for lists of operators");
+    console.ask(&question, |path| {
+        if path.is_empty() {
+            return Ok(None);
+        }
+        let image = std::fs::read(path).map_err(|error| format!("cannot read `{path}`: {error}"))?;
+        let icon = olm::catalog::icon(&image);
+        icon.map(Some).ok_or_else(|| format!("`{path}` is not a GIF, JPEG, PNG or SVG image"))
     })
 }
 
@@ -201,30 +253,28 @@ pub fn required(project: &ProjectFile) -> anyhow::Result<Vec<Value>> {
 type Hints = BTreeMap<(String, String, String), KindHints>;
 
 /// The bundle's metadata from the code of each kind: its markers, and the kinds that its controllers own.
-pub fn hints(tree: &Tree, project: &ProjectFile) -> (Hints, Vec<Diagnostic>) {
-    let requests = source::read_requests(tree, "");
+pub fn hints(source: &Source, project: &ProjectFile) -> (Hints, Vec<Diagnostic>) {
     let mut hints = Hints::new();
     for resource in project.resources.iter().filter(|resource| resource.origin == Origin::Own) {
         let key = (resource.kind.to_string(), resource.full_group(), resource.version.to_string());
         let hint: &mut KindHints = hints.entry(key).or_default();
         for kind in project.resources.iter().filter(|other| other.is_same_kind(resource)) {
-            hint.resources.extend(owned(&requests.operator, kind));
+            hint.resources.extend(owned(&source.operator, kind));
         }
     }
     // Only these errors are reported: the content of an invalid marker would be missing in the bundle.
     let is_of_marker = |problem: &&Diagnostic| {
         problem.is_error() && (problem.code.chapter == Chapter::Markers || is_unreadable(problem))
     };
-    let mut problems: Vec<Diagnostic> = requests.diagnostics.iter().filter(is_of_marker).cloned().collect();
-    let displayed = &requests.operator.displayed;
+    let mut problems: Vec<Diagnostic> = source.diagnostics.iter().filter(is_of_marker).cloned().collect();
+    let displayed = &source.operator.displayed;
     if displayed.is_empty() {
         return (hints, problems);
     }
     // Fields are found by their types, which requires the schemas.
-    let typed = source::read(tree, "");
-    let crds = emit::crds(&typed.operator.apis).unwrap_or_default();
+    let crds = emit::crds(&source.operator.apis).unwrap_or_default();
     let mut used = vec![false; displayed.len()];
-    for api in &typed.operator.apis {
+    for api in &source.operator.apis {
         let hint: &mut KindHints = hints.entry((api.kind.clone(), api.group.clone(), api.version.clone())).or_default();
         for (at, marker) in
             displayed.iter().enumerate().filter(|(_, marker)| marker.part.is_none() && is_at(marker, &api.span))
@@ -240,7 +290,7 @@ pub fn hints(tree: &Tree, project: &ProjectFile) -> (Hints, Vec<Diagnostic>) {
         let crd = crds.iter().find(|crd| crd.spec.group == api.group && crd.spec.names.kind == api.kind);
         let version = crd.and_then(|crd| crd.spec.versions.iter().find(|version| version.name == api.version));
         let schema = version.and_then(|version| serde_json::to_value(&version.schema).ok()).unwrap_or_default();
-        for (path, span) in fields(&typed, api, &schema["openAPIV3Schema"]) {
+        for (path, span) in fields(source, api, &schema["openAPIV3Schema"]) {
             let part = path.split('.').next();
             let here = displayed
                 .iter()
@@ -262,6 +312,38 @@ pub fn hints(tree: &Tree, project: &ProjectFile) -> (Hints, Vec<Diagnostic>) {
     });
     problems.extend(unused);
     (hints, problems)
+}
+
+/// The generated roles with permissions that the operator needs only for its own certificates.
+pub fn issuing(source: &Source, project: &ProjectFile) -> Vec<Issuing> {
+    let operator = &source.operator;
+    let (own, others): (Vec<RbacRule>, _) =
+        operator.rbac.iter().cloned().partition(|rule| is_for_certificates(rule, &operator.requests));
+    if own.is_empty() {
+        return Vec::new();
+    }
+    let crds = emit::crds(&operator.apis).unwrap_or_default();
+    let options = emit::Options { namespaced: project.namespaced, namespaces: project.namespaces.clone() };
+    // An invalid marker is an error of `opctl manifests`, which then does not generate the roles.
+    let roles = |rules: &[RbacRule]| emit::roles(rules, &crds, &options).unwrap_or_default();
+    let without = roles(&others);
+    let rules = |role: &emit::Role| role.manifest()["rules"].as_array().cloned().unwrap_or_default();
+    let issuing = roles(&operator.rbac).into_iter().map(|role| {
+        let same = without.iter().find(|other| (&other.namespace, &other.name) == (&role.namespace, &role.name));
+        Issuing { with: rules(&role), without: same.map(rules).unwrap_or_default() }
+    });
+    issuing.filter(|issuing| issuing.with != issuing.without).collect()
+}
+
+/// `true` for a marker of the runtime for its certificates, and for one that only allows a conversion to have its CA
+/// registered in the CRD.
+fn is_for_certificates(rule: &RbacRule, requests: &[Request]) -> bool {
+    let is_granted =
+        |request: &&Request| rule.groups.contains(&request.group) && rule.resources.contains(&request.resource);
+    let mut granted = requests.iter().filter(is_granted).peekable();
+    let is_conversion = |request: &Request| request.by == "Conversion::new";
+    rule.is_for_certificates
+        || !rule.resource_names.is_empty() && granted.peek().is_some() && granted.all(is_conversion)
 }
 
 /// `true` if a marker is above a declaration.

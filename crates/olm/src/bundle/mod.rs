@@ -16,6 +16,7 @@ use std::sync::Arc;
 pub use findings::{Finding, Findings};
 pub use folder::{Bundle, Folder, Manifest, load};
 pub use rules::examples::{examples, problem as examples_problem};
+pub use rules::hub::CATEGORIES;
 pub use table::{RULES, Rule};
 
 use opctl_model::diagnostic::SourceFile;

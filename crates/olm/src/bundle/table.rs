@@ -56,6 +56,8 @@ pub enum Source {
     Sdk,
     /// operator-controller: `internal/operator-controller/rukpak`
     Controller,
+    /// operator-lifecycle-manager (OLM v0): `pkg/controller/install`
+    Lifecycle,
     /// Kubernetes: validation in the API server
     Kubernetes,
     /// opctl alone
@@ -69,6 +71,7 @@ impl Source {
             Self::Loader | Self::Api => "operator-framework/api",
             Self::Sdk => "operator-sdk",
             Self::Controller => "operator-controller",
+            Self::Lifecycle => "operator-lifecycle-manager",
             Self::Kubernetes => "Kubernetes",
             Self::Opctl => "opctl",
         }
@@ -81,7 +84,7 @@ const fn rule(id: &'static str, family: Family, source: Source, summary: &'stati
 
 pub const RULES: &[Rule] = {
     use Family::{Csv, Format, Manifests, OlmV1, Opctl as Own, Optional};
-    use Source::{Api, Controller, Kubernetes, Loader, Opctl, Registry, Sdk};
+    use Source::{Api, Controller, Kubernetes, Lifecycle, Loader, Opctl, Registry, Sdk};
     &[
         rule("bundle-folders", Format, Registry, "the bundle has the folders `manifests` and `metadata`"),
         rule("bundle-metadata", Format, Registry, "a file in `metadata` has `annotations`, which are texts"),
@@ -222,6 +225,12 @@ pub const RULES: &[Rule] = {
         rule("crd-schema", Own, Kubernetes, "an API server accepts the schemas of the CRDs"),
         rule("example-invalid", Own, Kubernetes, "an API server accepts the examples"),
         rule("webhook-invalid", Own, Kubernetes, "an API server accepts the webhooks"),
+        rule(
+            "webhook-rules",
+            Own,
+            Lifecycle,
+            "no webhook is for all groups, for `operators.coreos.com` or for webhook configurations",
+        ),
         rule("webhook-port", Own, Opctl, "the target port of each webhook is a port of its Deployment"),
         rule("account-rights", Own, Opctl, "each Deployment's account has permissions: OLM creates no other accounts"),
         rule("binding", Own, Opctl, "role bindings refer to roles of the bundle, and to accounts without a namespace"),

@@ -34,6 +34,7 @@ pub fn name(test: &Test) -> Option<&'static str> {
 pub fn run(name: &'static str, bundle: Option<&Bundle>, findings: &[Finding]) -> TestResult {
     let mut result = TestResult { name: name.to_owned(), ..TestResult::default() };
     if name == "olm-bundle-validation" {
+        result.log = format_log(bundle, findings);
         return validation(result, findings);
     }
     let Some(bundle) = bundle else {
@@ -66,6 +67,23 @@ pub fn run(name: &'static str, bundle: Option<&Bundle>, findings: &[Finding]) ->
         "olm-spec-descriptors" => spec_descriptors(result, bundle, &examples),
         _ => status_descriptors(result, bundle, &examples),
     }
+}
+
+/// The lines that operator-registry logs about the format of the bundle, without their times.
+fn format_log(bundle: Option<&Bundle>, findings: &[Finding]) -> String {
+    let passes = |rule: &str| findings.iter().all(|finding| finding.rule.id != rule);
+    if !passes("bundle-folders") {
+        return String::new();
+    }
+    let has_dependencies = bundle.is_some_and(|bundle| bundle.dependencies.iter().any(|list| !list.items().is_empty()));
+    let lines = [
+        Some("Found manifests directory"),
+        Some("Found metadata directory"),
+        Some("Getting mediaType info from manifests directory"),
+        passes("bundle-metadata").then_some("Found annotations file"),
+        Some(if has_dependencies { "Found dependencies file" } else { "Could not find optional dependencies file" }),
+    ];
+    lines.into_iter().flatten().map(|line| format!("level=debug msg=\"{line}\" name=bundle-test\n")).collect()
 }
 
 /// Errors by operator-framework's rules fail the test; all other findings are suggestions.

@@ -21,7 +21,7 @@ use opctl_model::{threads, yaml};
 pub use crd::{CrdProblem, crds, crds_and_problems, merge};
 pub use descriptions::shorten_descriptions;
 pub use namespaces::MOVED_BACK;
-pub use rbac::{SYSTEM, service_account};
+pub use rbac::{Role, SYSTEM, roles, service_account};
 pub use webhook::{convert, webhooks};
 
 /// Prefix of the first line of every generated file, including files that are not generated from the source.

@@ -53,7 +53,11 @@ pub fn service_account() -> String {
 }
 
 /// Roles sorted by namespace and name; never empty, so that the binding always has a role.
-fn roles(
+///
+/// # Errors
+///
+/// If a marker puts a cluster-scoped resource in a namespace.
+pub fn roles(
     rules: &[RbacRule],
     crds: &[CustomResourceDefinition],
     options: &Options,
@@ -110,6 +114,7 @@ fn is_in_no_namespace(rule: &RbacRule, resource: &str) -> bool {
 }
 
 /// A Role if it has a namespace, else a ClusterRole.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Role {
     pub namespace: Option<String>,
     pub name: String,

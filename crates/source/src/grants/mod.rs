@@ -163,6 +163,7 @@ impl<'a> Missing<'a> {
             verbs: self.verbs().into_iter().map(str::to_owned).collect(),
             urls: Vec::new(),
             is_of_runtime: true,
+            is_for_certificates: false,
             span: span.clone(),
         }
     }

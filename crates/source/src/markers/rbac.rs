@@ -37,6 +37,7 @@ pub(super) fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Rba
         verbs: list("verbs"),
         urls: list("urls"),
         is_of_runtime: is_generated,
+        is_for_certificates: false,
         span: arguments.marker_span(),
     }
 }

@@ -36,6 +36,9 @@ pub const PACKAGE: &str = "opctl-runtime";
 /// The placeholder in markers for the name of the operator's package.
 const OPERATOR: &str = "{operator}";
 
+/// The module whose only requests are for the certificate of its server.
+const WEBHOOKS: &str = "src/webhook";
+
 /// Source of the runtime that a package is built with.
 pub struct Runtime {
     pub tree: Rc<Tree>,
@@ -94,6 +97,7 @@ impl Permissions {
             if !file.text.contains("+kubebuilder:rbac") {
                 continue;
             }
+            let is_for_certificates = file.path.starts_with(&format!("{}/", join(&runtime.label, WEBHOOKS)));
             let file = for_operator(&file, operator);
             let tokens = code(&file.text);
             let found = markers::read_but(&file, |at| runtime.cfg.removes(&file.text, at), |_| true);
@@ -103,7 +107,7 @@ impl Permissions {
                 match place.item_below(&file.text, &tokens) {
                     Some(item)
                         if !names.contains(item.name) || item.attributes.iter().any(|it| it.remove(&runtime.cfg)) => {}
-                    Some(_) => self.rbac.push(RbacRule { is_of_runtime: true, ..rule }),
+                    Some(_) => self.rbac.push(RbacRule { is_of_runtime: true, is_for_certificates, ..rule }),
                     None => problems.push(unattached(rule.span)),
                 }
             }

@@ -10,7 +10,7 @@ use super::super::folder::{Bundle, PREFIX};
 use super::super::{image, image_type};
 use super::crds::{V1, deep};
 use super::manifests::at;
-use super::{examples, head, place, text};
+use super::{examples, head, place, text, texts};
 use opctl_kustomize::yaml::{Node, Value};
 use opctl_model::diagnostic::{Severity, Span};
 use opctl_model::names::is_dns_label;
@@ -25,6 +25,9 @@ pub fn check(bundle: &Bundle, findings: &mut Findings) {
     bindings(bundle, findings);
     for webhook in bundle.webhooks() {
         check_webhook(bundle, webhook, findings);
+        if text(webhook, "type") != "ConversionWebhook" {
+            webhook.items_at(&["rules"]).iter().for_each(|rule| check_webhook_rule(rule, findings));
+        }
     }
     icon(bundle, findings);
     images(bundle, findings);
@@ -158,6 +161,28 @@ fn bindings(bundle: &Bundle, findings: &mut Findings) {
                 .warning("binding", &place(node, &["roleRef", "name"]), message)
                 .help("add the role, or remove the binding");
         }
+    }
+}
+
+/// OLM v0 does not install a bundle with such a webhook, which could keep OLM from working.
+fn check_webhook_rule(rule: &Node, findings: &mut Findings) {
+    let has = |list: &str, wanted: &[&str]| texts(rule, list).any(|item| wanted.contains(&item));
+    let mut refuse = |list: &str, what: &str| {
+        let message = format!("OLM v0 refuses webhooks for {what}");
+        findings
+            .error("webhook-rules", &place(rule, &[list]), message)
+            .help("list the groups and resources of the operator");
+    };
+    if has("apiGroups", &["*"]) {
+        refuse("apiGroups", "all groups");
+    }
+    if has("apiGroups", &["operators.coreos.com"]) {
+        refuse("apiGroups", "its own objects, those of the group `operators.coreos.com`");
+    }
+    // The names are compared as they are, though resources are plurals.
+    let configurations = ["*", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
+    if has("apiGroups", &["admissionregistration.k8s.io"]) && has("resources", &configurations) {
+        refuse("resources", "webhook configurations");
     }
 }
 

@@ -74,7 +74,8 @@ pub fn capabilities(bundle: &Bundle, findings: &mut Findings) {
     }
 }
 
-const CATEGORIES: [&str; 16] = [
+/// The categories of OperatorHub.io.
+pub const CATEGORIES: [&str; 16] = [
     "AI/Machine Learning",
     "Application Runtime",
     "Big Data",
