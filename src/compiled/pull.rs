@@ -233,7 +233,7 @@ mod tests {
         let none = archive(&[("a", b"1")]);
         let lost = archive(&[("manifest.json", br#"[{"Layers": ["one.tar"]}]"#)]);
         for (archive, reason) in
-            [(&none, "no `manifest.json`"), (&lost, "no layer `one.tar`"), (&b"x".to_vec(), "no archive")]
+            [(&none, "no `manifest.json`"), (&lost, "no layer `one.tar`"), (&b"x".to_vec(), "not an image archive")]
         {
             assert!(unpack(archive).unwrap_err().contains(reason), "{reason}");
         }

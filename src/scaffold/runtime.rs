@@ -110,7 +110,10 @@ impl Runtime {
         let missing: Vec<&Conditional> =
             self.conditional.iter().filter(|module| is_missing(&module.features)).collect();
         let files = self.files.iter().filter(|file| !missing.iter().any(|module| module.contains(&file.path)));
-        let texts = files.map(|file| match missing.iter().any(|module| module.parent == file.path) {
+        let is_changed = |file: &File| {
+            !missing.is_empty() && (file.path == ROOT || missing.iter().any(|module| module.parent == file.path))
+        };
+        let texts = files.map(|file| match is_changed(file) {
             true => (file.path.as_str(), Cow::Owned(without_modules(file, &missing))),
             false => (file.path.as_str(), Cow::Borrowed(file.text.as_str())),
         });
@@ -448,7 +451,8 @@ mod tests {
     #[test]
     fn a_feature_counts_wherever_a_package_enables_it() {
         let mut tree = Tree::default();
-        tree.lay_over("Cargo.toml", "[workspace]\nmembers = [\"a\", \"b\"]\n");
+        tree.lay_over("Cargo.toml", "[workspace]\nmembers = [\"a\", \"b\"]\nexclude = [\"runtime\"]\n");
+        tree.lay_over("runtime/Cargo.toml", "[package]\nname = \"opctl-runtime\"\n");
         tree.lay_over(
             "a/Cargo.toml",
             "[package]\nname = \"a\"\n\n[dependencies]\nopctl-runtime = { path = \"../runtime\", features = [\"manager\"] }\n\n\

@@ -305,7 +305,7 @@ mod tests {
             (r#"{"timeoutSeconds":1.5}"#, "not a whole number"),
             (r#"{"timeoutSeconds":3000000000}"#, "not a whole number"),
             (r#"{"rules":["a"]}"#, "not a list of objects"),
-            ("{} {}", "no JSON"),
+            ("{} {}", "not valid JSON"),
         ] {
             let error = patched(patch).unwrap_err();
             assert!(error.contains(why), "{patch}: {error}");
