@@ -134,7 +134,9 @@ const TABLE: &[(&str, Answer)] = &[
     ("generate bundle --metadata[=BOOL]", PARTS),
     (
         "generate bundle --stdout[=BOOL]",
-        Refused("`--diff` prints the files without writing them; `opctl bundle render` prints the objects of a bundle"),
+        Refused(
+            "`--diff` prints the files without writing them; `opctl bundle render --namespace NAME` prints the objects of a bundle",
+        ),
     ),
     ("generate csv", BUNDLE),
     ("generate kustomize manifests --apis-dir DIR", Accepted("the kinds are those of the Rust source")),

@@ -81,7 +81,7 @@ const BAD: [(&str, &[&str]); 19] = [
         "sed -i 's/from .*/\"{{ env `X` }}\"/' watches.yaml",
         &["the override of `text` is a template", "watches.yaml:13:11"],
     ),
-    ("sed -i 's/DoesNotExist/Missing/' watches.yaml", &["no requirement of a label selector"]),
+    ("sed -i 's/DoesNotExist/Missing/' watches.yaml", &["invalid requirement of a label selector"]),
     ("sed -i 's/kind: Index/kind: Page/' watches.yaml", &["`Page` of `pages.charts.example.com` is watched twice"]),
     ("sed -i '/kind: Index/d' watches.yaml", &["this watch has no `kind`"]),
     ("sed -i 's/group: pages.charts/group: pages.other/' watches.yaml", &["the project has no CRD of `Page`"]),
