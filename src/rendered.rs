@@ -1,6 +1,6 @@
 //! Renders the manifests of a project with kustomize, and substitutes the image of the operator.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -114,14 +114,18 @@ pub fn crd_values(tree: &Tree) -> Vec<Value> {
 pub fn kinds_without_crd(tree: &Tree) -> BTreeSet<String> {
     let Ok(project) = ProjectFile::read(tree) else { return BTreeSet::new() };
     let kept = places::readable_crds(tree, &project.crds).map(|(kept, _)| kept).unwrap_or_default();
-    let crds = kept.into_iter().map(|kept| kept.crd).chain(values(tree, "config/default"));
-    let names: BTreeSet<String> = crds
-        .filter(|object| cluster::is_kind(object, "CustomResourceDefinition"))
-        .filter_map(|crd| Some(crd["metadata"]["name"].as_str()?.to_owned()))
-        .collect();
     let own = project.resources.iter().filter(|it| it.origin == Origin::Own && it.api.is_some());
-    let missing = own.filter(|it| !names.contains(&format!("{}.{}", it.plural(), it.full_group())));
-    missing.map(|it| it.kind.to_string()).collect()
+    let mut missing: BTreeMap<String, String> =
+        own.map(|it| (format!("{}.{}", it.plural(), it.full_group()), it.kind.to_string())).collect();
+    let name = |crd: &Value| crd["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    kept.iter().for_each(|kept| drop(missing.remove(&name(&kept.crd))));
+    // Rendering takes longer, and is seldom necessary.
+    if !missing.is_empty() {
+        let rendered = values(tree, "config/default");
+        let crds = rendered.iter().filter(|object| cluster::is_kind(object, "CustomResourceDefinition"));
+        crds.for_each(|crd| drop(missing.remove(&name(crd))));
+    }
+    missing.into_values().collect()
 }
 
 /// The objects of a kustomization, rendered without kubectl; none if the folder has no `kustomization.yaml`.

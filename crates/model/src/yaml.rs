@@ -110,7 +110,8 @@ fn is_list(object: &serde_json::Map<String, Value>) -> bool {
 /// Maximum number of values in a text, after expanding aliases. Each takes some hundred bytes.
 const MOST_VALUES: usize = 500_000;
 
-/// Limits only the number of values, and not that of comments in a row, which are not read. Error messages have no snippet, because callers show the position.
+/// Limits only the number of values. Comments are not read, so any number of them may follow each other. Error messages
+/// have no snippet, because callers show the position.
 fn reading() -> Options {
     let budget = serde_saphyr::budget! {
         max_events: usize::MAX,

@@ -217,7 +217,7 @@ fn replaced(text: &str, path: &str) -> Option<String> {
 
 const WEBHOOK_SERVICE: &str = "WEBHOOK_SERVICE";
 
-/// `true` if a container still tells opctl-runtime to issue a certificate.
+/// `true` if an argument or variable of a container configures opctl-runtime to issue a certificate.
 pub fn issue_certificates(specs: &[Value]) -> bool {
     let argument = |text: &Value| text.as_str().is_some_and(|text| text.starts_with("--webhook-service"));
     specs.iter().flat_map(|item| containers(&item["spec"])).any(|(_, container)| {

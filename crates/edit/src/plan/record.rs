@@ -88,7 +88,8 @@ impl Record {
 
     fn parse<E: std::error::Error>(text: &str) -> Result<Self, RecordError<E>> {
         let mut files: BTreeMap<String, Entry> = BTreeMap::new();
-        let mut path = "";
+        // The key and the path of the file whose lines follow.
+        let mut current = ("", "");
         for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.starts_with('#')) {
             let number = number + 1;
             if ["<<<<<<<", "=======", ">>>>>>>", "|||||||"].iter().any(|marker| line.starts_with(marker)) {
@@ -99,13 +100,13 @@ impl Record {
                 if let Some(header) = rest.strip_prefix(' ') {
                     let (revision, named) = header.split_once(' ')?;
                     let revision = revision.parse().ok().filter(|_| key == self::key(named))?;
-                    path = named;
+                    current = (key, named);
                     // After a merge, a file may have two of these lines.
                     let entry = files.entry(named.to_owned()).or_insert(Entry { revision, ..Entry::default() });
                     entry.revision = entry.revision.min(revision);
                     return Some(());
                 }
-                let text = &mut files.get_mut(path).filter(|_| key == self::key(path))?.text;
+                let text = &mut files.get_mut(current.1).filter(|_| key == current.0)?.text;
                 match rest.strip_prefix('|') {
                     Some(line) => text.extend([line, "\n"]),
                     None => _ = text.pop().filter(|_| rest.chars().eq([NO_LINE_BREAK]))?,
@@ -250,8 +251,9 @@ impl Plan {
         };
         let before = read(RECORD_FILE).map_err(RecordError::Read)?;
         // A checkout on Windows may have converted the line endings.
-        let is_same = before.as_ref().is_some_and(|before| checksum(before) == checksum(&record.to_text()));
-        let own = (!is_same).then(|| step(RECORD_FILE, before, Some(record.to_text()))).flatten();
+        let after = record.to_text();
+        let is_same = before.as_ref().is_some_and(|before| checksum(before) == checksum(&after));
+        let own = (!is_same).then(|| step(RECORD_FILE, before, Some(after))).flatten();
         let former = record.former.iter().filter_map(|(path, text)| step(path, Some(text.clone()), None));
         Ok(own.into_iter().chain(former).collect())
     }

@@ -88,7 +88,7 @@ fn basic(template: &Node, render: &Render) -> Result<Vec<Value>, Vec<Diagnostic>
     if problems.is_empty() { Ok(documents) } else { Err(problems) }
 }
 
-/// Puts bundles in the place of others in all channels.
+/// Replaces bundles with rebuilt ones in all channels.
 fn substitutes(template: &Node, render: &Render) -> Result<Vec<Value>, Vec<Diagnostic>> {
     let entries = template.items_at(&["entries"]);
     let document = |node: &Node| Document { node: node.clone(), path: String::new() };

@@ -7,12 +7,11 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::channel::mpsc::UnboundedSender;
-use kube::api::ObjectMeta;
 use kube::runtime::reflector::Store;
 use kube::runtime::watcher::Event;
 
 use super::Kind;
-use super::trigger::{ObjectKey, reference};
+use super::trigger::{ObjectKey, key, reference};
 
 /// The backlog of a controller.
 pub(super) struct Backlog<K: Kind> {
@@ -52,8 +51,8 @@ impl<K: Kind> Backlog<K> {
         match event {
             Event::Init => self.state().listed.clear(),
             // The store still has the versions before this list, which were reconciled.
-            Event::InitApply(object) if self.version(&name(object.meta())) != object.meta().resource_version => {
-                self.state().listed.insert(name(object.meta()));
+            Event::InitApply(object) if self.version(&key(object.meta())) != object.meta().resource_version => {
+                self.state().listed.insert(key(object.meta()));
             }
             Event::InitApply(_) => {}
             Event::InitDone => {
@@ -64,15 +63,15 @@ impl<K: Kind> Backlog<K> {
                 state.queued.retain(|name| self.version(name).is_some());
                 self.fill(&mut state);
             }
-            Event::Apply(object) => drop(self.state().waiting.remove(&name(object.meta()))),
-            Event::Delete(object) => self.leave(&name(object.meta())),
+            Event::Apply(object) => drop(self.state().waiting.remove(&key(object.meta()))),
+            Event::Delete(object) => self.leave(&key(object.meta())),
         }
         matches!(event, Event::Apply(_) | Event::Delete(_))
     }
 
     /// Makes room for another object when the value is dropped, after a reconcile of this one.
     pub fn entry(&self, object: &K) -> Entry<K> {
-        Entry { backlog: self.clone(), name: name(object.meta()) }
+        Entry { backlog: self.clone(), name: key(object.meta()) }
     }
 
     fn leave(&self, name: &ObjectKey) {
@@ -115,10 +114,6 @@ impl<K: Kind> Drop for Entry<K> {
     fn drop(&mut self) {
         self.backlog.leave(&self.name);
     }
-}
-
-fn name(object: &ObjectMeta) -> ObjectKey {
-    (object.namespace.clone(), object.name.clone().unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -9,9 +9,10 @@ use kube::{Resource, ResourceExt};
 use serde_json::Value;
 use tracing::{debug, info};
 
-use super::owned::{Index, ObjectKey};
+use super::owned::Index;
 use super::readiness::{Readiness, outline, readiness};
 use super::received::{Child, decode};
+use super::trigger::ObjectKey;
 use super::{Kind, Outcome};
 use crate::apply::{api_for, apply_text, is_namespaced};
 use crate::{Context, Error, Result, conditions};

@@ -10,6 +10,7 @@ use kube::runtime::watcher::Event;
 use tokio::sync::watch;
 
 use super::received::Child;
+use super::trigger::{ObjectKey, key};
 
 /// The indices of the kinds that a controller owns, one per watch.
 #[derive(Debug, Default)]
@@ -82,8 +83,6 @@ struct Owner {
     children: Vec<Arc<ObjectKey>>,
 }
 
-pub(crate) use super::trigger::ObjectKey;
-
 /// The last observed version of a child.
 #[derive(Clone, Debug)]
 pub(crate) struct Version {
@@ -112,7 +111,7 @@ impl Index {
                     return news;
                 }
             }
-            Event::Delete(child) => seen.remove(&name(&child.metadata)),
+            Event::Delete(child) => seen.remove(&key(&child.metadata)),
             Event::InitDone => {
                 let gone = seen.children.iter().filter(|(_, version)| !version.is_listed);
                 let gone: Vec<Arc<ObjectKey>> = gone.map(|(name, _)| name.clone()).collect();
@@ -175,7 +174,7 @@ impl Index {
     /// `true` if `child` is the last observed version.
     pub fn has(&self, child: &ObjectMeta) -> bool {
         let seen = self.lock();
-        seen.children.get(&name(child)).is_some_and(|version| {
+        seen.children.get(&key(child)).is_some_and(|version| {
             Some(&version.uid) == child.uid.as_ref()
                 && Some(&version.resource_version) == child.resource_version.as_ref()
         })
@@ -183,7 +182,7 @@ impl Index {
 
     /// Records a child. Returns `true` if a reconcile waits for it.
     fn insert(&self, seen: &mut Seen, child: &ObjectMeta) -> bool {
-        let name = Arc::new(name(child));
+        let name = Arc::new(key(child));
         let was_awaited = seen.children.get(&name).is_some_and(|old| old.is_awaited);
         seen.remove(&name);
         let Some(owner) = child.owner_references.iter().flatten().find(|owner| self.is_owner(owner)) else {
@@ -234,8 +233,4 @@ impl Seen {
             }
         }
     }
-}
-
-fn name(metadata: &ObjectMeta) -> ObjectKey {
-    (metadata.namespace.clone(), metadata.name.clone().unwrap_or_default())
 }

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use futures::{Stream, StreamExt, stream};
 use kube::Resource;
+use kube::api::ObjectMeta;
 use kube::runtime::reflector::ObjectRef;
 
 /// Namespace and name of an object of the controller.
@@ -34,6 +35,11 @@ impl Trigger {
         let receiver = self.receiver.lock().unwrap_or_else(PoisonError::into_inner).take();
         stream::iter(receiver).flatten().map(|(namespace, name)| reference(namespace.as_deref(), &name))
     }
+}
+
+/// The key of an object.
+pub(super) fn key(metadata: &ObjectMeta) -> ObjectKey {
+    (metadata.namespace.clone(), metadata.name.clone().unwrap_or_default())
 }
 
 /// A reference to an object by namespace and name.

@@ -16,6 +16,7 @@ use tracing::{debug, info, warn};
 use super::backoff::jittered;
 use super::outcome::{Writer, dated, of_type};
 use super::received::Undecodable;
+use super::trigger::{ObjectKey, key};
 use crate::apply::write_status;
 use crate::conditions::{READY, not_ready};
 use crate::error::brief;
@@ -44,8 +45,6 @@ struct Watched {
     changed: Notify,
 }
 
-use super::trigger::ObjectKey;
-
 struct Known {
     undecodable_object: Arc<Undecodable>,
     /// The object was seen since the current list began.
@@ -71,7 +70,7 @@ impl UndecodableObjects {
     /// object too, so it comes back here.
     pub fn insert(&self, undecodable_object: Undecodable) {
         let mut known = self.known();
-        let old = known.get_mut(&name(&undecodable_object.metadata));
+        let old = known.get_mut(&key(&undecodable_object.metadata));
         if let Some(old) = old.filter(|old| is_same(&old.undecodable_object, &undecodable_object)) {
             old.is_listed = true;
             return;
@@ -81,7 +80,7 @@ impl UndecodableObjects {
         let object = shown(&undecodable_object.metadata);
         warn!(controller, "{} {object} is ignored until it can be decoded: {}", resource.kind, undecodable_object.why);
         known.insert(
-            name(&undecodable_object.metadata),
+            key(&undecodable_object.metadata),
             Known { undecodable_object: Arc::new(undecodable_object), is_listed: true, tries: TRIES },
         );
         self.count(&known);
@@ -99,7 +98,7 @@ impl UndecodableObjects {
     pub fn forget(&self, object: &ObjectMeta) -> bool {
         let mut known = self.known();
         // Usually there are none, and the name need not be copied.
-        let is_known = !known.is_empty() && known.remove(&name(object)).is_some();
+        let is_known = !known.is_empty() && known.remove(&key(object)).is_some();
         if is_known {
             self.count(&known);
         }
@@ -126,7 +125,7 @@ impl UndecodableObjects {
                 continue;
             };
             let result = self.0.report(&undecodable_object).await;
-            if let Some(known) = self.known().get_mut(&name(&undecodable_object.metadata))
+            if let Some(known) = self.known().get_mut(&key(&undecodable_object.metadata))
                 // Otherwise, the object has changed meanwhile and needs a new report.
                 && Arc::ptr_eq(&known.undecodable_object, &undecodable_object)
             {
@@ -252,10 +251,6 @@ fn may_pass(error: &kube::Error) -> bool {
         kube::Error::Api(status) => status.code >= 500 || status.code == 429,
         _ => true,
     }
-}
-
-fn name(metadata: &ObjectMeta) -> ObjectKey {
-    (metadata.namespace.clone(), metadata.name.clone().unwrap_or_default())
 }
 
 fn shown(metadata: &ObjectMeta) -> String {

@@ -51,7 +51,7 @@ impl Chart {
     }
 }
 
-/// Charts of others have any number of values, and of comments in a row.
+/// Has no limits, since a chart may have any number of values and of consecutive comments.
 fn reading() -> serde_saphyr::Options {
     serde_saphyr::options! { budget: None, emit_comments: false }
 }
