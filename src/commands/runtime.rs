@@ -122,13 +122,13 @@ pub fn complete(plan: &mut Plan, tree: &Tree, folder: &str, console: &Console) -
     let Some(path) = requirement.and_then(|requirement| requirement.path) else { return Ok(()) };
     let runtime = Workspaces::of(tree).place(&join(folder, &path));
     let copy = RuntimeCopy::read(tree, &runtime)?;
-    let used = Runtime::embedded().used_features(&planned, folder)?;
     if plan.changes.contains_key(&join(&runtime, SUMS)) {
         plan.changes.retain(|_, change| !matches!(change, Change::Vendor { folder, .. } if *folder == runtime));
-        let used = used.unwrap_or_else(|| Runtime::embedded().all_features());
+        let used = Runtime::embedded().needed_features(&planned, folder)?;
         RuntimeCopy::update(plan, &runtime, copy.and_then(|copy| copy.sums).as_deref(), &used);
         return Ok(());
     }
+    let used = Runtime::embedded().used_features(&planned, folder)?;
     let (Some(copy), Some(used)) = (copy.filter(|copy| copy.sums.is_some()), used) else { return Ok(()) };
     match copy.features() {
         Some(features) => {

@@ -247,8 +247,7 @@ fn add_runtime(plan: &mut Plan, tree: &Tree, folder: &str, console: &Console) ->
     let copy = RuntimeCopy::read(tree, Runtime::FOLDER)?;
     if let Some(copy) = copy.filter(|copy| copy.sums.is_some() && !copy.is_newer()) {
         let planned = runtime::with_manifests(plan, tree, folder, console)?;
-        let used = Runtime::embedded().used_features(planned.as_ref().unwrap_or(tree), folder)?;
-        let used = used.unwrap_or_else(|| Runtime::embedded().all_features());
+        let used = Runtime::embedded().needed_features(planned.as_ref().unwrap_or(tree), folder)?;
         RuntimeCopy::update(plan, Runtime::FOLDER, copy.sums.as_deref(), &used);
     }
     Ok(())

@@ -2,6 +2,7 @@
 //! get the image saves it as an archive in docker's format, which is unpacked in memory. This is for bundles, which are
 //! small.
 
+use std::fmt;
 use std::io;
 use std::process::{Command, Stdio};
 
@@ -21,6 +22,13 @@ pub struct Files {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PullError {
     pub reasons: Vec<(&'static str, String)>,
+}
+
+/// A line for each program.
+impl fmt::Display for PullError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.reasons.iter().try_for_each(|(program, reason)| write!(f, "\n  {program}: {reason}"))
+    }
 }
 
 /// The commands with which a program saves an image to standard output.

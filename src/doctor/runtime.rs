@@ -23,8 +23,7 @@ pub fn examine(target: &Target) -> Vec<Finding> {
         let Some(copy) = RuntimeCopy::read(tree, &folder).map_err(ResolveError::Read)? else { return Ok(None) };
         let mut plan = Plan::default();
         if copy.sums.is_some() {
-            let used = Runtime::embedded().used_features(tree, "").map_err(ResolveError::Read)?;
-            let used = used.unwrap_or_else(|| Runtime::embedded().all_features());
+            let used = Runtime::embedded().needed_features(tree, "").map_err(ResolveError::Read)?;
             RuntimeCopy::update(&mut plan, &folder, copy.sums.as_deref(), &used);
         }
         let steps = plan::resolve(&plan, &Policy::default(), |path| tree.read(path), |path| tree.read_bytes(path))?;

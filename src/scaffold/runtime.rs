@@ -64,11 +64,6 @@ impl Runtime {
         Carried { version: version.clone(), tree }
     }
 
-    /// All features of the runtime.
-    pub fn all_features(&self) -> Features {
-        self.features.keys().cloned().collect()
-    }
-
     /// The features of the runtime that the project in `folder`, or another package of its workspace, uses, and those
     /// that they enable. `None` if a Cargo.toml is invalid.
     ///
@@ -89,6 +84,12 @@ impl Runtime {
             features.extend(manifest.features_of(Self::PACKAGE));
         }
         Ok(Some(self.closure(features)))
+    }
+
+    /// Like the method above, with all features if a Cargo.toml is invalid.
+    pub fn needed_features(&self, tree: &Tree, folder: &str) -> Result<Features, ReadError> {
+        let used = self.used_features(tree, folder)?;
+        Ok(used.unwrap_or_else(|| self.features.keys().cloned().collect()))
     }
 
     /// These features and all that they enable, except for unknown ones.

@@ -44,9 +44,8 @@ pub fn is_image(reference: &Path) -> bool {
 /// The text files in an image.
 pub fn pulled(image: &str, insecure: bool) -> anyhow::Result<Tree> {
     let files = pull::files(image, insecure).map_err(|error| {
-        let reasons = error.reasons.iter().map(|(program, reason)| format!("\n  {program}: {reason}"));
         ExternalError(
-            UserError::new(format!("cannot get the image `{image}`{}", reasons.collect::<String>()))
+            UserError::new(format!("cannot get the image `{image}`{error}"))
                 .help(format!(
                     "opctl runs the first of {} that gets it; log in to the registry with it",
                     pull::programs().join(", ")

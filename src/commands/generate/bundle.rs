@@ -13,7 +13,6 @@ use super::bundle_base::{self, Base};
 use crate::commands::console::Verbosity;
 use crate::commands::environment;
 use crate::compiled::digest;
-use crate::compiled::pull::PullError;
 use crate::error::{ExternalError, SourceErrors, UserError};
 use crate::rendered::PLACEHOLDER;
 use opctl_edit::plan::{Change, Mode, Plan};
@@ -351,13 +350,11 @@ fn upgrades(args: &BundleArgs, version: &str, base: &Node, existing: &Existing, 
     options.skip_range = text(&args.skip_range, &["metadata", "annotations", "olm.skipRange"]);
     options.skips = match args.skips.is_empty() {
         true => {
-            kept(&["spec", "skips"]).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
+            let skips = kept(&["spec", "skips"]).and_then(Value::as_array).into_iter().flatten();
+            skips.filter_map(Value::as_str).map(str::to_owned).collect()
         }
-        false => args.skips.iter().map(String::as_str).filter(|skip| !skip.is_empty()).collect::<Vec<_>>(),
-    }
-    .into_iter()
-    .map(str::to_owned)
-    .collect();
+        false => args.skips.iter().filter(|skip| !skip.is_empty()).cloned().collect(),
+    };
 }
 
 fn digests(tree: &Tree, path: &str) -> anyhow::Result<Digests> {
@@ -385,9 +382,8 @@ fn digests(tree: &Tree, path: &str) -> anyhow::Result<Digests> {
 fn resolved(objects: &[Node]) -> anyhow::Result<Digests> {
     let digest = |image: String| match digest::of(&image) {
         Ok(digest) => Ok((image, digest)),
-        Err(PullError { reasons }) => {
-            let reasons = reasons.iter().map(|(program, reason)| format!("\n  {program}: {reason}"));
-            let error = UserError::new(format!("cannot get the digest of `{image}`{}", reasons.collect::<String>()))
+        Err(error) => {
+            let error = UserError::new(format!("cannot get the digest of `{image}`{error}"))
                 .help(format!(
                     "opctl runs the first of {} that gets it; push the image, and log in to the registry",
                     digest::programs().join(", ")

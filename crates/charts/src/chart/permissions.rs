@@ -226,7 +226,6 @@ pub fn permissions(chart: &Chart, renders: &[Render], known: &Known) -> Result<P
         }
     }
     for (template, text) in templates(chart, "") {
-        let is_role = |kind: &str| kind == "Role" || kind == "ClusterRole";
         let has_role = written(text).iter().any(|it| it.group.as_deref() == Some(RBAC) && is_role(&it.kind));
         if !has_role || all().any(|(_, it)| it.template == template && is_role(&it.kind)) {
             continue;
@@ -259,6 +258,10 @@ fn templates<'a>(chart: &'a Chart, folder: &str) -> BTreeMap<String, &'a str> {
     own.chain(below).collect()
 }
 
+fn is_role(kind: &str) -> bool {
+    kind == "Role" || kind == "ClusterRole"
+}
+
 /// The markers for the rules of all roles in the text of a template; `None` if they depend on values.
 fn written_rules(text: &str) -> Option<Vec<String>> {
     let mut outside = String::new();
@@ -280,7 +283,7 @@ fn written_rules(text: &str) -> Option<Vec<String>> {
         }
     }
     let objects = yaml::read_all::<Value>(&outside).ok()?;
-    let roles = objects.iter().filter(|object| object["kind"] == "Role" || object["kind"] == "ClusterRole");
+    let roles = objects.iter().filter(|object| object["kind"].as_str().is_some_and(is_role));
     let rules: Option<Vec<&Vec<Value>>> = roles.map(|role| role["rules"].as_array()).collect();
     let is_complete = |list: &Value| {
         let mut items = list.as_array().into_iter().flatten().filter_map(Value::as_str).peekable();

@@ -21,16 +21,20 @@ pub use table::{RULES, Rule};
 
 use opctl_model::diagnostic::SourceFile;
 
+/// `true` for data of a media type.
+type IsOfType = fn(&[u8]) -> bool;
+
+/// The media types of images that consoles show as an icon, each with a check of the data.
+pub(crate) const IMAGE_TYPES: [(&str, IsOfType); 4] = [
+    ("image/png", |data| data.starts_with(b"\x89PNG\r\n\x1a\n")),
+    ("image/jpeg", |data| data.starts_with(b"\xff\xd8\xff")),
+    ("image/gif", |data| data.starts_with(b"GIF8")),
+    ("image/svg+xml", |data| String::from_utf8_lossy(&data[..data.len().min(4096)]).contains("<svg")),
+];
+
 /// The media type of an image that consoles show as an icon.
 pub fn image_type(data: &[u8]) -> Option<&'static str> {
-    let head = String::from_utf8_lossy(&data[..data.len().min(4096)]);
-    let types = [
-        ("image/png", data.starts_with(b"\x89PNG\r\n\x1a\n")),
-        ("image/jpeg", data.starts_with(b"\xff\xd8\xff")),
-        ("image/gif", data.starts_with(b"GIF8")),
-        ("image/svg+xml", head.contains("<svg")),
-    ];
-    types.into_iter().find(|(_, is_it)| *is_it).map(|(name, _)| name)
+    IMAGE_TYPES.into_iter().find(|(_, is_it)| is_it(data)).map(|(name, _)| name)
 }
 
 /// Optional rules, by operator-sdk's names.

@@ -106,11 +106,11 @@ impl Journal {
     /// journal stays, so that the next run tries again.
     pub fn close(&self, root: &Path, end: End) -> io::Result<()> {
         let mut removed = Ok(());
-        let outermost = |path: &PathBuf| self.new_folder(path) == Some(path.as_path());
-        let unplaced: Vec<&PathBuf> = self.created.iter().filter(|folder| outermost(folder)).collect();
-        let is_placed = |folder: &Path| root.join(hidden(folder, "new")).symlink_metadata().is_err();
-        let unplaced: BTreeSet<&Path> =
-            unplaced.into_iter().map(PathBuf::as_path).filter(|folder| !is_placed(folder)).collect();
+        // The new folders that were not renamed into place.
+        let is_unplaced = |folder: &&Path| {
+            self.new_folder(folder) == Some(*folder) && root.join(hidden(folder, "new")).symlink_metadata().is_ok()
+        };
+        let unplaced: BTreeSet<&Path> = self.created.iter().map(PathBuf::as_path).filter(is_unplaced).collect();
         for entry in &self.files {
             if self.new_folder(&entry.path).is_none_or(|folder| unplaced.contains(folder)) {
                 removed = removed.and(remove_leftover(&root.join(self.staged(&entry.path))));

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::super::findings::Findings;
 use super::super::folder::{Bundle, PREFIX};
-use super::super::{image, image_type};
+use super::super::{IMAGE_TYPES, image};
 use super::crds::{V1, deep};
 use super::manifests::at;
 use super::{examples, head, place, text, texts};
@@ -287,8 +287,8 @@ fn icon(bundle: &Bundle, findings: &mut Findings) {
             findings.warning("icon-type", &place(icon, &["base64data"]), "the data of the icon is not base64");
             continue;
         };
-        let is_known = ["image/png", "image/jpeg", "image/gif", "image/svg+xml"].contains(&media_type);
-        if is_known && image_type(&bytes) != Some(media_type) {
+        let is_it = IMAGE_TYPES.into_iter().find(|(name, _)| *name == media_type).map(|(_, is_it)| is_it);
+        if is_it.is_some_and(|is_it| !is_it(&bytes)) {
             findings.warning("icon-type", &span, format!("the data of the icon is not of the type `{media_type}`"));
         }
     }
