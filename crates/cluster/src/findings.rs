@@ -1,7 +1,7 @@
 //! Findings of checks, and their rendering as text.
 
-use opctl_model::counted;
 use opctl_model::diagnostic::Diagnostic;
+use opctl_model::{aligned, counted};
 use serde_json::{Value, json};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,14 +133,7 @@ fn table(rows: &[&Finding]) -> String {
         columns.clone().map(|column| value(column).unwrap_or_default()).collect()
     };
     let lines: Vec<Vec<String>> = [header].into_iter().chain(rows.iter().map(cells)).collect();
-    let widths: Vec<usize> = (0..lines[0].len())
-        .map(|column| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or_default())
-        .collect();
-    let line = |cells: &Vec<String>| {
-        let padded = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-        format!("  {}\n", padded.collect::<Vec<_>>().join("   ").trim_end())
-    };
-    lines.iter().map(line).collect()
+    aligned(&lines, "   ").iter().map(|line| format!("  {line}\n")).collect()
 }
 
 /// `notReady` as `NOT READY`.

@@ -34,6 +34,20 @@ pub fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
+/// The lines of a table. Each column is as wide as its widest cell, with `gap` before the next one.
+pub fn aligned(rows: &[Vec<String>], gap: &str) -> Vec<String> {
+    let mut widths = Vec::new();
+    for row in rows {
+        widths.resize(widths.len().max(row.len()), 0);
+        widths.iter_mut().zip(row).for_each(|(width, cell)| *width = (*width).max(cell.chars().count()));
+    }
+    let line = |row: &Vec<String>| {
+        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        cells.join(gap).trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
 /// A schema without descriptions and titles, at any depth.
 pub fn without_texts(schema: &serde_json::Value) -> serde_json::Value {
     use serde_json::Value;

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::super::{Console, Outcome};
 use super::catalog;
+use opctl_model::aligned;
 use opctl_olm::catalog::list::{Rows, table};
 
 /// List the packages, channels or bundles of a file-based catalog
@@ -42,13 +43,6 @@ pub fn run(args: &ListArgs, console: &Console) -> anyhow::Result<Outcome> {
         Items::Bundles => Rows::Bundles,
     };
     let lines = table(&catalog(args.dir.as_deref(), console)?, rows, args.package.as_deref());
-    let columns = lines[0].len();
-    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or_default();
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let shown = |line: &Vec<String>| {
-        let cells: Vec<String> = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
-        format!("{}\n", cells.join("  ").trim_end())
-    };
-    console.print(&lines.iter().map(shown).collect::<String>());
+    console.print(&aligned(&lines, "  ").iter().map(|line| format!("{line}\n")).collect::<String>());
     Ok(Outcome::Done)
 }
