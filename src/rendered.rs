@@ -110,20 +110,24 @@ pub fn crd_values(tree: &Tree) -> Vec<Value> {
     }
 }
 
-/// The project's own kinds without a CRD, neither in `config/default` nor in the files that PROJECT lists.
-pub fn kinds_without_crd(tree: &Tree) -> BTreeSet<String> {
+/// The names of the CRDs among rendered objects.
+pub fn crd_names(objects: &[Object]) -> impl Iterator<Item = &str> {
+    objects.iter().filter(|object| object.is_crd()).map(|object| object.name.as_str())
+}
+
+/// The project's own kinds without a CRD, neither in `deployed`, the names of the rendered CRDs, nor in the files that
+/// PROJECT lists.
+pub fn kinds_without_crd<'a>(tree: &Tree, deployed: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
     let Ok(project) = ProjectFile::read(tree) else { return BTreeSet::new() };
-    let kept = places::readable_crds(tree, &project.crds).map(|(kept, _)| kept).unwrap_or_default();
     let own = project.resources.iter().filter(|it| it.origin == Origin::Own && it.api.is_some());
     let mut missing: BTreeMap<String, String> =
         own.map(|it| (format!("{}.{}", it.plural(), it.full_group()), it.kind.to_string())).collect();
-    let name = |crd: &Value| crd["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-    kept.iter().for_each(|kept| drop(missing.remove(&name(&kept.crd))));
-    // Rendering takes longer, and is seldom necessary.
+    deployed.for_each(|name| drop(missing.remove(name)));
+    // CRDs may be large, so their files are read only if necessary.
     if !missing.is_empty() {
-        let rendered = values(tree, "config/default");
-        let crds = rendered.iter().filter(|object| cluster::is_kind(object, "CustomResourceDefinition"));
-        crds.for_each(|crd| drop(missing.remove(&name(crd))));
+        let kept = places::readable_crds(tree, &project.crds).map(|(kept, _)| kept).unwrap_or_default();
+        let names = kept.iter().filter_map(|kept| kept.crd["metadata"]["name"].as_str());
+        names.for_each(|name| drop(missing.remove(name)));
     }
     missing.into_values().collect()
 }

@@ -35,7 +35,7 @@ pub fn run(args: &BuildInstallerArgs, console: &Console) -> anyhow::Result<Outco
     let kubectl = kubectl::find(args.program.kubectl.as_deref(), None);
     let image = ImageSubstitution::Required { image: args.image.as_deref(), command: "build-installer" };
     let objects = rendered::whole(&tree, &kubectl, image)?;
-    warn_of_missing_crds(&tree, console);
+    warn_of_missing_crds(&tree, rendered::crd_names(&objects), console);
     let mut plan = Plan::default();
     let header = format!("{}`opctl build-installer` makes it of config/default.", emit::OURS);
     plan.generate(PATH, format!("{header}\n---\n{}", cluster::text(&objects)));

@@ -44,7 +44,7 @@ pub fn run(args: &DeployArgs, console: &Console) -> anyhow::Result<Outcome> {
     let tree = tree(&project_folder()?);
     let objects = rendered::whole(&tree, &cluster.kubectl, image)?;
     console.diagnose(&stale_permissions(&tree));
-    warn_of_missing_crds(&tree, console);
+    warn_of_missing_crds(&tree, rendered::crd_names(&objects), console);
     if args.cluster.print {
         console.print(&cluster::text(&objects));
         return Ok(Outcome::Done);

@@ -21,6 +21,7 @@ use crate::error::{SourceErrors, UserError};
 use crate::rendered::{self, ImageSubstitution};
 use opctl_charts::chart::{LIMIT, record_size};
 use opctl_charts::operator_chart::{self, Chart, Combination, Operator, Switch};
+use opctl_cluster as cluster;
 use opctl_edit::Edit;
 use opctl_edit::plan::{Content, Mode, Plan};
 use opctl_kustomize::yaml::Node;
@@ -74,8 +75,10 @@ pub fn run(args: &ChartArgs, console: &Console) -> anyhow::Result<Outcome> {
     let image = args.image.as_deref().map(Image::parse).transpose().map_err(UserError::from)?;
     // The manifests are generated from the source, so an error there would omit roles.
     manifests::refuse_errors(&tree, &console.collecting(false))?;
-    warn_of_missing_crds(&tree, console);
     let mut operator = operator(&tree, console)?;
+    let crds = operator.renderings[&operator.by_default()].iter();
+    let crds = crds.filter(|object| cluster::is_kind(object, "CustomResourceDefinition"));
+    warn_of_missing_crds(&tree, crds.map(|crd| cluster::name(crd)), console);
     let own_image = operator.image.clone();
     if let Some(image) = image {
         let (repository, tag) = split(&image.to_string());
