@@ -125,7 +125,7 @@ fn may_be_of(kinds: &BTreeSet<Option<Kind>>, kind: Kind) -> bool {
 /// kinds.
 pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &Console) -> anyhow::Result<Found> {
     let mut source = if choice.reads_types() && choice.engine != Engine::Cargo {
-        let source_options = source::Options { foreign_descriptions: options.descriptions.foreign };
+        let source_options = source::Options { foreign_descriptions: options.descriptions.foreign, reads: false };
         source::read_with(tree, options.folder, &source_options)
     } else {
         source::read_markers(tree, options.folder)
