@@ -273,7 +273,9 @@ impl Examined {
     /// Uses the rules of `roles`, if given, instead of the markers.
     fn of(tree: &Tree, project: Option<&ProjectFile>, roles: Option<&Roles>) -> Self {
         let config = || (config::read(tree, ""), config::allows(tree, ""));
-        let (((objects, config), allows), mut source) = threads::both(config, || source::read_requests(tree, ""));
+        let options = source::Options { reads: true, ..source::Options::default() };
+        let (((objects, config), allows), mut source) =
+            threads::both(config, || source::read_requests_with(tree, "", &options));
         let stops_manifests = |it: &Diagnostic| it.needs_compiler() || it.code == OP049;
         source.diagnostics.retain(|diagnostic| !stops_manifests(diagnostic));
         if let Some(roles) = roles {
@@ -297,7 +299,7 @@ impl Examined {
             source.operator.rbac.extend(rules);
         }
         let (crds, _) = emit::crds_and_problems(&source.operator.apis);
-        let decoding = check_decoding(&source.reads(), &crds);
+        let decoding = check_decoding(&source.operator.apis, &crds);
         Self {
             source,
             is_sound,

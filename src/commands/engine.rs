@@ -65,6 +65,8 @@ pub struct Choice<'a> {
     pub only: &'a [Part],
     /// A kind that cannot be generated is an error. Otherwise, its CRD is kept.
     pub all_or_nothing: bool,
+    /// The CRDs of the source, if they are known: then only markers are read.
+    pub crds: Option<&'a [CustomResourceDefinition]>,
 }
 
 impl Choice<'_> {
@@ -76,10 +78,16 @@ impl Choice<'_> {
         arguments: &[],
         only: &[],
         all_or_nothing: true,
+        crds: None,
     };
 
     pub fn wants(&self, part: Part) -> bool {
         self.only.is_empty() || self.only.contains(&part)
+    }
+
+    /// The types in the source are read.
+    pub fn reads_types(&self) -> bool {
+        self.wants(Part::Crd) && self.crds.is_none()
     }
 }
 
@@ -116,16 +124,16 @@ fn may_be_of(kinds: &BTreeSet<Option<Kind>>, kind: Kind) -> bool {
 /// Reads the source and generates CRDs. Errors in the source are a [`SourceErrors`], unless they only affect single
 /// kinds.
 pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &Console) -> anyhow::Result<Found> {
-    let mut source = if choice.wants(Part::Crd) && choice.engine != Engine::Cargo {
-        let source_options = source::Options { foreign_descriptions: options.descriptions.foreign };
+    let mut source = if choice.reads_types() && choice.engine != Engine::Cargo {
+        let source_options = source::Options { foreign_descriptions: options.descriptions.foreign, reads: false };
         source::read_with(tree, options.folder, &source_options)
     } else {
         source::read_markers(tree, options.folder)
     };
     source.diagnostics.extend(about_webhooks(&source.operator));
-    if !choice.wants(Part::Crd) {
+    if !choice.reads_types() {
         sound(&source.diagnostics, &source.operator.allows)?;
-        return Ok(Found { source, crds: Vec::new(), refused: None });
+        return Ok(Found { source, crds: choice.crds.unwrap_or_default().to_vec(), refused: None });
     }
     let compiler = Compiler::new(tree, options, choice, console);
     if choice.engine == Engine::Cargo {

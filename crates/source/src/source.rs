@@ -40,11 +40,13 @@ pub struct Source {
 pub struct Options {
     /// Keep the descriptions in the schemas of Kubernetes' own types.
     pub foreign_descriptions: bool,
+    /// Derive the values that serde reads into objects.
+    pub reads: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { foreign_descriptions: true }
+        Self { foreign_descriptions: true, reads: false }
     }
 }
 
@@ -107,6 +109,10 @@ pub fn read_markers(tree: &Tree, folder: &str) -> Source {
 
 /// Reads everything for the manifests, and the requests of the code to the API server.
 pub fn read_requests(tree: &Tree, folder: &str) -> Source {
+    read_requests_with(tree, folder, &Options::default())
+}
+
+pub fn read_requests_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     let requests = || {
         // Problems with the packages are reported already.
         let packages = operators(tree, folder).unwrap_or_default();
@@ -115,7 +121,7 @@ pub fn read_requests(tree: &Tree, folder: &str) -> Source {
         let found = requests::read(&modules, &mut Deriver { cx: &mut cx, state: &mut state }, kinds_of_macros(tree));
         (found, modules.take_diagnostics())
     };
-    let ((mut found, unread), mut source) = threads::both(requests, || read(tree, folder));
+    let ((mut found, unread), mut source) = threads::both(requests, || read_with(tree, folder, options));
     source.operator.requests = found.resolved;
     source.operator.makes_more_requests = found.is_partial;
     for unread in unread {
