@@ -37,6 +37,6 @@ pub struct ReleaseInfo {
     pub status: String,
     /// A digest of the chart and the values.
     pub inputs: Option<String>,
-    /// When it was deployed last.
+    /// The time of the last deployment.
     pub last_deployed: Option<String>,
 }
