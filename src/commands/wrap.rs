@@ -79,7 +79,8 @@ fn wrap_line(line: &str, width: usize) -> String {
     let (body, end) = line.strip_suffix('\n').map_or((line, ""), |body| (body, "\n"));
     let plain = plain(body);
     let indent = hanging_indent(&plain);
-    if display_width(body) <= width || is_code(plain.get(indent..).unwrap_or_default()) {
+    let text = plain.get(indent..).unwrap_or_default();
+    if display_width(body) <= width || is_code(text) || !text.contains(' ') {
         return line.to_owned();
     }
     let indent = " ".repeat(indent.min(width / 2));
@@ -172,6 +173,8 @@ error: one two three
             );
             assert!(wrap(line, 40).lines().all(|line| !line.ends_with("get ")), "{line}");
         }
+        let row = "created     customresourcedefinition.apiextensions.k8s.io/memcacheds.cache.example.com\n";
+        assert_eq!(wrap(row, 40), row);
         let sentence = "help: opctl follows modules and `use`, and nothing else";
         assert_eq!(wrap(sentence, 40), "help: opctl follows modules and `use`,\n      and nothing else");
     }

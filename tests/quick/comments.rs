@@ -66,15 +66,32 @@ fn items_have_names_of_the_field() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
+#[test]
+fn the_help_of_make_fits_a_terminal_of_80_columns() {
+    let makefiles = files("templates").into_iter().filter(|path| path.ends_with("/Makefile.tera"));
+    let lines: Vec<String> = makefiles.flat_map(|path| read(&path).lines().map(String::from).collect::<Vec<_>>()).collect();
+    let all: Vec<&str> = lines.iter().filter_map(|line| help(line)).collect();
+    assert!(all.len() > 20, "{all:?}");
+    // `make help` prints it after the name of the target, in column 22.
+    let long: Vec<_> = all.iter().filter(|help| help.len() > 58).collect();
+    assert!(long.is_empty(), "{long:#?}");
+}
+
 fn sources() -> impl Iterator<Item = String> {
     let all = ["crates", "src", "templates", "tests"].into_iter().flat_map(files);
     all.filter(|path| path.ends_with(".rs") || path.ends_with(".tera"))
 }
 
-/// The text of a line that is a comment.
+/// The text of a line that is a comment, or the help of a target in a Makefile.
 fn comment(line: &str) -> Option<&str> {
-    let line = line.trim_start();
-    ["///", "//!", "//", "# "].iter().find_map(|mark| line.strip_prefix(mark))
+    let start = line.trim_start();
+    let comment = ["///", "//!", "//", "# "].iter().find_map(|mark| start.strip_prefix(mark));
+    comment.or_else(|| help(line))
+}
+
+/// The text after `##` in `target: dependencies ## help`.
+fn help(line: &str) -> Option<&str> {
+    line.split_once(": ")?.1.split_once("## ").map(|(_, help)| help)
 }
 
 fn begins_with_a_question_word(line: &str) -> bool {
@@ -107,6 +124,7 @@ fn only_comments_and_declarations_are_checked() {
     assert!(!begins_with_a_question_word("let what = 1;") && !begins_with_a_question_word("/// Whatever it is."));
     assert!(has_phrase("// It is told here.", "told") && !has_phrase("// It is untold.", "told"));
     assert!(!has_phrase("let told = 1; // told", "told"));
+    assert!(has_phrase("undeploy: ## Delete all but for the CRDs", "but for the"));
     assert_eq!(declared("    pub(crate) async fn is_there(&self) -> bool {"), Some("is_there"));
     assert_eq!(declared("let mut by_hand = 1;"), Some("by_hand"));
     assert_eq!(declared("return further;"), None);
