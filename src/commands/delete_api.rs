@@ -29,11 +29,12 @@ use opctl_source::emit;
 
 /// Delete an API, or one of its versions: its type, its controller, its manifests and its entry in PROJECT
 ///
-/// The inverse of `opctl create api`. Files that were edited since are only removed with --overwrite. The cluster is not changed: the
-/// output shows what to do there, in which order.
+/// The inverse of `opctl create api`. Files that were edited since are only removed with --overwrite. The cluster is
+/// not changed: the output shows what to do there, in which order.
 ///
-/// A version in which clusters may have stored objects goes in two steps: the first run stops serving it, which is easy to revert; the
-/// second run, in a later release, removes it. The version that objects are stored as, and one that a controller uses, is not deleted.
+/// A version in which clusters may have stored objects goes in two steps: the first run stops serving it, which is easy
+/// to revert; the second run, in a later release, removes it. The version that objects are stored as, and one that a
+/// controller uses, is not deleted.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -87,8 +87,9 @@ pub struct ManifestsArgs {
     #[arg(long, value_name = "PART", value_enum, value_delimiter = ',')]
     pub only: Vec<Part>,
 
-    /// Derive CRDs from source (static), from compiled types (cargo), or by compiling only what the source does not determine (auto)
-    /// [default: auto; in a crate that is no project of opctl, asks before it compiles, because that runs code of the crate]
+    /// Derive CRDs from source (static), from compiled types (cargo), or by compiling only what the source does not
+    /// determine (auto) [default: auto; in a crate that is no project of opctl, asks before it compiles, because that
+    /// runs code of the crate]
     #[arg(long, value_name = "ENGINE", value_enum)]
     pub engine: Option<Engine>,
 
@@ -117,11 +118,12 @@ pub struct ManifestsArgs {
     #[arg(long)]
     pub all_or_nothing: bool,
 
-    /// Report which changes of the CRDs break objects, writers or readers, instead of writing: since a branch, tag or commit, a file,
-    /// folder or Helm chart with CRDs, or `cluster`
+    /// Report which changes of the CRDs break objects, writers or readers, instead of writing: since a branch, tag or
+    /// commit, a file, folder or Helm chart with CRDs, or `cluster`
     ///
-    /// From a branch or tag, the comparison is with the commit where the current branch left it. With `cluster`, objects that are stored
-    /// there are checked, too. Exits 1 if a change breaks a beta or stable version, or loses data.
+    /// From a branch or tag, the comparison is with the commit where the current branch left it. With `cluster`,
+    /// objects that are stored there are checked, too. Exits 1 if a change breaks a beta or stable version, or loses
+    /// data.
     #[arg(long, value_name = "WHAT", conflicts_with_all = ["only", "all_or_nothing"])]
     pub against: Option<String>,
 

@@ -19,8 +19,8 @@ use opctl_olm::catalog::{Catalog, validate, yaml};
 
 /// Add a bundle to a file-based catalog
 ///
-/// Writes the bundle to a file of its own, and adds it to channels, where it replaces their heads. Files that exist keep their comments.
-/// Nothing is written unless the new catalog is valid.
+/// Writes the bundle to a file of its own, and adds it to channels, where it replaces their heads. Files that exist
+/// keep their comments. Nothing is written unless the new catalog is valid.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -10,7 +10,8 @@ use opctl_olm::catalog::template::{to_basic, to_substitutes};
 
 /// Convert a file-based catalog to a template
 ///
-/// A basic template has only the images of bundles. A template of substitutions has whole bundles, and an empty list of substitutions.
+/// A basic template has only the images of bundles. A template of substitutions has whole bundles, and an empty list of
+/// substitutions.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -19,8 +19,9 @@ use opctl_olm::catalog::template::{Rendered, expand};
 
 /// Render bundles, templates or catalogs as documents of a file-based catalog
 ///
-/// SOURCE is the image or the folder of a bundle, a template (`olm.semver`, `olm.template.basic` or `olm.template.substitutes`) or the
-/// folder of a catalog. The folder of a bundle needs the name of its image, and a template the folders of its bundles, or `--pull`.
+/// SOURCE is the image or the folder of a bundle, a template (`olm.semver`, `olm.template.basic` or
+/// `olm.template.substitutes`) or the folder of a catalog. The folder of a bundle needs the name of its image, and a
+/// template the folders of its bundles, or `--pull`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -33,9 +33,10 @@ use opctl_source::emit::{self, CustomResourceDefinition};
 
 /// Generate a Helm chart of the operator
 ///
-/// The chart is made of config/default. The parts that `opctl edit` turns on and off are values, as are the usual fields of the
-/// Deployment. opctl owns the templates and rewrites them; Chart.yaml, values.yaml and NOTES.txt are yours, and templates that you add.
-/// With --check, helm must also render with the chart what kubectl renders with kustomize.
+/// The chart is made of config/default. The parts that `opctl edit` turns on and off are values, as are the usual
+/// fields of the Deployment. opctl owns the templates and rewrites them; Chart.yaml, values.yaml and NOTES.txt are
+/// yours, and templates that you add. With --check, helm must also render with the chart what kubectl renders with
+/// kustomize.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

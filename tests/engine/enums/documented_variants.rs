@@ -12,7 +12,7 @@ pub struct Spec {
     pub list: Vec<Documented>,
 }
 
-/// What it means.
+/// The meaning.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub enum Documented {
     /// The first.

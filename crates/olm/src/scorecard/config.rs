@@ -34,8 +34,8 @@ const ROOT: [&str; 6] = ["apiVersion", "kind", "metadata", "serviceaccount", "st
 const STAGE: [&str; 2] = ["parallel", "tests"];
 const TEST: [&str; 5] = ["image", "entrypoint", "labels", "storage", "uniqueID"];
 
-/// Parses a configuration strictly: unknown fields, which operator-sdk ignores, are errors. As in Go, the case of the keys does not
-/// matter: `apiversion` was common.
+/// Parses a configuration strictly: unknown fields, which operator-sdk ignores, are errors. As in Go, the case of the
+/// keys does not matter: `apiversion` was common.
 pub fn parse(file: &Arc<SourceFile>) -> Result<Config, Vec<Diagnostic>> {
     let documents =
         yaml::documents(file, Dialect::Kubectl).map_err(|problem| vec![Diagnostic { code: OP520, ..*problem }])?;
