@@ -22,24 +22,20 @@ pub fn examine(target: &Target) -> Vec<Finding> {
     let own = Runtime::embedded().version.as_str();
     let refresh = format!("opctl init{} --runtime vendored", target.folder());
     let Some(folder) = path else { return vec![from_registry(&version.unwrap_or_default(), own)] };
-    let steps = || -> Result<Option<(RuntimeCopy, Vec<Step>, Features)>, ResolveError<ReadError>> {
-        let Some(copy) = RuntimeCopy::read(tree, &folder).map_err(ResolveError::Read)? else { return Ok(None) };
+    let findings = || -> Result<Vec<Finding>, ResolveError<ReadError>> {
+        let Some(copy) = RuntimeCopy::read(tree, &folder).map_err(ResolveError::Read)? else {
+            let what = format!("Cargo.toml refers to this folder for `{}`, but it does not exist", Runtime::PACKAGE);
+            return Ok(vec![Finding::error(what).at(join(&folder, "Cargo.toml")).help(&refresh)]);
+        };
         let used = Runtime::embedded().needed_features(tree, "").map_err(ResolveError::Read)?;
         let mut plan = Plan::default();
         if copy.sums.is_some() {
             RuntimeCopy::update(&mut plan, &folder, copy.sums.as_deref(), &used);
         }
         let steps = plan::resolve(&plan, &Policy::default(), |path| tree.read(path), |path| tree.read_bytes(path))?;
-        Ok(Some((copy, steps, used)))
+        Ok(in_folder(&folder, &copy, &steps, &used, own, &refresh))
     };
-    match steps() {
-        Ok(Some((copy, steps, used))) => in_folder(&folder, &copy, &steps, &used, own, &refresh),
-        Ok(None) => {
-            let what = format!("Cargo.toml refers to this folder for `{}`, but it does not exist", Runtime::PACKAGE);
-            vec![Finding::error(what).at(join(&folder, "Cargo.toml")).help(refresh)]
-        }
-        Err(error) => vec![Finding::error(error.to_string())],
-    }
+    findings().unwrap_or_else(|error| vec![Finding::error(error.to_string())])
 }
 
 fn from_registry(version: &str, own: &str) -> Finding {

@@ -69,7 +69,8 @@ fn items_have_names_of_the_field() {
 #[test]
 fn the_help_of_make_fits_a_terminal_of_80_columns() {
     let makefiles = files("templates").into_iter().filter(|path| path.ends_with("/Makefile.tera"));
-    let lines: Vec<String> = makefiles.flat_map(|path| read(&path).lines().map(String::from).collect::<Vec<_>>()).collect();
+    let lines: Vec<String> =
+        makefiles.flat_map(|path| read(&path).lines().map(String::from).collect::<Vec<_>>()).collect();
     let all: Vec<&str> = lines.iter().filter_map(|line| help(line)).collect();
     assert!(all.len() > 20, "{all:?}");
     // `make help` prints it after the name of the target, in column 22.

@@ -440,9 +440,9 @@ mod tests {
         let object = |size: i64| format!(r#"{{"metadata":{metadata},"spec":{{"size":{size}}}}}"#);
         let Received::Fits(fitting) = received(&object(1)) else { panic!("{}", undecodable_object(&object(1)).why) };
         assert_eq!((fitting.metadata.name.as_deref(), fitting.spec.size), (Some("odd"), Some(1)));
-        let object = undecodable_object(&object(-1));
+        let odd = undecodable_object(&object(-1));
         assert_eq!(
-            (object.metadata.generation, object.why.as_str()),
+            (odd.metadata.generation, odd.why.as_str()),
             (Some(3), "spec.size: invalid value: integer `-1`, expected u32")
         );
         let child: Child<ConfigMap> = serde_json::from_str(&object(1)).unwrap();

@@ -146,13 +146,13 @@ async fn one_that_a_list_no_longer_has_is_forgotten() {
 #[tokio::test(start_paused = true)]
 async fn each_is_reported_once_in_a_condition_and_an_event() {
     let (undecodable, calls, _) = undecodable(|call| (200, call.body.clone()));
-    let Received::Undecodable(object) = received(object("bad", BAD, 4)) else { panic!() };
-    undecodable.insert((*object).clone());
+    let Received::Undecodable(bad) = received(object("bad", BAD, 4)) else { panic!() };
+    undecodable.insert((*bad).clone());
     report(&undecodable).await;
     // Writing the status changes the object.
-    undecodable.insert((*object).clone());
+    undecodable.insert((*bad).clone());
     undecodable.list_begins();
-    undecodable.insert((*object).clone());
+    undecodable.insert((*bad).clone());
     undecodable.list_ends();
     report(&undecodable).await;
     let made = calls.take();
