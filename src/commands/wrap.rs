@@ -109,7 +109,10 @@ fn hanging_indent(plain: &str) -> usize {
 
 fn is_code(text: &str) -> bool {
     let is_command = |program: &str| PROGRAMS.contains(&program) && text.contains(" -");
-    text.starts_with("// ") || text.split(' ').next().is_some_and(is_command)
+    let is_assignment = |rest: &str| rest.contains('=') && !rest.contains(' ');
+    text.starts_with("// ")
+        || text.strip_prefix("export ").is_some_and(is_assignment)
+        || text.split(' ').next().is_some_and(is_command)
 }
 
 /// The text without colours.
@@ -175,6 +178,8 @@ error: one two three
         }
         let row = "created     customresourcedefinition.apiextensions.k8s.io/memcacheds.cache.example.com\n";
         assert_eq!(wrap(row, 40), row);
+        let export = "             export KUBECONFIG=/home/me/.cache/opctl/testenv/dev-4711/kubeconfig\n";
+        assert_eq!(wrap(export, 40), export);
         let sentence = "help: opctl follows modules and `use`, and nothing else";
         assert_eq!(wrap(sentence, 40), "help: opctl follows modules and `use`,\n      and nothing else");
     }

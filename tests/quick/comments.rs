@@ -6,6 +6,13 @@ use crate::docs::{files, read};
 
 const QUESTION_WORDS: &[&str] = &["How", "What", "When", "Where", "Whether", "Which", "Who", "Why"];
 
+/// Cases whose comments are in the CRDs that were recorded with earlier releases of kube (`tests/versions`).
+const RECORDED: &[&str] = &[
+    "tests/engine/enums/documented_variants.rs",
+    "tests/engine/enums/same_field_twice.rs",
+    "tests/engine/kube_schema/validated.rs",
+];
+
 /// Phrases that comments do not use, and what is written instead.
 const PHRASES: &[(&str, &str)] = &[
     ("anew", "again"),
@@ -42,7 +49,7 @@ fn comments_begin_with_the_thing_and_use_plain_words() {
     let mut found = Vec::new();
     for path in sources() {
         for (at, line) in read(&path).lines().enumerate() {
-            if begins_with_a_question_word(line) {
+            if begins_with_a_question_word(line) && !RECORDED.contains(&&*path) {
                 found.push(format!("{path}:{}: begins with a question word: {}", at + 1, line.trim()));
             }
             for (phrase, instead) in PHRASES.iter().filter(|(phrase, _)| has_phrase(line, phrase)) {
@@ -125,7 +132,7 @@ fn only_comments_and_declarations_are_checked() {
     assert!(!begins_with_a_question_word("let what = 1;") && !begins_with_a_question_word("/// Whatever it is."));
     assert!(has_phrase("// It is told here.", "told") && !has_phrase("// It is untold.", "told"));
     assert!(!has_phrase("let told = 1; // told", "told"));
-    assert!(has_phrase("undeploy: ## Delete all but for the CRDs", "but for the"));
+    assert!(has_phrase(&format!("undeploy: {} Delete all but for the CRDs", "##"), "but for the"));
     assert_eq!(declared("    pub(crate) async fn is_there(&self) -> bool {"), Some("is_there"));
     assert_eq!(declared("let mut by_hand = 1;"), Some("by_hand"));
     assert_eq!(declared("return further;"), None);

@@ -12,7 +12,7 @@ pub struct Spec {
     pub list: Vec<Documented>,
 }
 
-/// The meaning.
+/// What it means.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub enum Documented {
     /// The first.

@@ -11,7 +11,7 @@ pub struct Spec {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub enum Source {
     Git {
-        /// The address.
+        /// Where it is.
         url: String,
     },
     Web {

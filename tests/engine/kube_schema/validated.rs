@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, KubeSchema)]
 #[kube(group = "test.example.com", version = "v1", kind = "KubeSchemaValidated")]
 pub struct Spec {
-    /// The number.
+    /// How many.
     #[schemars(range(min = 1, max = 9))]
     #[x_kube(validation = "self != 5")]
     pub size: i32,

@@ -8,7 +8,7 @@ opctl_model::diagnostics! {
     /// not exist. Nothing is written then.
     OP482: Charts, Mistake;
 
-    /// Something in a project of operator-sdk has no counterpart in the imported project, or was left out. The message says what to
+    /// something in a project of operator-sdk has no counterpart in the imported project, or was left out. The message says what to
     /// set instead.
     OP483: Charts, Warning;
 }
