@@ -4,9 +4,12 @@ use serde_json::Value;
 
 use super::chart::types_of;
 use crate::scaffold;
+use crate::scaffold::api_of_resource;
 use opctl_charts::operator_sdk::{Existing, with_parameters};
 use opctl_charts::spec::{self, Object, Words};
 use opctl_model::names::Kind;
+use opctl_model::project::Resource;
+use opctl_model::yaml;
 
 /// The spec, as data for the templates. Parameters that the CRD does not list accept any value. `sample` is for a spec
 /// without fields in the CRD.
@@ -30,6 +33,20 @@ pub fn spec(kind: &Kind, mut existing: Existing, parameters: Object, sample: Str
         columns: existing.columns.iter().map(|column| argument("printcolumn", column, &COLUMN)).chain(scale).collect(),
         ..types_of(kind, &schema, &status, sample, words)
     }
+}
+
+/// The sample of a version that is not watched: its file name and text. The name differs from that of the watched
+/// version, since a version is not part of an object's identity.
+pub fn sample(resource: &Resource, spec: &scaffold::Spec) -> (String, String) {
+    let Resource { kind, version, .. } = resource;
+    let api_version = format!("{}/{version}", resource.full_group());
+    let name = format!("{}-{version}", kind.singular());
+    let text = format!(
+        "apiVersion: {api_version}\nkind: {}\nmetadata:\n  name: {name}\nspec:{}\n",
+        yaml::scalar(&kind.as_str().into()),
+        spec.sample
+    );
+    (api_of_resource(resource).sample(), text)
 }
 
 fn version_arguments(existing: &Existing) -> Vec<String> {

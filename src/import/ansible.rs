@@ -70,7 +70,7 @@ pub fn requests(
     for resource in requests.iter().map(|request| &request.resource).filter(|resource| resource.api.is_some()) {
         let (group, plural) = (resource.full_group(), resource.plural().to_string());
         let status = format!("{plural}/status");
-        // What each controller has.
+        // Each controller has these permissions.
         rules.entry((group.clone(), plural.clone())).or_default().extend(["list", "patch", "watch"]);
         rules.entry((group.clone(), status.clone())).or_default().insert("patch");
         own.entry(group).or_default().extend(are_unknown.then_some([plural, status]).into_iter().flatten());
