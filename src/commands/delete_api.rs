@@ -212,7 +212,8 @@ fn refuse_what_stays(resource: &Resource, file: &ProjectFile) -> Result<(), User
         return Err(UserError::new(format!("`opctl delete api` cannot remove `{kind}`: {why}"))
             .help("remove the type and its entry in PROJECT by hand, then run `opctl manifests`"));
     }
-    if chart::folder_of(resource).is_some() || matches!(resource.origin, Origin::External { .. }) {
+    let has_chart = chart::folder_of(resource).is_some() && resource.controller;
+    if has_chart || matches!(resource.origin, Origin::External { .. }) {
         return Err(UserError::new(format!(
             "`opctl delete api` cannot remove `{kind}`: PROJECT does not have its chart or its CRD"
         ))
@@ -263,8 +264,13 @@ fn changes(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Resul
     versions::restore(&mut request, resource, |path| written(tree, path))?;
     let project = project_of(&file, tree)?;
     let mut created = Plan::default();
+    if let Some(folder) = chart::folder_of(resource) {
+        request.chart = Some(chart::Operator::known(folder, resource, false));
+    }
     if let Some(source) = ansible::source_of(resource) {
-        console.note(&format!("kept `{}`", source.path()));
+        if resource.controller {
+            console.note(&format!("kept `{}`", source.path()));
+        }
         request.ansible = Some(ansible::Operator::known(&source, resource, !project.ansible));
     }
     add(&mut created, &project, &request);
@@ -277,7 +283,7 @@ fn changes(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Resul
     created.changes.retain(|path, _| !of_others.contains(path));
     let mut plan = created.inverse(&needed, |path| tree.read(path)).map_err(record::inverse_error)?;
     adopted::undeclare(&mut plan, &project, tree);
-    if request.ansible.is_some() {
+    if request.ansible.is_some() && resource.controller {
         let with = scaffold::Project { ansible: true, ..project.clone() };
         switch(&mut plan, &with, &project, tree)?;
         let permissions = scaffold::generated_permissions(&api_of_resource(resource));
