@@ -212,10 +212,9 @@ fn refuse_what_stays(resource: &Resource, file: &ProjectFile) -> Result<(), User
         return Err(UserError::new(format!("`opctl delete api` cannot remove `{kind}`: {why}"))
             .help("remove the type and its entry in PROJECT by hand, then run `opctl manifests`"));
     }
-    let has_chart = chart::folder_of(resource).is_some() && resource.controller;
-    if has_chart || matches!(resource.origin, Origin::External { .. }) {
+    if matches!(resource.origin, Origin::External { .. }) {
         return Err(UserError::new(format!(
-            "`opctl delete api` cannot remove `{kind}`: PROJECT does not have its chart or its CRD"
+            "`opctl delete api` cannot remove `{kind}`: PROJECT does not have its CRD"
         ))
         .help("remove its files and its entry in PROJECT by hand, then run `opctl manifests`"));
     }
@@ -265,7 +264,10 @@ fn changes(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Resul
     let project = project_of(&file, tree)?;
     let mut created = Plan::default();
     if let Some(folder) = chart::folder_of(resource) {
-        request.chart = Some(chart::Operator::known(folder, resource, false));
+        if resource.controller {
+            console.note(&format!("kept `{}`", chart::path_of(folder)));
+        }
+        request.chart = Some(chart::Operator::known(folder, resource, !project.charts));
     }
     if let Some(source) = ansible::source_of(resource) {
         if resource.controller {
@@ -283,8 +285,12 @@ fn changes(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Resul
     created.changes.retain(|path, _| !of_others.contains(path));
     let mut plan = created.inverse(&needed, |path| tree.read(path)).map_err(record::inverse_error)?;
     adopted::undeclare(&mut plan, &project, tree);
-    if request.ansible.is_some() && resource.controller {
-        let with = scaffold::Project { ansible: true, ..project.clone() };
+    if resource.controller && (request.chart.is_some() || request.ansible.is_some()) {
+        let with = scaffold::Project {
+            charts: project.charts || request.chart.is_some(),
+            ansible: project.ansible || request.ansible.is_some(),
+            ..project.clone()
+        };
         switch(&mut plan, &with, &project, tree)?;
         let permissions = scaffold::generated_permissions(&api_of_resource(resource));
         plan.changes.insert(permissions, Change::Prune);
