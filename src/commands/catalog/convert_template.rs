@@ -21,7 +21,7 @@ pub struct ConvertTemplateArgs {
     #[arg(value_enum)]
     pub kind: Kind,
 
-    /// The folder of the catalog [default: catalog]
+    /// The folder of the catalog, or its image [default: catalog]
     pub dir: Option<PathBuf>,
 
     /// The format of the template
