@@ -5,6 +5,7 @@ use std::fs;
 use std::ops::Deref;
 
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span, render};
+use opctl_model::reads::Reads;
 use opctl_model::{Api, RbacRule, Scope};
 use opctl_source::emit::{self, Manifest, Options};
 use opctl_source::markers::{self, Markers};
@@ -278,6 +279,7 @@ fn manifests(rules: &[RbacRule], options: Options) -> Vec<Manifest> {
         labels: Default::default(),
         schema: Some(json!({"type": "object", "properties": {"spec": {"type": "object"}}})),
         enums: Default::default(),
+        reads: Reads::Unknown,
         span,
     };
     emit::crds(&[api])
