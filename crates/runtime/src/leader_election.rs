@@ -172,6 +172,7 @@ impl Election {
 
     /// Writes the record, unless another replica wrote first.
     async fn write(&mut self, holder: String, duration: u16) -> Result<(), kube::Error> {
+        let mut last_read = None;
         loop {
             let since = Moment::now();
             let exists = self.seen.resource_version().is_some();
@@ -182,8 +183,15 @@ impl Election {
                 }
                 // The Lease was written or deleted meanwhile, possibly by this replica, if a response was lost.
                 Err(kube::Error::Api(status)) if status.code == 409 || status.code == 404 && exists => {
+                    let read = Moment::now();
                     self.read().await?;
                     if !self.leads() {
+                        return Ok(());
+                    }
+                    // Replicas that hold a Lease together must not starve each other: one of them has written after
+                    // this one read the version before.
+                    if let Some(last) = last_read.replace(read) {
+                        self.since = last;
                         return Ok(());
                     }
                 }

@@ -26,7 +26,6 @@ pub(super) struct Scope {
 
 /// The objects of a watch.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[cfg_attr(not(feature = "shards"), expect(dead_code, reason = "without slots, all objects are in scope"))]
 pub(crate) enum Watched {
     /// Those that the controller reconciles.
     Objects,
@@ -36,7 +35,6 @@ pub(crate) enum Watched {
 
 /// The group and kind of owners.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[cfg_attr(not(feature = "shards"), expect(dead_code, reason = "without slots, all objects are in scope"))]
 pub(crate) struct OwnerKind {
     group: &'static str,
     kind: &'static str,

@@ -1,7 +1,8 @@
 //! The Leases of a replica that reconciles some of the slots.
 //!
-//! - **The operator's Lease**, which also leader election uses, is held by all replicas with the same number of slots
-//!   together: each renews it. So no replica with another number, and no single leader, reconciles meanwhile.
+//! - **The operator's Lease**, which also leader election uses, is held by the group of all replicas with the same number
+//!   and kind of slots and the same `--lease-duration` together: each renews it. So no replica with other settings, and
+//!   no single leader, reconciles meanwhile.
 //! - **A Lease for each replica** shows that it is alive. It is deleted when the replica has ended, or by another
 //!   replica that has not seen a renewal for its duration.
 //! - **A Lease for each slot** names its holder. It is written only when the slot changes hands. A slot whose holder has
@@ -26,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use super::balance::{Changes, View};
-use super::slot::Slot;
+use super::slot::{ShardBy, Slot};
 use super::slots::Slots;
 use crate::leader_election::{Claim, Election, Term, acquire, hold, identity, put};
 use crate::manager::Error;
@@ -35,8 +36,8 @@ use crate::{Context, brief};
 
 /// The operator whose replicas, or slots, a Lease is for.
 const OPERATOR: &str = "opctl-runtime/operator";
-/// The number of slots of the replica or slot.
-const SLOTS: &str = "opctl-runtime/slots";
+/// The group of the replica or slot.
+const GROUP: &str = "opctl-runtime/group";
 /// The slot that a Lease is for.
 const SLOT: &str = "opctl-runtime/slot";
 
@@ -59,6 +60,8 @@ struct Ring {
     own: Election,
     /// Name of the operator's Lease.
     name: String,
+    /// The holder of that Lease: what all replicas that share the objects must have in common.
+    group: String,
     /// The other replicas, by the names of their Leases: the last version, and the time since which it is the last.
     seen: BTreeMap<String, (String, Instant)>,
     /// Slots that are given away when they are idle.
@@ -67,19 +70,24 @@ struct Ring {
 
 impl Membership {
     pub fn new(client: &Client, ctx: &Context, slots: Arc<Slots>, term: Term) -> Self {
-        let shared = format!("{} slots", slots.count.get());
-        let group = Election::of(client, ctx, shared, term.clone());
+        let by = match slots.by {
+            ShardBy::Object => "object",
+            ShardBy::Namespace => "namespace",
+        };
+        let duration = ctx.options.leader_election.lease_duration;
+        let shared = format!("{}-slots-by-{by}-for-{duration}s", slots.count.get());
+        let group = Election::of(client, ctx, shared.clone(), term.clone());
         let own = || {
             let mut own = Election::of(client, ctx, identity(ctx), term.clone());
-            own.labels = Some(labels(&group.name, &slots));
+            own.labels = Some(labels(&group.name, &shared));
             own
         };
         let (mut replica, mut copy) = (own(), own());
         replica.name = format!("{}-replica-{:016x}", group.name, random());
         copy.name.clone_from(&replica.name);
         copy.identity.clone_from(&replica.identity);
-        let ring =
-            Ring { slots, own: copy, name: group.name.clone(), seen: BTreeMap::new(), draining: BTreeSet::new() };
+        let (name, seen, draining) = (group.name.clone(), BTreeMap::new(), BTreeSet::new());
+        let ring = Ring { slots, own: copy, name, group: shared, seen, draining };
         Self { leases: [replica, group], term, ring }
     }
 }
@@ -178,7 +186,7 @@ impl Ring {
     }
 
     fn is_of_group(&self, lease: &Lease) -> bool {
-        lease.labels().get(SLOTS) == labels(&self.name, &self.slots).get(SLOTS)
+        lease.labels().get(GROUP) == Some(&self.group)
     }
 
     /// Deletes the Leases of replicas that have not renewed them for their duration, by the clock of this one. If the
@@ -257,7 +265,7 @@ impl Ring {
         let write = async |slot: Slot| {
             let mut lease = leases.get(&slot).cloned().unwrap_or_default();
             lease.metadata.name = Some(format!("{}-slot-{slot}", self.name));
-            lease.labels_mut().extend(labels(&self.name, &self.slots));
+            lease.labels_mut().extend(labels(&self.name, &self.group));
             lease.labels_mut().insert(SLOT.to_owned(), slot.to_string());
             match self.own.in_time(put(&self.own.api, lease, holder, None)).await {
                 Ok(_) => Some(slot),
@@ -296,10 +304,8 @@ impl Ring {
     }
 }
 
-fn labels(operator: &str, slots: &Slots) -> BTreeMap<String, String> {
-    [(OPERATOR, operator.to_owned()), (SLOTS, slots.count.get().to_string())]
-        .map(|(label, value)| (label.to_owned(), value))
-        .into()
+fn labels(operator: &str, group: &str) -> BTreeMap<String, String> {
+    [(OPERATOR, operator), (GROUP, group)].map(|(label, value)| (label.to_owned(), value.to_owned())).into()
 }
 
 fn holder(lease: &Lease) -> &str {
