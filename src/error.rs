@@ -13,6 +13,9 @@ pub struct UserError {
     pub help: Vec<String>,
 }
 
+/// The help for a project that needs a newer opctl.
+pub const USE_A_NEWER_OPCTL: &str = concat!("use a newer opctl: see ", env!("CARGO_PKG_REPOSITORY"), "#installation");
+
 impl UserError {
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), help: Vec::new() }

@@ -16,3 +16,16 @@ document.addEventListener("DOMContentLoaded", () => {
     }
   }
 });
+
+// Diagrams have the theme of the book instead of that of the system.
+document.addEventListener("DOMContentLoaded", () => {
+  const root = document.documentElement;
+  const paint = () => {
+    const theme = ["ayu", "coal", "navy"].some((name) => root.classList.contains(name)) ? "dark" : "light";
+    for (const image of document.querySelectorAll(".diagram img")) {
+      image.src = `${image.src.split("#")[0]}#${theme}`;
+    }
+  };
+  new MutationObserver(paint).observe(root, { attributes: true, attributeFilter: ["class"] });
+  paint();
+});

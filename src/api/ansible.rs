@@ -185,6 +185,21 @@ pub fn import(
 }
 
 impl Operator {
+    /// The type of another version of an imported kind. The controller is that of this operator.
+    #[must_use]
+    pub fn version(&self, resource: &mut Resource, existing: Existing, samples: Vec<(String, String)>) -> Self {
+        let source = self.source();
+        resource.options.extend(&Options { ansible_imported: true, ..options(&source) });
+        let mut version = Self { samples, ..Self::known(&source, resource, false) };
+        version.scaffold.spec =
+            existing::spec(&resource.kind, existing, Object::default(), " {}".into(), ansible::WORDS);
+        let is_served = resource.options.served != Some(false);
+        if is_served && version.samples.is_empty() {
+            version.samples.push(existing::sample(resource, &version.scaffold.spec));
+        }
+        version
+    }
+
     /// The role or playbook that runs for an object.
     pub fn source(&self) -> Source {
         match (&self.scaffold.playbook, &self.scaffold.role) {
@@ -281,7 +296,8 @@ fn text(source: &Source, markers: &str) -> String {
 
 /// A diagnostic for each permissions file that does not match its role or playbook.
 pub fn stale(tree: &Tree, project: &ProjectFile) -> Vec<Stale> {
-    let kinds = project.resources.iter().filter_map(|resource| Some((resource, source_of(resource)?)));
+    let kinds = project.resources.iter().filter(|resource| resource.controller);
+    let kinds = kinds.filter_map(|resource| Some((resource, source_of(resource)?)));
     let stale = kinds.flat_map(|(resource, source)| {
         stale_of(tree, project, resource, source)
             .unwrap_or_else(|error| vec![Stale { diagnostic: error.into(), fixed: None, notes: Vec::new() }])

@@ -61,6 +61,24 @@ impl Operator {
             is_first,
         }
     }
+
+    /// The type of another version of an imported kind. The controller is that of this operator.
+    #[must_use]
+    pub fn version(&self, resource: &mut Resource, existing: Existing, samples: Vec<(String, String)>) -> Self {
+        let folder = &self.scaffold.folder;
+        resource.options.extend(&Options {
+            helm_chart: Some(folder.clone()),
+            helm_imported: true,
+            ..Options::default()
+        });
+        let mut version = Self { samples, ..Self::known(folder, resource, false) };
+        version.scaffold.spec = existing::spec(&resource.kind, existing, Object::default(), " {}".into(), chart::WORDS);
+        let is_served = resource.options.served != Some(false);
+        if is_served && version.samples.is_empty() {
+            version.samples.push(existing::sample(resource, &version.scaffold.spec));
+        }
+        version
+    }
 }
 
 /// A chart that was fetched.
@@ -522,13 +540,13 @@ pub struct Stale {
 
 /// The permissions that do not match their charts. A chart is rendered only if it has changed.
 pub fn stale(tree: &Tree, project: &ProjectFile, report: Report) -> Vec<Stale> {
-    let charts = project.resources.iter().filter_map(|resource| Some((resource, folder_of(resource)?)));
+    let charts = charts(project);
     charts.filter_map(|(resource, folder)| stale_of(tree, project, resource, folder, report)).collect()
 }
 
 /// The same without helm, for callers that only report the problem.
 pub fn changed(tree: &Tree, project: &ProjectFile) -> Vec<Diagnostic> {
-    let charts = project.resources.iter().filter_map(|resource| Some((resource, folder_of(resource)?)));
+    let charts = charts(project);
     let changed = charts.filter_map(|(resource, folder)| {
         let changed = Changed::of(tree, resource, folder)?;
         Some(match &changed.files {
@@ -537,6 +555,12 @@ pub fn changed(tree: &Tree, project: &ProjectFile) -> Vec<Diagnostic> {
         })
     });
     changed.collect()
+}
+
+/// The kinds with a controller that installs a chart, and the folders of the charts.
+fn charts(project: &ProjectFile) -> impl Iterator<Item = (&Resource, &str)> {
+    let kinds = project.resources.iter().filter(|resource| resource.controller);
+    kinds.filter_map(|resource| Some((resource, folder_of(resource)?)))
 }
 
 const FIX: &str = "run `opctl check --fix`";

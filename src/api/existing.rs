@@ -4,11 +4,15 @@ use serde_json::Value;
 
 use super::chart::types_of;
 use crate::scaffold;
+use crate::scaffold::api_of_resource;
 use opctl_charts::operator_sdk::{Existing, with_parameters};
-use opctl_charts::spec::{Object, Words};
+use opctl_charts::spec::{self, Object, Words};
 use opctl_model::names::Kind;
+use opctl_model::project::Resource;
+use opctl_model::yaml;
 
-/// The spec, as data for the templates. Parameters that the CRD does not list accept any value.
+/// The spec, as data for the templates. Parameters that the CRD does not list accept any value. `sample` is for a spec
+/// without fields in the CRD.
 pub fn spec(kind: &Kind, mut existing: Existing, parameters: Object, sample: String, words: Words) -> scaffold::Spec {
     let crd = existing.spec.take();
     let has_crd = crd.is_some();
@@ -17,13 +21,46 @@ pub fn spec(kind: &Kind, mut existing: Existing, parameters: Object, sample: Str
         Some(crd) => with_parameters(crd, parameters),
         None => parameters.opened(),
     };
+    let sample = match has_crd {
+        true => spec::sample(&Object::default(), &spec::required(&schema), words),
+        false => sample,
+    };
     let scale = existing.scale.as_ref().map(|scale| argument("scale", scale, &SCALE));
     scaffold::Spec {
         is_optional: existing.is_spec_optional,
         has_crd,
+        version_arguments: version_arguments(&existing),
         columns: existing.columns.iter().map(|column| argument("printcolumn", column, &COLUMN)).chain(scale).collect(),
         ..types_of(kind, &schema, &status, sample, words)
     }
+}
+
+/// The sample of a version that is not watched: its file name and text. The name differs from that of the watched
+/// version, since a version is not part of an object's identity.
+pub fn sample(resource: &Resource, spec: &scaffold::Spec) -> (String, String) {
+    let Resource { kind, version, .. } = resource;
+    let api_version = format!("{}/{version}", resource.full_group());
+    let name = format!("{}-{version}", kind.singular());
+    let text = format!(
+        "apiVersion: {api_version}\nkind: {}\nmetadata:\n  name: {name}\nspec:{}\n",
+        yaml::scalar(&kind.as_str().into()),
+        spec.sample
+    );
+    (api_of_resource(resource).sample(), text)
+}
+
+fn version_arguments(existing: &Existing) -> Vec<String> {
+    let Existing { is_unstored, is_unserved, deprecated, .. } = existing;
+    let flags = [("storage = false", *is_unstored), ("served = false", *is_unserved)];
+    let flags = flags.into_iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag.to_owned());
+    let deprecated = match deprecated {
+        // Nobody gets the warning of a version that is not served.
+        Some(Some(warning)) if !is_unserved => Some(format!("deprecated = {warning:?}")),
+        None if !is_unserved => None,
+        _ => Some("deprecated".to_owned()),
+    };
+    let selectable = existing.selectable.iter().map(|path| format!("selectable = {path:?}"));
+    flags.chain(deprecated).chain(selectable).collect()
 }
 
 /// Fields in a CRD, and their names in kube.
@@ -41,6 +78,9 @@ const SCALE: [(&str, &str); 3] = [
     ("labelSelectorPath", "label_selector_path"),
 ];
 
+/// rustfmt's `attr_fn_like_width`.
+const ATTRIBUTE: usize = 70;
+
 /// Renders `printcolumn(name = "Ready", …)` with rustfmt's line breaks.
 fn argument(name: &str, values: &Value, names: &[(&str, &str)]) -> String {
     let values = names.iter().filter_map(|(key, name)| {
@@ -49,7 +89,11 @@ fn argument(name: &str, values: &Value, names: &[(&str, &str)]) -> String {
             Value::String(text) => format!("{text:?}"),
             other => other.to_string(),
         };
-        Some(format!("        {name} = {value}"))
+        Some(format!("{name} = {value}"))
     });
-    format!("    {name}(\n{}\n    )", values.collect::<Vec<_>>().join(",\n"))
+    let values = values.collect::<Vec<_>>();
+    match values.join(", ") {
+        line if line.chars().count() <= ATTRIBUTE => format!("    {name}({line})"),
+        _ => format!("    {name}(\n        {}\n    )", values.join(",\n        ")),
+    }
 }

@@ -141,7 +141,9 @@ pub fn add(plan: &mut Plan, project: &Project, request: &Request) {
             plan.changes.entry(format!("{folder}/{path}")).or_insert_with(copy);
         }
         add_samples(plan, &api, &operator.samples);
-        plan.generate(scaffold::generated_permissions(&api), operator.permissions.clone());
+        if request.adds_controller {
+            plan.generate(scaffold::generated_permissions(&api), operator.permissions.clone());
+        }
         if operator.is_first {
             add_rendered(plan, scaffold::helm(project));
         }
@@ -152,7 +154,9 @@ pub fn add(plan: &mut Plan, project: &Project, request: &Request) {
             plan.changes.entry(path.clone()).or_insert_with(|| Change::Scaffold(text.clone()));
         }
         add_samples(plan, &api, &operator.samples);
-        plan.generate(scaffold::generated_permissions(&api), operator.permissions.clone());
+        if request.adds_controller {
+            plan.generate(scaffold::generated_permissions(&api), operator.permissions.clone());
+        }
         if operator.is_first {
             add_rendered(plan, scaffold::ansible(project));
         }

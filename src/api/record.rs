@@ -4,7 +4,7 @@ use opctl_edit::plan::{InverseError, Record, RecordError};
 use opctl_model::project::{ReadError, Tree};
 
 use super::rescaffold::Texts;
-use crate::error::UserError;
+use crate::error::{USE_A_NEWER_OPCTL, UserError};
 use crate::scaffold;
 
 /// The error for a record that cannot be read, with possible fixes.
@@ -38,7 +38,7 @@ pub fn texts(tree: &Tree) -> anyhow::Result<Option<(Record, Texts)>> {
     if newest > scaffold::revisions::newest() {
         let own = scaffold::revisions::newest();
         return Err(UserError::new(format!("the scaffold has revision {newest}, newer than this opctl's {own}"))
-            .help("use a newer opctl: `cargo install opctl`")
+            .help(USE_A_NEWER_OPCTL)
             .into());
     }
     let texts = record.files.iter().map(|(path, entry)| (path.clone(), entry.text.clone())).collect();

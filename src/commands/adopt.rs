@@ -26,8 +26,8 @@ use opctl_source::{self as source, Source};
 
 /// Make an existing kube-rs operator a project: write PROJECT, and the manifests that it lacks
 ///
-/// The source is not changed, and files that exist are kept. Afterwards, all commands work in the crate. In a project, adds kinds of the
-/// source that PROJECT does not list, and what `--config` and `--with` name.
+/// The source is not changed, and files that exist are kept. Afterwards, all commands work in the crate. In a project,
+/// adds kinds of the source that PROJECT does not list, and what `--config` and `--with` name.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -66,17 +66,18 @@ pub struct CheckArgs {
     #[arg(long, value_name = "DIR")]
     pub path: Option<PathBuf>,
 
-    /// Add missing markers next to the code that needs them, and regenerate config/rbac; with --role, add the missing permissions to the roles
+    /// Add missing markers next to the code that needs them, and regenerate config/rbac; with --role, add the missing
+    /// permissions to the roles
     ///
-    /// Permissions are never removed. In a Helm chart, a role is edited where its rules are literal text, and only if helm then renders the
-    /// same except for the new permissions.
+    /// Permissions are never removed. In a Helm chart, a role is edited where its rules are literal text, and only if
+    /// helm then renders the same except for the new permissions.
     #[arg(long)]
     pub fix: bool,
 
     /// Compare the code with the roles in a file, folder, kustomization or Helm chart, instead of the markers
     ///
-    /// Works in any kube-rs crate. Only roles that are bound to a service account are used; if there are none, all roles are used. A Helm
-    /// chart is rendered with its default values or those of --helm-values, which needs helm 4.
+    /// Works in any kube-rs crate. Only roles that are bound to a service account are used; if there are none, all
+    /// roles are used. A Helm chart is rendered with its default values or those of --helm-values, which needs helm 4.
     #[arg(long, value_name = "PATH")]
     pub role: Option<PathBuf>,
 
@@ -273,7 +274,9 @@ impl Examined {
     /// Uses the rules of `roles`, if given, instead of the markers.
     fn of(tree: &Tree, project: Option<&ProjectFile>, roles: Option<&Roles>) -> Self {
         let config = || (config::read(tree, ""), config::allows(tree, ""));
-        let (((objects, config), allows), mut source) = threads::both(config, || source::read_requests(tree, ""));
+        let options = source::Options { reads: true, ..source::Options::default() };
+        let (((objects, config), allows), mut source) =
+            threads::both(config, || source::read_requests_with(tree, "", &options));
         let stops_manifests = |it: &Diagnostic| it.needs_compiler() || it.code == OP049;
         source.diagnostics.retain(|diagnostic| !stops_manifests(diagnostic));
         if let Some(roles) = roles {
@@ -297,7 +300,7 @@ impl Examined {
             source.operator.rbac.extend(rules);
         }
         let (crds, _) = emit::crds_and_problems(&source.operator.apis);
-        let decoding = check_decoding(&source.reads(), &crds);
+        let decoding = check_decoding(&source.operator.apis, &crds);
         Self {
             source,
             is_sound,

@@ -16,8 +16,8 @@ use opctl_olm::install;
 
 /// Remove an operator that `opctl run bundle` has installed
 ///
-/// Also removes its CRDs if they have no objects and no other operator uses them. CRDs with objects are kept, unless `--delete-crds`
-/// is given; CRDs that the operator only requires are never deleted.
+/// Also removes its CRDs if they have no objects and no other operator uses them. CRDs with objects are kept, unless
+/// `--delete-crds` is given; CRDs that the operator only requires are never deleted.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

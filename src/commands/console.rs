@@ -294,7 +294,7 @@ impl Console {
         io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
-    /// Asks until the answer is valid. Enter selects the default, `?` prints the help.
+    /// Asks until the answer is valid. Enter selects the default; `?`, or Enter without a default, prints the help.
     pub fn ask<T>(&self, question: &Question, parse: impl Fn(&str) -> Result<T, String>) -> anyhow::Result<T> {
         let Question { text, choices, default, help } = question;
         let choices = if choices.is_empty() { String::new() } else { format!(" [{choices}]") };
@@ -317,6 +317,7 @@ impl Console {
             };
             match parse(answer) {
                 Ok(answer) => return Ok(answer),
+                Err(_) if answer.is_empty() => self.message(&format!("  {help}\n")),
                 Err(reason) => self.message(&format!("  {reason}\n")),
             }
         }

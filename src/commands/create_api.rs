@@ -159,10 +159,11 @@ pub struct CreateApiArgs {
 /// A Helm chart that becomes a kind.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChartArgs {
-    /// Install this Helm chart for each object: a folder, an archive, REPO/CHART, a URL or oci://…; without a value, helm's starter
+    /// Install this Helm chart for each object: a folder, an archive, REPO/CHART, a URL or oci://…; without a value,
+    /// helm's starter
     ///
-    /// The chart and its dependencies are copied to `helm-charts`. Its values become the spec, and group, version and kind default to
-    /// charts, v1alpha1 and the chart's name.
+    /// The chart and its dependencies are copied to `helm-charts`. Its values become the spec, and group, version and
+    /// kind default to charts, v1alpha1 and the chart's name.
     #[arg(long, help_heading = "Helm", value_name = "CHART", num_args = 0..=1, default_missing_value = "")]
     pub helm_chart: Option<String>,
 
@@ -188,14 +189,15 @@ pub struct ChartArgs {
 pub struct AnsibleArgs {
     /// Run this Ansible role for each object; without a value, it has the name of the kind
     ///
-    /// A new role is created in `roles`; an existing one is used as it is, and its parameters become the spec. A role of a collection in
-    /// `requirements.yml` has a name such as `example.web.server`.
+    /// A new role is created in `roles`; an existing one is used as it is, and its parameters become the spec. A role
+    /// of a collection in `requirements.yml` has a name such as `example.web.server`.
     #[arg(long, alias = "generate-role", help_heading = "Ansible", value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
     pub ansible_role: Option<String>,
 
     /// Run this Ansible playbook for each object; without a value, it has the name of the kind
     ///
-    /// A new playbook is created in `playbooks`; an existing one is used as it is. With `--ansible-role`, a new playbook runs that role.
+    /// A new playbook is created in `playbooks`; an existing one is used as it is. With `--ansible-role`, a new
+    /// playbook runs that role.
     #[arg(long, alias = "generate-playbook", help_heading = "Ansible", value_name = "FILE", num_args = 0..=1, default_missing_value = "")]
     pub ansible_playbook: Option<String>,
 }

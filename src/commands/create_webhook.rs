@@ -79,7 +79,8 @@ pub struct CreateWebhookArgs {
     #[arg(long, value_name = "PATH")]
     pub validation_path: Option<String>,
 
-    /// Use certificates of cert-manager, also for metrics [default: as `opctl edit --cert-manager` chose; at first the operator's own]
+    /// Use certificates of cert-manager, also for metrics [default: as `opctl edit --cert-manager` chose; at first the
+    /// operator's own]
     #[arg(long)]
     pub cert_manager: bool,
 

@@ -29,11 +29,12 @@ use opctl_source::emit;
 
 /// Delete an API, or one of its versions: its type, its controller, its manifests and its entry in PROJECT
 ///
-/// The inverse of `opctl create api`. Files that were edited since are only removed with --overwrite. The cluster is not changed: the
-/// output shows what to do there, in which order.
+/// The inverse of `opctl create api`. Files that were edited since are only removed with --overwrite. The cluster is
+/// not changed: the output shows what to do there, in which order.
 ///
-/// A version in which clusters may have stored objects goes in two steps: the first run stops serving it, which is easy to revert; the
-/// second run, in a later release, removes it. The version that objects are stored as, and one that a controller uses, is not deleted.
+/// A version in which clusters may have stored objects goes in two steps: the first run stops serving it, which is easy
+/// to revert; the second run, in a later release, removes it. The version that objects are stored as, and one that a
+/// controller uses, is not deleted.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -211,9 +212,9 @@ fn refuse_what_stays(resource: &Resource, file: &ProjectFile) -> Result<(), User
         return Err(UserError::new(format!("`opctl delete api` cannot remove `{kind}`: {why}"))
             .help("remove the type and its entry in PROJECT by hand, then run `opctl manifests`"));
     }
-    if chart::folder_of(resource).is_some() || matches!(resource.origin, Origin::External { .. }) {
+    if matches!(resource.origin, Origin::External { .. }) {
         return Err(UserError::new(format!(
-            "`opctl delete api` cannot remove `{kind}`: PROJECT does not have its chart or its CRD"
+            "`opctl delete api` cannot remove `{kind}`: PROJECT does not have its CRD"
         ))
         .help("remove its files and its entry in PROJECT by hand, then run `opctl manifests`"));
     }
@@ -262,8 +263,16 @@ fn changes(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Resul
     versions::restore(&mut request, resource, |path| written(tree, path))?;
     let project = project_of(&file, tree)?;
     let mut created = Plan::default();
+    if let Some(folder) = chart::folder_of(resource) {
+        if resource.controller {
+            console.note(&format!("kept `{}`", chart::path_of(folder)));
+        }
+        request.chart = Some(chart::Operator::known(folder, resource, !project.charts));
+    }
     if let Some(source) = ansible::source_of(resource) {
-        console.note(&format!("kept `{}`", source.path()));
+        if resource.controller {
+            console.note(&format!("kept `{}`", source.path()));
+        }
         request.ansible = Some(ansible::Operator::known(&source, resource, !project.ansible));
     }
     add(&mut created, &project, &request);
@@ -276,8 +285,12 @@ fn changes(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Resul
     created.changes.retain(|path, _| !of_others.contains(path));
     let mut plan = created.inverse(&needed, |path| tree.read(path)).map_err(record::inverse_error)?;
     adopted::undeclare(&mut plan, &project, tree);
-    if request.ansible.is_some() {
-        let with = scaffold::Project { ansible: true, ..project.clone() };
+    if resource.controller && (request.chart.is_some() || request.ansible.is_some()) {
+        let with = scaffold::Project {
+            charts: project.charts || request.chart.is_some(),
+            ansible: project.ansible || request.ansible.is_some(),
+            ..project.clone()
+        };
         switch(&mut plan, &with, &project, tree)?;
         let permissions = scaffold::generated_permissions(&api_of_resource(resource));
         plan.changes.insert(permissions, Change::Prune);

@@ -19,8 +19,8 @@ use opctl_model::project::{PROJECT, ProjectFile, Resource, Tree};
 
 /// Delete webhooks of a kind: their files, their manifests and their entries in PROJECT
 ///
-/// The inverse of `opctl create webhook`. With the last webhook of the project, its server goes, too. cert-manager stays on for metrics. Files that were edited since are
-/// only removed with --overwrite.
+/// The inverse of `opctl create webhook`. With the last webhook of the project, its server goes, too. cert-manager
+/// stays on for metrics. Files that were edited since are only removed with --overwrite.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

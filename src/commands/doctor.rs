@@ -53,8 +53,8 @@ pub struct DoctorArgs {
 
     /// Answer the questions of the Operator Framework's capability levels instead
     ///
-    /// As far as the source and the manifests decide them; no cluster is needed. Exits 1 if the chart or the bundle of the operator
-    /// claims a level that it does not reach.
+    /// As far as the source and the manifests decide them; no cluster is needed. Exits 1 if the chart or the bundle of
+    /// the operator claims a level that it does not reach.
     #[arg(long, conflicts_with_all = ["offline", "context", "kubeconfig", "kubectl", "output"])]
     pub capabilities: bool,
 

@@ -20,7 +20,7 @@ use opctl_edit::plan::Plan;
 use opctl_model::names::Namespace;
 use opctl_model::project::{Descriptions, PROJECT, ProjectFile, Tree, root_above};
 use opctl_source as source;
-use opctl_source::emit;
+use opctl_source::emit::{self, CustomResourceDefinition};
 
 /// Turn optional parts of a project on or off
 ///
@@ -112,14 +112,19 @@ pub fn run(args: &EditArgs, console: &Console) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let _lock = lock(&root, console)?;
-    let plan = plan(args, &tree, console)?;
+    let plan = plan(args, &tree, None, console)?;
     let task =
         Task { again: "run the same command without `--check`", tree: &tree, folder: "", plan, next: Vec::new() };
     carry_out(&task, console)
 }
 
-/// All changes of a project for these settings, including manifests.
-pub fn plan(args: &EditArgs, tree: &Tree, console: &Console) -> anyhow::Result<Plan> {
+/// All changes of a project for these settings, including manifests. `crds` are those of the source, if they are known.
+pub fn plan(
+    args: &EditArgs,
+    tree: &Tree,
+    crds: Option<&[CustomResourceDefinition]>,
+    console: &Console,
+) -> anyhow::Result<Plan> {
     let components = args.components();
     let is_scope = args.is_about_scope();
     let file = ProjectFile::read(tree)?;
@@ -158,7 +163,7 @@ pub fn plan(args: &EditArgs, tree: &Tree, console: &Console) -> anyhow::Result<P
         dashboards(&mut plan, tree, file.name.as_str(), wanted, console)?;
     }
     refusals.settle()?;
-    manifests::add_if_sound(&mut plan, tree, &manifests::ManifestOptions::of(Some(&new)), console)?;
+    manifests::add_with_crds(&mut plan, tree, &manifests::ManifestOptions::of(Some(&new)), crds, console)?;
     Ok(plan)
 }
 

@@ -65,6 +65,8 @@ pub struct Choice<'a> {
     pub only: &'a [Part],
     /// A kind that cannot be generated is an error. Otherwise, its CRD is kept.
     pub all_or_nothing: bool,
+    /// The CRDs of the source, if they are known: then only markers are read.
+    pub crds: Option<&'a [CustomResourceDefinition]>,
 }
 
 impl Choice<'_> {
@@ -76,10 +78,16 @@ impl Choice<'_> {
         arguments: &[],
         only: &[],
         all_or_nothing: true,
+        crds: None,
     };
 
     pub fn wants(&self, part: Part) -> bool {
         self.only.is_empty() || self.only.contains(&part)
+    }
+
+    /// The types in the source are read.
+    pub fn reads_types(&self) -> bool {
+        self.wants(Part::Crd) && self.crds.is_none()
     }
 }
 
@@ -116,16 +124,16 @@ fn may_be_of(kinds: &BTreeSet<Option<Kind>>, kind: Kind) -> bool {
 /// Reads the source and generates CRDs. Errors in the source are a [`SourceErrors`], unless they only affect single
 /// kinds.
 pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &Console) -> anyhow::Result<Found> {
-    let mut source = if choice.wants(Part::Crd) && choice.engine != Engine::Cargo {
-        let source_options = source::Options { foreign_descriptions: options.descriptions.foreign };
+    let mut source = if choice.reads_types() && choice.engine != Engine::Cargo {
+        let source_options = source::Options { foreign_descriptions: options.descriptions.foreign, reads: false };
         source::read_with(tree, options.folder, &source_options)
     } else {
         source::read_markers(tree, options.folder)
     };
     source.diagnostics.extend(about_webhooks(&source.operator));
-    if !choice.wants(Part::Crd) {
+    if !choice.reads_types() {
         sound(&source.diagnostics, &source.operator.allows)?;
-        return Ok(Found { source, crds: Vec::new(), refused: None });
+        return Ok(Found { source, crds: choice.crds.unwrap_or_default().to_vec(), refused: None });
     }
     let compiler = Compiler::new(tree, options, choice, console);
     if choice.engine == Engine::Cargo {
@@ -134,17 +142,17 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
         spelled(&types)?;
         let printer = compiler.printer().map_err(|failure| compiler.reported(*failure))?;
         let Printer::Types = printer else {
-            return Ok(Found { crds: compiler.crds(&printer, &source, &[], "")?.all()?, source, refused: None });
+            return Ok(Found { crds: compiler.crds(&printer, &source, &[], "")?.crds, source, refused: None });
         };
         // The compiler checks the types, but does not know which kinds belong to other projects.
-        let crds = compiler.crds(&printer, &types, &compiler.places(&types.operator, |_| true), "")?.all()?;
+        let compiled = compiler.crds(&printer, &types, &compiler.places(&types.operator, |_| true), "")?;
         source.diagnostics.extend(types.diagnostics.iter().filter(|it| *it.code == *OP030).cloned());
         source.operator.externals = types.operator.externals.clone();
-        let refused = unclear(&types.operator);
-        if let Some(refused) = refused.as_ref().filter(|_| choice.all_or_nothing) {
-            return Err(SourceErrors::from(refused.why.diagnostics.clone()).into());
-        }
-        return Ok(Found { source, crds, refused });
+        let mut refused = unclear(&types.operator);
+        let kinds = types.operator.underivable.iter().map(|stopped| stopped.kind.clone());
+        let kinds = kinds.chain(compiled.failed.iter().cloned().map(Some)).collect();
+        let crds = compiled.all_but(kinds, &mut refused);
+        return only_found(source, crds, refused, choice);
     }
     let underivable = &source.operator.underivable;
     let kinds: BTreeSet<Option<Kind>> = underivable.iter().map(|stopped| stopped.kind.clone()).collect();
@@ -167,10 +175,8 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
         let may_compile = is_answerable && (choice.may_compile || compiler.is_permitted()?);
         match may_compile.then(|| compiler.complete(&source, &Stopped { kinds: &kinds, places }, &crds)) {
             Some(Ok(complete)) => {
-                crds = complete;
-                refused = unclear.unwrap_or_default();
-                // Kinds that a binary of the crate prints belong to the crate.
-                refused.kinds.retain(|kind| !crds.iter().any(|crd| Some(kind_of(crd)) == *kind));
+                refused = unclear;
+                crds = complete.all_but(kinds, &mut refused);
             }
             Some(Err(error)) => refused = MissingCrds { kinds, why: error.downcast::<SourceErrors>()? },
             None => {
@@ -190,21 +196,27 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
         refused.kinds.insert(Some((group, kind)));
         refused.why.diagnostics.push(diagnostic);
     }
-    if refused.kinds.is_empty() {
-        source.diagnostics.retain(|diagnostic| !diagnostic.is_error());
-        return Ok(Found { source, crds, refused: None });
-    }
-    if choice.all_or_nothing {
+    only_found(source, crds, refused, choice)
+}
+
+/// The CRDs, and the source without the errors and conversions of the other kinds.
+fn only_found(
+    mut source: Source,
+    crds: Vec<CustomResourceDefinition>,
+    mut refused: MissingCrds,
+    choice: &Choice,
+) -> anyhow::Result<Found> {
+    if choice.all_or_nothing && !refused.kinds.is_empty() {
         return Err(refused.why.into());
     }
     refused.why.diagnostics.retain(Diagnostic::is_error);
     source.diagnostics.retain(|diagnostic| !diagnostic.is_error());
     source.operator.conversions.retain(|it| !refused.may_be((it.group.clone(), it.kind.clone())));
-    Ok(Found { source, crds, refused: Some(refused) })
+    Ok(Found { source, crds, refused: Some(refused).filter(|refused| !refused.kinds.is_empty()) })
 }
 
 /// The kinds that may belong to other projects, which a compiler cannot determine.
-fn unclear(operator: &Operator) -> Option<MissingCrds> {
+fn unclear(operator: &Operator) -> MissingCrds {
     let mut unclear = MissingCrds::default();
     for Underivable { kind, reasons, .. } in &operator.underivable {
         for reason in reasons.iter().filter(|reason| *reason.code == *OP049) {
@@ -214,7 +226,7 @@ fn unclear(operator: &Operator) -> Option<MissingCrds> {
             }
         }
     }
-    (!unclear.kinds.is_empty()).then_some(unclear)
+    unclear
 }
 
 /// The CRDs of the same kinds, from the source and from the compiled types.
@@ -234,10 +246,15 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// The CRDs, or the errors if kinds are missing.
-    fn all(self) -> Result<Vec<CustomResourceDefinition>, SourceErrors> {
-        sound(&self.errors, &[])?;
-        Ok(self.crds)
+    /// The CRDs. The others of these kinds, which need a compiler, are added to the kinds without a CRD.
+    fn all_but(self, kinds: BTreeSet<Option<Kind>>, refused: &mut MissingCrds) -> Vec<CustomResourceDefinition> {
+        if !self.errors.is_empty() {
+            refused.kinds.extend(kinds);
+            refused.why.diagnostics.extend(self.errors);
+        }
+        // Kinds that a binary of the crate prints belong to the crate.
+        refused.kinds.retain(|kind| !self.crds.iter().any(|crd| Some(kind_of(crd)) == *kind));
+        self.crds
     }
 }
 
@@ -322,7 +339,7 @@ impl<'a> Compiler<'a> {
         source: &Source,
         Stopped { kinds, places }: &Stopped,
         derived: &[CustomResourceDefinition],
-    ) -> anyhow::Result<Vec<CustomResourceDefinition>> {
+    ) -> anyhow::Result<Compiled> {
         let printer = self.printer().map_err(|failure| {
             let Diagnostic { message, help, .. } = failure.diagnostic;
             let but = format!("opctl could ask the compiler instead, but {message}");
@@ -336,12 +353,12 @@ impl<'a> Compiler<'a> {
             number => format!("{} that", counted(number, "kind")),
         };
         let purpose = format!(" for {what} the source alone does not determine");
-        let mut compiled = self.crds(&printer, source, places, &purpose)?.all()?;
+        let mut compiled = self.crds(&printer, source, places, &purpose)?;
         let from_source: BTreeSet<Kind> = derived.iter().map(kind_of).collect();
         // The output of macros may contain kinds that the source does not name.
-        compiled.retain(|crd| !from_source.contains(&kind_of(crd)) && may_be_of(kinds, kind_of(crd)));
-        compiled.extend(derived.iter().cloned());
-        compiled.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
+        compiled.crds.retain(|crd| !from_source.contains(&kind_of(crd)) && may_be_of(kinds, kind_of(crd)));
+        compiled.crds.extend(derived.iter().cloned());
+        compiled.crds.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
         Ok(compiled)
     }
 

@@ -57,7 +57,7 @@ pub fn arrange(mut command: Command) -> Command {
     command.build();
     let commands = groups(&command, width);
     for subcommand in command.get_subcommands_mut() {
-        hide_global_options(subcommand);
+        hide_global_options(subcommand, width);
         // Otherwise, clap would list them again.
         *subcommand = std::mem::take(subcommand).hide(true);
     }
@@ -90,18 +90,19 @@ fn groups(command: &Command, width: usize) -> String {
     text
 }
 
-fn hide_global_options(command: &mut Command) {
+fn hide_global_options(command: &mut Command, width: usize) {
     let hidden = std::mem::take(command).mut_args(|argument| {
         let is_global = argument.is_global_set();
         if is_global { argument.hide(true) } else { argument }
     });
     *command = match hidden.get_after_help().map(ToString::to_string) {
         Some(examples) => {
+            let examples = wrap::examples(&examples, width);
             hidden.after_help(format!("`opctl --help` lists the options of every command.\n\n{examples}"))
         }
         None => hidden,
     };
-    command.get_subcommands_mut().for_each(hide_global_options);
+    command.get_subcommands_mut().for_each(|command| hide_global_options(command, width));
 }
 
 /// Refuses flags for writing files if the command would ignore them.

@@ -12,7 +12,8 @@ use opctl_cluster::Kubectl;
 
 #[derive(Args, Clone, Debug)]
 pub struct KubectlArgs {
-    /// The kubectl command to use, e.g. "minikube kubectl --" [default: kubectl from PATH, KUBEBUILDER_ASSETS, or `opctl testenv setup`]
+    /// The kubectl command to use, e.g. "minikube kubectl --" [default: kubectl from PATH, KUBEBUILDER_ASSETS, or
+    /// `opctl testenv setup`]
     #[arg(long, value_name = "PROGRAM")]
     pub kubectl: Option<String>,
 }

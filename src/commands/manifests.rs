@@ -87,8 +87,9 @@ pub struct ManifestsArgs {
     #[arg(long, value_name = "PART", value_enum, value_delimiter = ',')]
     pub only: Vec<Part>,
 
-    /// Derive CRDs from source (static), from compiled types (cargo), or by compiling only what the source does not determine (auto)
-    /// [default: auto; in a crate that is no project of opctl, asks before it compiles, because that runs code of the crate]
+    /// Derive CRDs from source (static), from compiled types (cargo), or by compiling only what the source does not
+    /// determine (auto) [default: auto; in a crate that is no project of opctl, asks before it compiles, because that
+    /// runs code of the crate]
     #[arg(long, value_name = "ENGINE", value_enum)]
     pub engine: Option<Engine>,
 
@@ -117,11 +118,12 @@ pub struct ManifestsArgs {
     #[arg(long)]
     pub all_or_nothing: bool,
 
-    /// Report which changes of the CRDs break objects, writers or readers, instead of writing: since a branch, tag or commit, a file,
-    /// folder or Helm chart with CRDs, or `cluster`
+    /// Report which changes of the CRDs break objects, writers or readers, instead of writing: since a branch, tag or
+    /// commit, a file, folder or Helm chart with CRDs, or `cluster`
     ///
-    /// From a branch or tag, the comparison is with the commit where the current branch left it. With `cluster`, objects that are stored
-    /// there are checked, too. Exits 1 if a change breaks a beta or stable version, or loses data.
+    /// From a branch or tag, the comparison is with the commit where the current branch left it. With `cluster`,
+    /// objects that are stored there are checked, too. Exits 1 if a change breaks a beta or stable version, or loses
+    /// data.
     #[arg(long, value_name = "WHAT", conflicts_with_all = ["only", "all_or_nothing"])]
     pub against: Option<String>,
 
@@ -235,6 +237,7 @@ fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Resul
         arguments: &args.crdgen_args,
         only: &args.only,
         all_or_nothing: args.all_or_nothing,
+        crds: None,
     };
     if let Some(what) = &args.against {
         return compare(what, args, (&tree, &output), &options, &choice, console);
@@ -246,7 +249,7 @@ fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Resul
         return verify::run(&tree, &options, &choice, console);
     }
     let mut plan = Plan::default();
-    let Added { warnings, refused, stuck } = add(&mut plan, &tree, &target, &options, &choice, console)?;
+    let Added { warnings, refused, stuck, .. } = add(&mut plan, &tree, &target, &options, &choice, console)?;
     let why = refused.as_ref().map(|refused| &refused.why);
     let errors = why.map(|why| why.diagnostics.clone()).unwrap_or_default();
     let warnings = if console.verbosity > Verbosity::Quiet { warnings } else { Vec::new() };
@@ -419,6 +422,8 @@ pub fn regenerate(root: &Path, console: &Console) -> anyhow::Result<Vec<String>>
 /// The result of adding manifests to a plan.
 struct Added {
     warnings: Vec<Diagnostic>,
+    /// Also those of refused kinds, as they were.
+    crds: Vec<CustomResourceDefinition>,
     refused: Option<MissingCrds>,
     /// The CRDs in files of the user that cannot be updated, with the reasons.
     stuck: Vec<Diagnostic>,
@@ -517,7 +522,7 @@ fn add(
     if choice.wants(Part::Rbac) && generates_role && !has_service_account(plan, target, options.output)? {
         plan.scaffold(join(options.output, SERVICE_ACCOUNT), emit::service_account());
     }
-    Ok(Added { warnings: diagnostics, refused: found.refused, stuck })
+    Ok(Added { warnings: diagnostics, crds, refused: found.refused, stuck })
 }
 
 /// Refuses kinds that seem to belong to other projects if their CRDs were generated before: removing the CRDs from the
@@ -688,11 +693,22 @@ fn has_service_account(plan: &Plan, tree: &Tree, output: &str) -> anyhow::Result
 /// Adds the manifests to the plan of another command, from the source after that plan. If the source has errors, the
 /// manifests do not change; if a file cannot be read, the command fails.
 pub fn add_if_sound(plan: &mut Plan, tree: &Tree, options: &ManifestOptions, console: &Console) -> anyhow::Result<()> {
+    add_with_crds(plan, tree, options, None, console)
+}
+
+/// Like the function above, for a plan that changes no types. `crds` are those of the source, if they are known.
+pub fn add_with_crds(
+    plan: &mut Plan,
+    tree: &Tree,
+    options: &ManifestOptions,
+    crds: Option<&[CustomResourceDefinition]>,
+    console: &Console,
+) -> anyhow::Result<()> {
     super::runtime::complete(plan, tree, options.folder, console)?;
     let Some(planned) = planned_tree(plan, tree, options.folder, console)? else { return Ok(()) };
-    let choice = Choice { all_or_nothing: false, ..Choice::STATIC };
+    let choice = Choice { all_or_nothing: false, crds, ..Choice::STATIC };
     match add(plan, &planned, tree, options, &choice, console) {
-        Ok(Added { warnings, refused, stuck }) => {
+        Ok(Added { warnings, refused, stuck, .. }) => {
             warn(&warnings, console);
             console.diagnose(&stuck);
             if let Some(refused) = refused {
@@ -751,15 +767,16 @@ pub fn refuse_taken_names(plan: &Plan, tree: &Tree, folder: &str, console: &Cons
 }
 
 /// Refuses a project whose manifests cannot be generated. If only single kinds have errors, the manifests of the others
-/// can be generated.
+/// can be generated. Returns the CRDs.
 ///
 /// # Errors
 ///
 /// The errors in the source.
-pub fn refuse_errors(tree: &Tree, console: &Console) -> anyhow::Result<()> {
+pub fn refuse_errors(tree: &Tree, console: &Console) -> anyhow::Result<Vec<CustomResourceDefinition>> {
     let project = ProjectFile::read(tree)?;
     let choice = Choice { all_or_nothing: false, ..Choice::STATIC };
-    add(&mut Plan::default(), tree, tree, &ManifestOptions::of(Some(&project)), &choice, console).map(drop)
+    let added = add(&mut Plan::default(), tree, tree, &ManifestOptions::of(Some(&project)), &choice, console)?;
+    Ok(added.crds)
 }
 
 /// The changes of `opctl manifests` without compiling, or the errors in the source.
@@ -786,7 +803,7 @@ pub fn steps(
 /// server would reject are moved to `refused`, unless the choice is all or nothing.
 fn check(Found { source, crds, refused }: &mut Found, choice: &Choice) -> Vec<Diagnostic> {
     let mut diagnostics = source.diagnostics.clone();
-    if !choice.wants(Part::Crd) {
+    if !choice.reads_types() {
         return diagnostics;
     }
     diagnostics.extend(emit::convert(crds, &source.operator));

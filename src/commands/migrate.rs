@@ -18,9 +18,10 @@ use opctl_schema::compat;
 
 /// Rewrite stored objects in the storage version, and remove old versions from the CRD's status
 ///
-/// A CRD must keep each version in which objects may be stored (`status.storedVersions`). This command rewrites all objects in
-/// the storage version of the CRD in the cluster, verifies that each of them is stored in it, and only then removes the other versions from
-/// the list. If it is interrupted, run it again: it continues, and does not write the same objects again.
+/// A CRD must keep each version in which objects may be stored (`status.storedVersions`). This command rewrites all
+/// objects in the storage version of the CRD in the cluster, verifies that each of them is stored in it, and only then
+/// removes the other versions from the list. If it is interrupted, run it again: it continues, and does not write the
+/// same objects again.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -11,9 +11,10 @@ use opctl_model::names::{Domain, Group, Kind, Plural, ProjectName};
 
 /// Rename a kind, a group, the domain or the project
 ///
-/// Renames in the whole tree: types, modules and their files, `#[kube(…)]`, markers, samples, webhooks, roles, PROJECT and Cargo.toml. Names
-/// in Rust are resolved, YAML is changed by its keys, and scaffolded files are rendered again. Strings, comments and prose that still contain
-/// the old name are listed. Objects in a cluster are not renamed: the output explains what happens to them.
+/// Renames in the whole tree: types, modules and their files, `#[kube(…)]`, markers, samples, webhooks, roles, PROJECT
+/// and Cargo.toml. Names in Rust are resolved, YAML is changed by its keys, and scaffolded files are rendered again.
+/// Strings, comments and prose that still contain the old name are listed. Objects in a cluster are not renamed: the
+/// output explains what happens to them.
 #[derive(Debug, Subcommand)]
 pub enum Rename {
     Kind(RenameKindArgs),

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::{Console, Outcome, Task, carry_out, lock, workspace_above};
-use crate::error::UserError;
+use crate::error::{USE_A_NEWER_OPCTL, UserError};
 use crate::scaffold::{Features, Runtime, RuntimeCopy, RuntimeSource};
 use opctl_edit::Edit;
 use opctl_edit::plan::{Change, Plan, SUMS, Sums};
@@ -183,7 +183,7 @@ fn refuse_to_replace(copy: &RuntimeCopy) -> Result<(), UserError> {
     }
     if copy.is_newer() {
         return Err(UserError::new(format!("`{folder}` is {}, newer than this opctl's {own}", copy.version))
-            .help("use a newer opctl: `cargo install opctl`"));
+            .help(USE_A_NEWER_OPCTL));
     }
     Ok(())
 }

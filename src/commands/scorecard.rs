@@ -24,8 +24,8 @@ use opctl_olm::scorecard::{self, Config, Outcome, Stage, State, Test, TestResult
 
 /// Run the scorecard tests of a bundle
 ///
-/// The tests are in `tests/scorecard/config.yaml` of the bundle. operator-sdk's six tests (`scorecard-test …`) run in opctl, without a
-/// cluster; tests with other images run as Pods. Exits 1 if a test does not pass.
+/// The tests are in `tests/scorecard/config.yaml` of the bundle. operator-sdk's six tests (`scorecard-test …`) run in
+/// opctl, without a cluster; tests with other images run as Pods. Exits 1 if a test does not pass.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

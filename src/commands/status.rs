@@ -22,12 +22,12 @@ use opctl_model::project::{ProjectError, ProjectFile, Tree};
 
 /// Compare the project with the cluster: CRDs, roles, the operator, webhooks, objects and leftovers
 ///
-/// In a crate without PROJECT, only the kinds are compared: their CRDs, which are derived or checked in, and their objects. If a kind has no CRD
-/// there, its identity is compared.
+/// In a crate without PROJECT, only the kinds are compared: their CRDs, which are derived or checked in, and their
+/// objects. If a kind has no CRD there, its identity is compared.
 ///
-/// Compares what `opctl deploy` would apply with the cluster of KUBECONFIG, and shows what runs there: the rollout, restarts, the leader,
-/// certificates, and objects that are not ready or cannot be deleted. Nothing is written. What the current user may not read is
-/// skipped.
+/// Compares what `opctl deploy` would apply with the cluster of KUBECONFIG, and shows what runs there: the rollout,
+/// restarts, the leader, certificates, and objects that are not ready or cannot be deleted. Nothing is written. What
+/// the current user may not read is skipped.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -19,8 +19,8 @@ use opctl_model::project::{PROJECT, ProjectFile, Tree};
 
 /// Update what opctl scaffolded to the templates of this opctl
 ///
-/// Merges the changes of the templates into your files, and replaces `runtime/`. What you changed stays; where you and the templates
-/// changed the same lines, nothing is written until you decide. Files that you deleted stay deleted.
+/// Merges the changes of the templates into your files, and replaces `runtime/`. What you changed stays; where you and
+/// the templates changed the same lines, nothing is written until you decide. Files that you deleted stay deleted.
 #[derive(Args, Debug, Default)]
 #[command(after_help = "\
 Examples:

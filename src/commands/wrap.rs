@@ -33,11 +33,54 @@ pub fn wrap_diagnostics(text: &str, width: usize) -> String {
     lines.map(|line| if is_text(line) { wrap_line(line, width) } else { line.to_owned() }).collect()
 }
 
+/// Wraps examples so that they can still be copied: command lines with a backslash, comments with another `#`.
+pub fn examples(text: &str, width: usize) -> String {
+    text.split_inclusive('\n').map(|line| wrap_example(line, width)).collect()
+}
+
+fn wrap_example(line: &str, width: usize) -> String {
+    let (body, end) = line.strip_suffix('\n').map_or((line, ""), |body| (body, "\n"));
+    if display_width(body) <= width {
+        return line.to_owned();
+    }
+    let text = body.trim_start();
+    let indent = &body[..body.len() - text.len()];
+    if text.starts_with("# ") {
+        return textwrap::fill(body, Options::new(width).subsequent_indent(&format!("{indent}# "))) + end;
+    }
+    let mut lines = vec![indent.to_owned()];
+    for word in shell_words(text) {
+        let last = lines.last_mut().expect("the first line exists");
+        let is_first = last.trim_start().is_empty();
+        if !is_first && display_width(last) + display_width(word) + " ".len() + " \\".len() > width {
+            lines.push(format!("{indent}  {word}"));
+        } else {
+            last.push_str(if is_first { "" } else { " " });
+            last.push_str(word);
+        }
+    }
+    lines.join(" \\\n") + end
+}
+
+/// The words of a command line. A quoted word may contain spaces.
+fn shell_words(line: &str) -> impl Iterator<Item = &str> {
+    let mut quote = None;
+    line.split(move |char| {
+        match (quote, char) {
+            (None, '\'' | '"') => quote = Some(char),
+            (Some(open), _) if open == char => quote = None,
+            _ => {}
+        }
+        quote.is_none() && char == ' '
+    })
+}
+
 fn wrap_line(line: &str, width: usize) -> String {
     let (body, end) = line.strip_suffix('\n').map_or((line, ""), |body| (body, "\n"));
     let plain = plain(body);
     let indent = hanging_indent(&plain);
-    if display_width(body) <= width || is_code(plain.get(indent..).unwrap_or_default()) {
+    let text = plain.get(indent..).unwrap_or_default();
+    if display_width(body) <= width || is_code(text) || !text.contains(' ') {
         return line.to_owned();
     }
     let indent = " ".repeat(indent.min(width / 2));
@@ -66,7 +109,10 @@ fn hanging_indent(plain: &str) -> usize {
 
 fn is_code(text: &str) -> bool {
     let is_command = |program: &str| PROGRAMS.contains(&program) && text.contains(" -");
-    text.starts_with("// ") || text.split(' ').next().is_some_and(is_command)
+    let is_assignment = |rest: &str| rest.contains('=') && !rest.contains(' ');
+    text.starts_with("// ")
+        || text.strip_prefix("export ").is_some_and(is_assignment)
+        || text.split(' ').next().is_some_and(is_command)
 }
 
 /// The text without colours.
@@ -77,6 +123,23 @@ fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn examples_can_be_copied() {
+        let text =
+            "Examples:\n  # A controller with a finalizer\n  opctl run --flag 'two words' --other\n  opctl run\n";
+        let wrapped = "\
+Examples:
+  # A controller with
+  # a finalizer
+  opctl run --flag \\
+    'two words' \\
+    --other
+  opctl run
+";
+        assert_eq!(examples(text, 22), wrapped);
+        assert_eq!(examples(text, 80), text);
+    }
 
     #[test]
     fn continuations_begin_below_the_text() {
@@ -113,6 +176,10 @@ error: one two three
             );
             assert!(wrap(line, 40).lines().all(|line| !line.ends_with("get ")), "{line}");
         }
+        let row = "created     customresourcedefinition.apiextensions.k8s.io/memcacheds.cache.example.com\n";
+        assert_eq!(wrap(row, 40), row);
+        let export = "             export KUBECONFIG=/home/me/.cache/opctl/testenv/dev-4711/kubeconfig\n";
+        assert_eq!(wrap(export, 40), export);
         let sentence = "help: opctl follows modules and `use`, and nothing else";
         assert_eq!(wrap(sentence, 40), "help: opctl follows modules and `use`,\n      and nothing else");
     }

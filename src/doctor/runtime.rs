@@ -1,10 +1,13 @@
 //! Compares the project's `opctl-runtime`, vendored or a dependency, with the version embedded in opctl.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use super::{Finding, Target};
-use crate::scaffold::{Runtime, RuntimeCopy};
+use crate::error::USE_A_NEWER_OPCTL;
+use crate::scaffold::{Features, Runtime, RuntimeCopy};
 use opctl_edit::plan::{self, Plan, Policy, ResolveError, SUMS, Step, Verdict};
+use opctl_model::counted;
 use opctl_model::project::{Manifest, ReadError, Requirement, join};
 use opctl_model::versions::{Release, Requirement as Versions};
 
@@ -19,24 +22,20 @@ pub fn examine(target: &Target) -> Vec<Finding> {
     let own = Runtime::embedded().version.as_str();
     let refresh = format!("opctl init{} --runtime vendored", target.folder());
     let Some(folder) = path else { return vec![from_registry(&version.unwrap_or_default(), own)] };
-    let steps = || -> Result<Option<(RuntimeCopy, Vec<Step>)>, ResolveError<ReadError>> {
-        let Some(copy) = RuntimeCopy::read(tree, &folder).map_err(ResolveError::Read)? else { return Ok(None) };
+    let findings = || -> Result<Vec<Finding>, ResolveError<ReadError>> {
+        let Some(copy) = RuntimeCopy::read(tree, &folder).map_err(ResolveError::Read)? else {
+            let what = format!("Cargo.toml refers to this folder for `{}`, but it does not exist", Runtime::PACKAGE);
+            return Ok(vec![Finding::error(what).at(join(&folder, "Cargo.toml")).help(&refresh)]);
+        };
+        let used = Runtime::embedded().needed_features(tree, "").map_err(ResolveError::Read)?;
         let mut plan = Plan::default();
         if copy.sums.is_some() {
-            let used = Runtime::embedded().needed_features(tree, "").map_err(ResolveError::Read)?;
             RuntimeCopy::update(&mut plan, &folder, copy.sums.as_deref(), &used);
         }
         let steps = plan::resolve(&plan, &Policy::default(), |path| tree.read(path), |path| tree.read_bytes(path))?;
-        Ok(Some((copy, steps)))
+        Ok(in_folder(&folder, &copy, &steps, &used, own, &refresh))
     };
-    match steps() {
-        Ok(Some((copy, steps))) => in_folder(&folder, &copy, &steps, own, &refresh),
-        Ok(None) => {
-            let what = format!("Cargo.toml refers to this folder for `{}`, but it does not exist", Runtime::PACKAGE);
-            vec![Finding::error(what).at(join(&folder, "Cargo.toml")).help(refresh)]
-        }
-        Err(error) => vec![Finding::error(error.to_string())],
-    }
+    findings().unwrap_or_else(|error| vec![Finding::error(error.to_string())])
 }
 
 fn from_registry(version: &str, own: &str) -> Finding {
@@ -61,12 +60,19 @@ fn compare(asked: &str, own: &str) -> Ordering {
 }
 
 fn newer(what: String) -> Finding {
-    Finding::warning(what).help("cargo install opctl")
+    Finding::warning(what).help(USE_A_NEWER_OPCTL)
 }
 
 /// Findings for a copy in a folder. `steps` are the changes that would update it to the embedded version; empty if the
 /// copy belongs to the user.
-fn in_folder(folder: &str, copy: &RuntimeCopy, steps: &[Step], own: &str, refresh: &str) -> Vec<Finding> {
+fn in_folder(
+    folder: &str,
+    copy: &RuntimeCopy,
+    steps: &[Step],
+    used: &Features,
+    own: &str,
+    refresh: &str,
+) -> Vec<Finding> {
     let name = format!("{} {}", Runtime::PACKAGE, copy.version);
     let (version, embedded) = (Release::parse(&copy.version), Release::parse(own));
     if version > embedded {
@@ -83,6 +89,7 @@ fn in_folder(folder: &str, copy: &RuntimeCopy, steps: &[Step], own: &str, refres
         }];
     }
     let mut found = Vec::new();
+    let mut missing: BTreeMap<Option<&str>, Vec<&str>> = BTreeMap::new();
     for step in steps {
         if step.is_conflict() {
             let what = "it was edited, so opctl does not bring the runtime up to date";
@@ -93,9 +100,11 @@ fn in_folder(folder: &str, copy: &RuntimeCopy, steps: &[Step], own: &str, refres
                     .help(format!("or keep the folder as your own: rm {folder}/{SUMS}")),
             );
         } else if step.verdict == Verdict::Create && !is_older {
-            found.push(Finding::error("this file of the runtime is missing").at(&step.path).help(refresh));
+            let path = step.path.strip_prefix(folder).unwrap_or(&step.path).trim_start_matches('/');
+            missing.entry(Runtime::embedded().feature_of(path, used)).or_default().push(&step.path);
         }
     }
+    found.extend(missing.into_iter().map(|(feature, paths)| missing_files(feature, &paths, folder).help(refresh)));
     let differs = steps.iter().any(|step| step.verdict == Verdict::Update);
     if is_older {
         found.push(Finding::warning(format!("{name} is older than this opctl's {own}")).at(folder).help(refresh));
@@ -106,6 +115,15 @@ fn in_folder(folder: &str, copy: &RuntimeCopy, steps: &[Step], own: &str, refres
         found.push(Finding::ok(format!("{name}, as this opctl carries it")).at(folder));
     }
     found
+}
+
+/// The finding for the missing files of a part of the runtime: of a feature, or of every copy.
+fn missing_files(feature: Option<&str>, paths: &[&str], folder: &str) -> Finding {
+    if let [path] = paths {
+        return Finding::error("this file of the runtime is missing").at(*path);
+    }
+    let part = feature.map_or("of the runtime".into(), |name| format!("of the runtime's feature `{name}`"));
+    Finding::error(format!("{} {part} are missing", counted(paths.len(), "file"))).at(folder)
 }
 
 #[cfg(test)]
@@ -124,8 +142,24 @@ mod tests {
     }
 
     fn lines(copy: &RuntimeCopy, steps: &[Step]) -> Vec<String> {
-        let found = in_folder("../runtime", copy, steps, OWN, "REFRESH");
+        let used = ["helm", "manager", "webhook"].map(String::from).into();
+        let found = in_folder("../runtime", copy, steps, &used, OWN, "REFRESH");
         found.iter().map(|it| format!("{} {} -> {}", it.severity.word(), it.what, it.help.join("; "))).collect()
+    }
+
+    #[test]
+    fn missing_files_are_one_finding_for_each_part() {
+        let missing = |path: &str| step(&format!("../runtime/{path}"), Verdict::Create);
+        let of_webhooks = ["src/webhook/mod.rs", "src/webhook/options.rs"].map(missing);
+        let steps =
+            [&of_webhooks[..], &["src/apply.rs", "src/names.rs", "src/proxy.rs", "src/helm/mod.rs"].map(missing)]
+                .concat();
+        let found = [
+            "error 2 files of the runtime are missing -> REFRESH",
+            "error 2 files of the runtime's feature `helm` are missing -> REFRESH",
+            "error 2 files of the runtime's feature `webhook` are missing -> REFRESH",
+        ];
+        assert_eq!(lines(&copy(OWN, Some("")), &steps), found);
     }
 
     #[test]
@@ -153,7 +187,7 @@ mod tests {
         );
         assert_eq!(
             lines(&copy("99.0.0", Some("")), &other),
-            [format!("warning {name} 99.0.0 is newer than this opctl's 5.1.0 -> cargo install opctl")]
+            [format!("warning {name} 99.0.0 is newer than this opctl's 5.1.0 -> {USE_A_NEWER_OPCTL}")]
         );
         assert_eq!(lines(&copy("5.0.0", None), &[]).len(), 1);
         assert!(lines(&copy(OWN, None), &[])[0].starts_with("ok "));
@@ -166,7 +200,7 @@ mod tests {
             assert_eq!(severity(fits), Severity::Ok, "{fits}");
         }
         for (other, help) in
-            [("4.9.0", "opctl init"), (">=4, <5", "opctl init"), ("6", "cargo install"), (">=5.2", "cargo install")]
+            [("4.9.0", "opctl init"), (">=4, <5", "opctl init"), ("6", USE_A_NEWER_OPCTL), (">=5.2", USE_A_NEWER_OPCTL)]
         {
             let found = from_registry(other, OWN);
             assert!(found.severity == Severity::Warning && found.help[0].starts_with(help), "{other}");

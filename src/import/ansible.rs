@@ -1,16 +1,15 @@
 //! Requests for the kinds of an Ansible operator: each kind runs the same role or playbook as before.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Value as Json};
 
-use super::{add_environment, request, samples};
+use super::{OtherVersion, add_environment, other_versions, request, samples};
 use crate::api::Request;
 use crate::api::ansible::{self, Files, Imported};
 use crate::scaffold;
+use opctl_charts::ansible::diagnostics::OP484;
 use opctl_charts::ansible::{Rules, Source};
 use opctl_charts::operator_sdk::Project;
-use opctl_charts::operator_sdk::ansible::{Watch, further_rules, locate};
+use opctl_charts::operator_sdk::ansible::{Own, VERBS, Watch, further_rules, locate};
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::project::ProjectFile;
 
@@ -38,7 +37,7 @@ pub fn requests(
     for (watch, (main, finalizer)) in watches.iter().zip(runs) {
         let crd = if watch.gvk.builtin().is_none() { source.crd(&watch.gvk, found) } else { None };
         let existing = crd.as_ref().map(|crd| crd.existing.clone()).unwrap_or_default();
-        let Some(mut request) = request(&watch.gvk, crd, &file, found) else { continue };
+        let Some(mut request) = request(&watch.gvk, crd.as_ref(), &file, found) else { continue };
         if let Some(main) = main {
             let imported = Imported {
                 watch: calls(watch, finalizer.as_ref()),
@@ -54,14 +53,35 @@ pub fn requests(
             request.ansible = Some(operator);
         }
         file.resources.push(request.resource.clone());
+        let operator = request.ansible.clone();
         requests.push(request);
+        let others =
+            crd.iter().flat_map(|crd| other_versions(source, &watch.gvk, crd, &file, found)).collect::<Vec<_>>();
+        for OtherVersion { mut request, existing, samples } in others {
+            let version = |operator: &ansible::Operator| operator.version(&mut request.resource, existing, samples);
+            request.ansible = operator.as_ref().map(version);
+            file.resources.push(request.resource.clone());
+            requests.push(request);
+        }
     }
-    let own = watches.iter().map(|watch| &watch.gvk).filter(|gvk| gvk.builtin().is_none());
-    let own: BTreeSet<&str> = own.map(|gvk| gvk.group.as_str()).collect();
+    // If permissions of a task are unknown, it may need more on the operator's own kinds than the controllers.
+    let are_unknown = found.iter().any(|diagnostic| diagnostic.code == OP484);
+    let mut own = Own::new();
+    for resource in requests.iter().map(|request| &request.resource).filter(|resource| resource.api.is_some()) {
+        let (group, plural) = (resource.full_group(), resource.plural().to_string());
+        let status = format!("{plural}/status");
+        // Each controller has these permissions.
+        rules.entry((group.clone(), plural.clone())).or_default().extend(["list", "patch", "watch"]);
+        rules.entry((group.clone(), status.clone())).or_default().insert("patch");
+        own.entry(group).or_default().extend(are_unknown.then_some([plural, status]).into_iter().flatten());
+    }
     let markers = further_rules(source, &rules, &own, found);
     add_environment(source, &mut requests, found);
     if let Some(operator) = requests.iter_mut().find_map(|request| request.ansible.as_mut()) {
-        operator.scaffold.watch.get_or_insert_default().markers = markers;
+        let watch = operator.scaffold.watch.get_or_insert_default();
+        // `opctl check` cannot determine which verbs of a wildcard are used.
+        watch.has_unused = markers.iter().flat_map(|marker| &marker.verbs).any(|verb| VERBS.contains(&verb.as_str()));
+        watch.markers = markers.into_iter().map(|marker| marker.text).collect();
     }
     requests
 }
@@ -104,6 +124,8 @@ fn calls(watch: &Watch, finalizer: Option<&Source>) -> scaffold::Watch {
         (watch.watch_annotations, ".watch_annotations(true)"),
         (!watch.snake_case, ".snake_case(false)"),
         (!watch.mark_unsafe, ".mark_unsafe(false)"),
+        // As in the images of operator-sdk, whose Ansible is older than 2.19.
+        (true, ".allow_broken_conditionals(true)"),
     ] {
         calls.extend(is_set.then(|| call.to_owned()));
     }
@@ -118,6 +140,7 @@ fn calls(watch: &Watch, finalizer: Option<&Source>) -> scaffold::Watch {
         has_finalizer: watch.finalizer.is_some(),
         has_json: calls.iter().any(|call| call.contains("json!(")),
         markers: Vec::new(),
+        has_unused: false,
         calls,
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::{add_environment, at, request, samples};
+use super::{OtherVersion, add_environment, at, other_versions, request, samples};
 use crate::api::Request;
 use crate::api::chart::{self, Imported};
 use crate::error::{UserError, UserErrors};
@@ -52,7 +52,7 @@ pub fn requests(
         }
         let existing = crd.as_ref().map(|crd| crd.existing.clone()).unwrap_or_default();
         let located = helm::chart(source, watch, &mut charts, found);
-        let Some(mut request) = request(gvk, crd, &file, found) else { continue };
+        let Some(mut request) = request(gvk, crd.as_ref(), &file, found) else { continue };
         if let Some((folder, path)) = located.filter(|_| !found.iter().any(Diagnostic::is_error)) {
             let chart = chart(source, watch, &request.resource, existing, (folder, path), found);
             match operator(chart, &mut request.resource, &file) {
@@ -67,7 +67,15 @@ pub fn requests(
             }
         }
         file.resources.push(request.resource.clone());
+        let operator = request.chart.clone();
         requests.push(request);
+        let others = crd.iter().flat_map(|crd| other_versions(source, gvk, crd, &file, found)).collect::<Vec<_>>();
+        for OtherVersion { mut request, existing, samples } in others {
+            let version = |operator: &chart::Operator| operator.version(&mut request.resource, existing, samples);
+            request.chart = operator.as_ref().map(version);
+            file.resources.push(request.resource.clone());
+            requests.push(request);
+        }
     }
     let set = add_environment(source, &mut requests, found);
     helm::report_unset(watches, &set.iter().map(String::as_str).collect::<Vec<_>>(), found);

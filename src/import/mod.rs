@@ -14,7 +14,7 @@ use crate::api::{self, Request};
 use crate::error::{SourceErrors, UserError, UserErrors};
 use crate::scaffold::api_of_resource;
 use opctl_charts::operator_sdk::diagnostics::{OP482, OP483};
-use opctl_charts::operator_sdk::{Crd, Gvk, Project, environment};
+use opctl_charts::operator_sdk::{Crd, Existing, Gvk, Project, environment};
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::names::{Domain, ProjectName};
 use opctl_model::project::{Options, ProjectFile, Resource};
@@ -102,11 +102,47 @@ fn add_environment(source: &Project, requests: &mut [Request], found: &mut Vec<D
 }
 
 /// The request for a kind. If it is invalid, adds the errors to `found`.
-fn request(gvk: &Gvk, crd: Option<Crd>, file: &ProjectFile, found: &mut Vec<Diagnostic>) -> Option<Request> {
+fn request(gvk: &Gvk, crd: Option<&Crd>, file: &ProjectFile, found: &mut Vec<Diagnostic>) -> Option<Request> {
     let request = arguments(gvk, crd, file).and_then(|args| Request::new(&args, file));
     let wrong =
         |UserErrors(refusals): UserErrors| found.extend(refusals.into_iter().map(|refusal| at(&gvk.span, refusal)));
     request.map_err(wrong).ok()
+}
+
+/// A version that no watch names: the API server serves it or has objects of it.
+struct OtherVersion {
+    /// Adds the type. The controller of the watched version serves all versions.
+    request: Request,
+    existing: Existing,
+    samples: Vec<(String, String)>,
+}
+
+/// The other versions of a watched kind.
+fn other_versions(
+    source: &Project,
+    watched: &Gvk,
+    crd: &Crd,
+    file: &ProjectFile,
+    found: &mut Vec<Diagnostic>,
+) -> Vec<OtherVersion> {
+    let mut others = Vec::new();
+    for (version, existing) in &crd.others {
+        let gvk = Gvk { version: version.clone(), ..watched.clone() };
+        let args = arguments(&gvk, Some(crd), file).map(|args| api::Args { controller: Some(false), ..args });
+        let request = args.and_then(|args| Request::new(&args, file));
+        match request {
+            Ok(mut request) => {
+                request.resource.options.served = existing.is_unserved.then_some(false);
+                let samples = match existing.is_unserved {
+                    true => Vec::new(),
+                    false => samples(source, &gvk, &request.resource, found).0,
+                };
+                others.push(OtherVersion { request, existing: existing.clone(), samples });
+            }
+            Err(UserErrors(refusals)) => found.extend(refusals.into_iter().map(|refusal| at(&gvk.span, refusal))),
+        }
+    }
+    others
 }
 
 /// The samples of a kind, one of which gets the name of opctl's sample, and the spec of the first one.
@@ -132,7 +168,7 @@ fn at(span: &Span, refusal: UserError) -> Diagnostic {
 }
 
 /// The arguments of `opctl create api` for a kind.
-fn arguments(gvk: &Gvk, crd: Option<Crd>, file: &ProjectFile) -> Result<api::Args, UserErrors> {
+fn arguments(gvk: &Gvk, crd: Option<&Crd>, file: &ProjectFile) -> Result<api::Args, UserErrors> {
     if let Some(builtin) = gvk.builtin() {
         return Ok(api::Args {
             group: Some(builtin.group().to_owned()),
@@ -148,7 +184,7 @@ fn arguments(gvk: &Gvk, crd: Option<Crd>, file: &ProjectFile) -> Result<api::Arg
         let refusal = UserError::new(message).help("import it as a separate project, in an empty folder");
         return Err(UserErrors(vec![refusal]));
     };
-    let (plural, short_names, categories) = match &crd {
+    let (plural, short_names, categories) = match crd {
         Some(crd) => (crd.plural.clone(), crd.short_names.clone(), crd.categories.clone()),
         None => Default::default(),
     };

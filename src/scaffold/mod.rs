@@ -170,6 +170,8 @@ pub struct Spec {
     pub is_optional: bool,
     /// The type has fields of an existing CRD.
     pub has_crd: bool,
+    /// Arguments of `#[kube(…)]` about the version: `storage = false`.
+    pub version_arguments: Vec<String>,
     /// Arguments of `#[kube(…)]` that replace the scaffolded columns; may be empty.
     pub columns: Vec<String>,
 }
@@ -203,6 +205,8 @@ pub struct Watch {
     pub calls: Vec<String>,
     /// Markers for the permissions of the earlier operator's role that were not derived from tasks.
     pub markers: Vec<String>,
+    /// `opctl check` would report some of these markers as unused.
+    pub has_unused: bool,
     /// These calls use `Duration`; the following fields are for other imports.
     pub has_duration: bool,
     pub has_watcher: bool,

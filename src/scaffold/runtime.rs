@@ -129,6 +129,12 @@ impl Runtime {
             .map(|file| file.path.as_str())
     }
 
+    /// The first of the used features that needs this file; `None` for a file of every copy.
+    pub fn feature_of(&self, path: &str, used: &Features) -> Option<&str> {
+        let module = self.conditional.iter().find(|module| module.contains(path))?;
+        module.features.iter().find(|feature| used.contains(*feature)).map(String::as_str)
+    }
+
     fn new() -> Self {
         let mut version = String::new();
         let mut features = BTreeMap::new();

@@ -37,6 +37,9 @@ fn a_default_does_not_narrow_what_a_value_may_be() {
         json!({ "nodePort": 30080, "minAvailable": "50%", "targetPort": 8080, "maxBytes": 10_737_418_240_u64 }),
         json!({ "nodePort": "http", "ratio": "500m", "affinity": { "nodeAffinity": {} }, "metrics": true }),
         json!({ "ratio": 2, "affinity": 1.5, "annotations": "a: b", "args": ["-v", 2] }),
+        json!({ "urls": "a,b", "labels": "a: b", "debug": "verbose" }),
+        json!({ "urls": ["a", 2], "labels": { "a": "b" }, "debug": true, "selector": { "os": "{{ .Values.selector.arch }}", "arch": "arm64" } }),
+        json!({ "global": { "zone": "a" }, "selector": { "os": "{{ .Values.global.zone }}" } }),
         json!({ "nodePort": null, "minAvailable": null, "annotations": { "a": "b" }, "password": "1", "replicas": 2 }),
     ] {
         assert!(accepts(&spec), "{spec}");
@@ -45,6 +48,7 @@ fn a_default_does_not_narrow_what_a_value_may_be() {
         json!({ "nodePort": [80] }),
         json!({ "nodePort": { "http": 80 } }),
         json!({ "flag": "yes" }),
+        json!({ "selector": "linux" }),
         json!({ "args": "-v" }),
         json!({ "password": 1 }),
         json!({ "replicas": "2" }),

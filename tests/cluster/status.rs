@@ -81,7 +81,7 @@ fn each_section_reports_what_differs_or_does_not_work() {
     desk.sandbox.folder.push("shop");
 
     desk.shows(&format!("error    `{CRD}` is not installed"));
-    desk.shows("the cluster does not have `shop-manager-role`");
+    desk.shows("roles and bindings is in the cluster");
     desk.shows("`shop-system/shop-controller-manager` is not deployed");
     desk.deploy();
     desk.is_fine();

@@ -9,7 +9,6 @@ use crate::undecodable_cases::read;
 /// The CRD of a case, and for each finding an object that the API server admits and the type cannot decode.
 pub fn objects(name: &str, text: &str) -> (CustomResourceDefinition, Vec<(String, Value)>) {
     let (source, crd) = read(name, text);
-    let (_, reads) = source.reads().remove(0);
-    let found = undecodable(&crd, "v1", &reads).found;
+    let found = undecodable(&crd, "v1", &source.operator.apis[0].reads).found;
     (crd, found.into_iter().filter_map(|found| Some((found.path, found.object?))).collect())
 }

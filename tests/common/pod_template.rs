@@ -32,7 +32,7 @@ pub fn crd(foreign_descriptions: bool) -> CustomResourceDefinition {
         k8s-openapi = { version = \"*\", features = [\"latest\", \"schemars\"] }\n";
     tree.lay_over("Cargo.toml", manifest);
     tree.lay_over("src/lib.rs", SOURCE);
-    let source = source::read_with(&tree, "", &Options { foreign_descriptions });
+    let source = source::read_with(&tree, "", &Options { foreign_descriptions, ..Options::default() });
     emit::crds(&source.operator.apis).unwrap().remove(0)
 }
 

@@ -8,7 +8,7 @@ use opctl_model::diagnostic::{Diagnostic, Severity, render};
 use opctl_model::project::Tree;
 use opctl_schema::apiserver::check_decoding;
 use opctl_source::emit::{self, CustomResourceDefinition};
-use opctl_source::{self as source, Source};
+use opctl_source::{self as source, Options, Source};
 
 use crate::oracle;
 
@@ -17,7 +17,7 @@ pub fn read(name: &str, text: &str) -> (Source, CustomResourceDefinition) {
     let mut tree = Tree::at("nowhere");
     tree.lay_over("Cargo.toml", oracle::manifest("oracle"));
     tree.lay_over("src/lib.rs", text.to_owned());
-    let source = source::read(&tree, "");
+    let source = source::read_with(&tree, "", &Options { reads: true, ..Options::default() });
     assert!(source.diagnostics.is_empty(), "{name}:\n{}", render(&source.diagnostics, false));
     let crds = emit::crds(&source.operator.apis).unwrap_or_else(|errors| panic!("{name}: {}", render(&errors, false)));
     let [crd] = crds.as_slice() else { panic!("{name} has {} kinds", crds.len()) };
@@ -30,7 +30,7 @@ pub fn read(name: &str, text: &str) -> (Source, CustomResourceDefinition) {
 /// The diagnostics of a case.
 pub fn check(name: &str, text: &str) -> Vec<Diagnostic> {
     let (source, crd) = read(name, text);
-    check_decoding(&source.reads(), &[crd])
+    check_decoding(&source.operator.apis, &[crd])
 }
 
 /// The text with all suggested attributes added.

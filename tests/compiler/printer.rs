@@ -212,7 +212,7 @@ pub mod v2 {
         pub size: i32,
     }
 
-    fn size() -> i32 {
+    pub fn size() -> i32 {
         (std::process::id() / u32::MAX) as i32
     }
 }
@@ -249,9 +249,20 @@ fn kinds_that_need_a_compiler_are_compiled_with_all_versions_and_nothing_else() 
     assert!(two.contains("name: v1") && two.contains("name: v2") && two.contains("default: 0"), "{two}");
     assert!(stderr.contains("compiling the crate with cargo for 1 kind"), "{stderr}");
 
-    let output = opctl(&folder, &["--engine", "cargo", "--check"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && stderr.contains("so `opctl-broken-bin` cannot print the CRDs"), "{stderr}");
+    // A binary that does not compile stops only its own kinds.
+    let broken = folder.join("src/bin/broken.rs");
+    let undetermined =
+        fs::read_to_string(&broken).unwrap().replace("pub size", "#[serde(default = \"two::v2::size\")]\n    pub size");
+    for (engine, code) in [("cargo", None), ("auto", Some(undetermined))] {
+        code.map(|code| fs::write(&broken, code).unwrap());
+        fs::remove_file(folder.join("config/crd/bases/example.com_twos.yaml")).unwrap();
+        let output = opctl(&folder, &["--engine", engine]);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && stderr.contains("so `opctl-broken-bin` cannot print the CRDs"), "{stderr}");
+        assert!(stderr.contains("error: no CRD was generated for `Broken`\n"), "{stderr}");
+        assert_eq!(crds(&folder), ["example.com_brokens.yaml", "example.com_twos.yaml"], "{stderr}");
+    }
+    fs::write(&broken, BROKEN.replace("DERIVES", DERIVES)).unwrap();
 
     // The kinds of the library are compared nevertheless.
     let output = opctl(&folder, &["--verify"]);

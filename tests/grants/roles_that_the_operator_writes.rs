@@ -1,4 +1,4 @@
-// What it grants it must have itself.
+// An operator must have the permissions that it grants.
 // +kubebuilder:rbac:groups=core,resources=pods,verbs=list
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=roles,verbs=create
 async fn run(ctx: Context) {

@@ -1,4 +1,4 @@
-//! It cannot be told which kind it is; this is said.
+//! The kind is unknown, which is reported.
 
 use kube::api::{ApiResource, DynamicObject};
 use kube::{Api, Client};

@@ -1,4 +1,4 @@
-//! What a generic function asks is asked where it is called.
+//! Requests of a generic function are reported at its callers.
 
 use std::fmt::Debug;
 

@@ -1,4 +1,4 @@
-//! What the cases are about, beside the kinds of Kubernetes.
+//! Kinds of the cases, beside those of Kubernetes.
 
 use kube::CustomResource;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! Where the namespace differs from one to the next, it is not known.
+//! The namespace of a field with two values is unknown.
 
 use k8s_openapi::api::core::v1::Pod;
 use kube::{Api, Client};

@@ -34,7 +34,7 @@ const OPCTL: &[(&str, &[&str])] = &[
     ("api", &["error", "compiled", "scaffold", "diagnostics"]),
     ("rename", &["error", "scaffold", "api"]),
     ("import", &["error", "scaffold", "api"]),
-    ("doctor", &["compiled", "scaffold", "rendered", "places"]),
+    ("doctor", &["error", "compiled", "scaffold", "rendered", "places"]),
     (
         "commands",
         &[

@@ -113,7 +113,15 @@ const CASES: &[(&str, &str, &[&str])] = &[
         "defaultChannel: stable\nicon: {base64data: \"?\", mediatype: image/png}",
         &["package-icon"],
     ),
+    ("defaultChannel: stable", "defaultChannel: stable\nicon: true", &["document-decode"]),
+    ("defaultChannel: stable", "defaultChannel: stable\ndescription: 1", &["document-decode"]),
+    ("image: example.com/b}", "image: {}}", &["document-decode"]),
     ("version: 1.0.0}}", "version: 1.0.0}}, {type: example.com/other}", &["property-value"]),
+    (
+        "version: 1.0.0}}",
+        "version: 1.0.0}}, {type: olm.csv.metadata, value: {annotations: {a: true}, nativeAPIs: [{kind: 1}]}}",
+        &["property-value"],
+    ),
     (
         "version: 1.0.0}}",
         "version: 1.0.0}}, {type: olm.gvk, value: {group: a, kind: 1, version: v1}}",
@@ -347,6 +355,23 @@ fn template(text: &str) -> Result<Vec<Value>, Vec<String>> {
         problems.into_iter().map(|problem| problem.message).collect()
     };
     expand(&nodes[0], &rendered).map_err(messages)
+}
+
+/// Published templates are written so.
+#[test]
+fn keys_have_any_case() {
+    let text = "Schema: olm.semver\nGenerateMajorChannels: true\nStable:\n  Bundles:\n  - Image: i:v1.0.0\n";
+    assert_eq!(template(text), template(&text.replace("Schema", "schema").replace("Stable", "stable")));
+    assert_eq!(template(text).unwrap()[1]["name"], "stable-v1");
+    let upper = GOOD
+        .replace("schema:", "Schema:")
+        .replace("defaultChannel:", "DefaultChannel:")
+        .replace("entries:", "Entries:")
+        .replace("skipRange:", "skiprange:")
+        .replace("properties:", "Properties:")
+        .replace("type:", "Type:")
+        .replace("packageName:", "PackageName:");
+    assert!(validate::check(&catalog(&upper)).is_empty(), "{:?}", validate::check(&catalog(&upper)));
 }
 
 #[test]

@@ -142,8 +142,7 @@ fn describe(text: &mut String, marker: &Marker) {
         if *form == Form::Positional {
             writeln!(text, "\nIt is written `+{}`.", marker.usage()).unwrap();
         }
-        writeln!(text, "\n| argument | type | if it is left out | what it says | example |\n|---|---|---|---|---|")
-            .unwrap();
+        writeln!(text, "\n| argument | type | if it is left out | meaning | example |\n|---|---|---|---|---|").unwrap();
     }
     for argument in *arguments {
         let Argument { name, kind, need, default, about, values, example, .. } = argument;

@@ -228,29 +228,28 @@ fn the_reference_of_permissions_is_that_of_the_table() {
     if std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite") {
         std::fs::write(&path, &page).unwrap();
     }
-    assert!(std::fs::read_to_string(&path).unwrap_or_default() == page, "SNAPSHOTS=overwrite makes it anew");
+    assert!(std::fs::read_to_string(&path).unwrap_or_default() == page, "SNAPSHOTS=overwrite updates it");
 }
 
 const PAGE: &str = "\
-# What asks for which permission
+# Permissions of API calls
 
-This is what opctl reads in code that uses kube LATEST or [opctl-runtime](#opctl-runtime): which permission each of their functions needs. The page is made of the
-table that it goes by, `crates/source/src/requests/signatures.rs`. Each row about kube is compared with what kube really sends, and with
-what a real API server refuses when just this one permission is missing; those about opctl-runtime with its source.
+The permission that each function of kube LATEST and of [opctl-runtime](#opctl-runtime) requires, as [`opctl
+check`](../concepts/check.md) knows it. The rows about kube are compared with the requests that kube sends, and with an API server
+that rejects them if just this permission is missing; the rows about opctl-runtime are compared with its source.
 
-- *(apply)*: only with `Patch::Apply`, since the API server makes what is applied and not there.
-- *(some clusters)*: only where an admission plugin wants it, here OwnerReferencesPermissionEnforcement. Granted or not, both
-  are right.
-- `/{subresource}`: the one that the call names.
-- `attach`, `exec` and `portforward` are opened with GET; since Kubernetes 1.35 the API server wants `create` as well.
-- `approve` is asked for the signer that the request names.
-- Discovery and `/version` are open to everyone who is authenticated, and ask for nothing here.
+- *(apply)*: only with `Patch::Apply`, since the API server creates an object that does not exist.
+- *(some clusters)*: only if an admission plugin requires it, here OwnerReferencesPermissionEnforcement. `opctl check` accepts both.
+- `/{subresource}`: the subresource that the call names.
+- `attach`, `exec` and `portforward` are opened with GET; since Kubernetes 1.35 the API server also requires `create`.
+- `approve` is required for the signer that the request names.
+- Discovery and `/version` are open to every authenticated client, so they need no marker.
 
-Where it is asked follows from the `Api`: in the whole cluster with `Api::all`, in one namespace with `Api::namespaced`, and
-with `Api::default_namespaced` in the one that the client is configured for. `Recorder::publish` asks in the namespace of the
-object that the event is about, and in `default` where that has none.
+The scope follows from the `Api`: the whole cluster with `Api::all`, one namespace with `Api::namespaced`, and the namespace that the
+client is configured for with `Api::default_namespaced`. `Recorder::publish` creates events in the namespace of the object that the
+event is about, or in `default` if it has none.
 
-| permission | asked by |
+| permission | required by |
 |---|---|
 ";
 
@@ -260,11 +259,11 @@ const RUNTIME_PART: &str = "
 The functions of `opctl_runtime` that make requests on behalf of the project: it needs markers for them.
 
 - *(outcome)*: only if `reconcile` returns an `Outcome` or a `Condition`, not kube's `Action` or `()`.
-- `{C}`, `{W}`: on the child's or the watched kind. All others are on the kind of the controller, the object or the `Api`.
+- `{C}`, `{W}`: on the kind of the child, or on the watched kind. All others are on the kind of the controller, the object or the `Api`.
 
 The requests that the runtime makes for itself are granted by [its own markers](markers.md#markers-of-the-runtime).
 
-| permission | asked by |
+| permission | required by |
 |---|---|
 ";
 

@@ -174,3 +174,27 @@ fn a_chart_that_changes_gets_its_permissions() {
     );
     assert!(is_done && said.contains("OP481"), "{said}");
 }
+
+#[test]
+fn deletion_keeps_charts_and_removes_what_only_helm_needs() {
+    if !has_helm("the deletion of a chart's kind") {
+        return;
+    }
+    let sandbox = project();
+    run(&sandbox, "git init -q && git add -A && git -c user.name=a -c user.email=a@b commit -qm a");
+    for (kind, chart) in [("Site", "plain"), ("Shop", "hpa")] {
+        let line = format!("opctl create api --group web --version v1 --kind {kind} --helm-chart \"$CHARTS/{chart}\"");
+        let (is_done, said) = run(&sandbox, &line);
+        assert!(is_done, "{said}");
+    }
+    let delete = "opctl delete api --group web --version v1 --kind";
+    let (is_done, said) = run(&sandbox, &format!("{{ {delete} Shop && opctl check --deny-warnings; }}"));
+    let has_manager_patch = sandbox.folder.join("config/helm/manager.yaml").is_file();
+    assert!(is_done && said.contains("kept `helm-charts/hpa`") && has_manager_patch, "{said}");
+    // A CRD that is missing is generated, so its removal by hand loses nothing.
+    let (is_done, said) = run(&sandbox, &format!("rm config/crd/bases/*_sites.yaml && {delete} Site"));
+    assert!(is_done, "{said}");
+    let (_, said) = run(&sandbox, "git add -A && git status --porcelain");
+    let others: Vec<&str> = said.lines().filter(|line| !line.starts_with("A  helm-charts/")).collect();
+    assert_eq!(others, [""; 0], "{said}");
+}

@@ -7,7 +7,7 @@ use opctl_model::project::ProjectFile;
 
 use crate::edits::files;
 use crate::golden::{can_be_made, names};
-use crate::made::{made, third};
+use crate::golden_copies::{golden_copy, third};
 use crate::project::assert_same;
 use crate::sandbox::{Sandbox, shell};
 
@@ -25,7 +25,7 @@ const KINDS: [(&str, &str); 6] = [
 #[test]
 fn what_was_created_can_be_deleted_from_every_golden_project() {
     for (number, name) in third(0, names().iter().enumerate()).filter(|(_, name)| can_be_made(name)) {
-        let sandbox = made(name);
+        let sandbox = golden_copy(name);
         let before = files(&sandbox);
         // Not all kinds in each, since there are many projects.
         for (names, options) in [KINDS[number % 3], KINDS[3 + number % 3]] {
@@ -99,7 +99,7 @@ fn own_kinds(sandbox: &Sandbox) -> BTreeMap<String, usize> {
 #[test]
 fn a_further_version_of_every_kind_is_created_and_deleted_again() {
     for name in third(1, &names()).filter(|name| can_be_made(name)) {
-        let sandbox = made(name);
+        let sandbox = golden_copy(name);
         let before = files(&sandbox);
         for (number, (kind, versions)) in own_kinds(&sandbox).iter().take(2).enumerate() {
             // With several versions, the others are still converted. A webhook server is large, so it is not added for

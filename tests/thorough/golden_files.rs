@@ -19,14 +19,14 @@ use opctl_source as source;
 use crate::account;
 use crate::cores::on_all_cores;
 use crate::golden::{self, Golden};
-use crate::made::third;
+use crate::golden_copies::third;
 use crate::olm;
 use crate::sandbox::{Sandbox, shell};
 use crate::tree::tree;
 use crate::write::write;
 
 /// A golden project after its commands. No test changes its files.
-struct Made {
+struct Scaffolded {
     golden: Golden,
     sandbox: Sandbox,
     /// Lines that a command removed from a file of the user, which is not allowed.
@@ -34,24 +34,24 @@ struct Made {
 }
 
 /// All golden projects, created once for concurrent tests.
-fn all() -> Arc<Vec<Made>> {
-    static ALL: Mutex<Weak<Vec<Made>>> = Mutex::new(Weak::new());
+fn all() -> Arc<Vec<Scaffolded>> {
+    static ALL: Mutex<Weak<Vec<Scaffolded>>> = Mutex::new(Weak::new());
     let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
     all.upgrade().unwrap_or_else(|| {
-        let made = Arc::new(make_all());
-        *all = Arc::downgrade(&made);
-        made
+        let scaffolded = Arc::new(make_all());
+        *all = Arc::downgrade(&scaffolded);
+        scaffolded
     })
 }
 
-fn make_all() -> Vec<Made> {
+fn make_all() -> Vec<Scaffolded> {
     let mut names = golden::names();
     names.retain(|name| golden::can_be_made(name));
     assert!(names.len() > 5, "the golden projects are not found");
     on_all_cores(&names, |name| make(Golden::read(name)))
 }
 
-fn make(golden: Golden) -> Made {
+fn make(golden: Golden) -> Scaffolded {
     let mut before = BTreeMap::<String, Vec<u8>>::new();
     let mut removed = Vec::new();
     let sandbox = golden.make(|command, sandbox| {
@@ -65,15 +65,15 @@ fn make(golden: Golden) -> Made {
         }
         before = after;
     });
-    Made { golden, sandbox, removed }
+    Scaffolded { golden, sandbox, removed }
 }
 
 #[test]
 fn the_files_are_those_that_are_listed() {
     let overwrite = std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite");
     let all = all();
-    let minimal = files(&all.iter().find(|made| made.golden.name == "minimal").unwrap().sandbox);
-    for Made { golden, sandbox, .. } in all.iter() {
+    let minimal = files(&all.iter().find(|scaffolded| scaffolded.golden.name == "minimal").unwrap().sandbox);
+    for Scaffolded { golden, sandbox, .. } in all.iter() {
         let files = files(sandbox);
         let lacks = minimal.difference(&files).map(|path| format!("- {path}\n"));
         let has = files.iter().filter(|path| golden.name == "minimal" || !minimal.contains(*path));
@@ -91,7 +91,7 @@ fn the_files_are_those_that_are_listed() {
 
 #[test]
 fn as_many_kinds_are_derived_as_a_search_finds() {
-    for Made { golden, sandbox, .. } in all().iter() {
+    for Scaffolded { golden, sandbox, .. } in all().iter() {
         let source = source::read(&Tree::at(&sandbox.folder), "");
         account::holds(&golden.name, account::searched(&sandbox.folder.join("src")), &source);
     }
@@ -116,7 +116,7 @@ fn files(sandbox: &Sandbox) -> BTreeSet<String> {
 
 #[test]
 fn the_second_time_changes_nothing() {
-    for Made { golden, sandbox, .. } in third(0, all().iter()) {
+    for Scaffolded { golden, sandbox, .. } in third(0, all().iter()) {
         let once = stamped(sandbox);
         golden.commands[creations(golden)..].iter().for_each(|command| shell(sandbox, command));
         for command in ["opctl manifests", "opctl manifests --check"] {
@@ -132,7 +132,7 @@ fn the_second_time_changes_nothing() {
 
 #[test]
 fn each_is_granted_what_its_code_asks_for_and_no_more() {
-    for Made { sandbox, .. } in all().iter() {
+    for Scaffolded { sandbox, .. } in all().iter() {
         shell(sandbox, "opctl check --deny-warnings");
     }
 }
@@ -140,7 +140,7 @@ fn each_is_granted_what_its_code_asks_for_and_no_more() {
 #[test]
 fn the_bundle_of_each_renders_to_the_project() {
     let mut count = 0;
-    for Made { golden, sandbox, .. } in all().iter() {
+    for Scaffolded { golden, sandbox, .. } in all().iter() {
         if sandbox.folder.join("config/default").is_dir() {
             olm::round_trips(&golden.name, &Tree::at(&sandbox.folder));
             count += 1;
@@ -164,7 +164,7 @@ fn creations(golden: &Golden) -> usize {
 #[test]
 fn golden_projects_are_clean() {
     is_clean(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples"), "memcached");
-    for Made { sandbox, .. } in all().iter() {
+    for Scaffolded { sandbox, .. } in all().iter() {
         let root = sandbox.root();
         is_clean(&root, sandbox.folder.strip_prefix(&root).unwrap().to_str().unwrap());
     }
@@ -183,7 +183,7 @@ fn is_clean(root: &Path, folder: &str) {
 fn the_order_of_creations_does_not_matter() {
     // In these projects, a command refers to a kind that a previous one created.
     let is_free = |golden: &Golden| !["external", "wired"].contains(&golden.name.as_str());
-    for Made { sandbox, golden, .. } in third(1, all().iter().filter(|made| is_free(&made.golden))) {
+    for Scaffolded { sandbox, golden, .. } in third(1, all().iter().filter(|scaffolded| is_free(&scaffolded.golden))) {
         let forward = tree(&sandbox.root());
         let mut golden = Golden::read(&golden.name);
         let first = creations(&golden);
@@ -214,7 +214,7 @@ fn reverse(commands: &mut [String]) {
 #[test]
 fn to_files_of_the_user_lines_are_only_added() {
     let all = all();
-    let removed: Vec<&String> = all.iter().flat_map(|made| &made.removed).collect();
+    let removed: Vec<&String> = all.iter().flat_map(|scaffolded| &scaffolded.removed).collect();
     assert_eq!(removed, Vec::<&String>::new());
 }
 
@@ -284,7 +284,7 @@ fn beside_the_runtime(name: &str) -> Sandbox {
 /// The scaffold depends only on the answers in PROJECT and in the record.
 #[test]
 fn today_s_scaffold_of_each_is_the_recorded_one() {
-    for Made { golden, sandbox, .. } in all().iter() {
+    for Scaffolded { golden, sandbox, .. } in all().iter() {
         let output = sandbox.command("opctl").args(["update", "--check"]).output().unwrap();
         let text = [output.stdout, output.stderr].concat();
         assert!(output.status.success(), "{}: {}", golden.name, String::from_utf8_lossy(&text));

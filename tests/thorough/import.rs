@@ -204,6 +204,81 @@ fn an_ansible_operator_of_an_old_layout_keeps_its_crd_role_and_environment() {
     assert!(result.is_ok(), "{}", result.unwrap_err());
 }
 
+/// The versions that no watch names have a type and a sample, too.
+#[test]
+fn all_versions_of_a_crd_are_imported() {
+    let mut text = String::new();
+    for (project, tool, crd, kind, version) in [
+        (
+            "cache-operator",
+            "ansible",
+            "cache.example.com_pools",
+            "cache/v1beta1/pool",
+            "--group cache --version v1alpha2 --kind Pool",
+        ),
+        (
+            "web-operator",
+            "helm",
+            "pages.charts.example.com_pages",
+            "pages/v1/page",
+            "--group pages --version v1 --kind Page",
+        ),
+    ] {
+        if tool == "helm" && !has_helm("the import of a Helm operator with several versions") {
+            return;
+        }
+        let sandbox = sandbox_beside(project);
+        let (_, plural) = crd.split_once('_').unwrap();
+        let edit = format!("cp {}/versions/{plural}.yaml \"$FROM\"/config/crd/bases/{crd}.yaml", projects().display());
+        assert_eq!(run(&sandbox, &edit), (true, String::new()));
+        for line in [
+            format!("opctl import {tool}-operator \"$FROM\" --quiet"),
+            format!(
+                "sed '/^.. Copyright/,/^.. limitations/d' src/api/{kind}.rs && ls config/samples && grep -A20 'kind: {}' PROJECT",
+                if tool == "helm" { "Page" } else { "Pool" }
+            ),
+            format!("sed -n '/^  versions/,$p' config/crd/bases/{crd}.yaml | grep -v description"),
+            "opctl manifests --check".into(),
+            "opctl check".into(),
+            "opctl update --check".into(),
+            "rustfmt --edition 2024 --check src/lib.rs".into(),
+            format!("opctl delete version {version} --quiet"),
+            "opctl update --check".into(),
+            format!("opctl delete version {version} --quiet"),
+            format!(
+                "opctl manifests --check && opctl update --check && opctl check && ls src/controller/*/{}",
+                if tool == "helm" { "page" } else { "pool" }
+            ),
+        ] {
+            let (is_done, said) = run(&sandbox, &line);
+            text += &format!("\n$ {line}\n{said}{}", if is_done { "" } else { "? 1\n" });
+        }
+    }
+    let recorded = Data::read_from(&projects().join("versions.txt"), None).raw();
+    let result = Assert::new().action_env("SNAPSHOTS").try_eq(None, Data::text(text), recorded);
+    assert!(result.is_ok(), "{}", result.unwrap_err());
+}
+
+#[test]
+fn a_crd_whose_versions_cannot_be_imported_is_refused() {
+    for (edit, expected) in [
+        ("s/name: v1alpha1/name: v1alpha3/", "has no version `v1alpha1`"),
+        ("/name: v1alpha1/,/storage/s/served: true/served: false/", "does not serve the version `v1alpha1`"),
+        ("/name: v1beta1/,$s/served: true/served: false/", "stores objects in v1beta1, which it does not serve"),
+        ("s/^  scope: Cluster/&\\n  conversion: {strategy: Webhook}/", "a webhook converts objects of `Pool`"),
+    ] {
+        let sandbox = sandbox_beside("cache-operator");
+        let edit = format!(
+            "sed '{edit}' {}/versions/pools.yaml > \"$FROM\"/config/crd/bases/cache.example.com_pools.yaml",
+            projects().display()
+        );
+        assert_eq!(run(&sandbox, &edit), (true, String::new()));
+        let (is_done, said) = run(&sandbox, "opctl import ansible-operator \"$FROM\"");
+        assert!(!is_done && said.contains(expected) && said.contains("watches.yaml:"), "{edit}\n{said}");
+        assert_eq!(run(&sandbox, "ls -A").1, "", "{edit}");
+    }
+}
+
 #[test]
 fn the_file_with_the_watches_is_chosen_where_there_are_several() {
     let sandbox = sandbox_beside("shop-operator");

@@ -20,12 +20,12 @@ mod extent;
 mod formats;
 #[path = "../common/golden.rs"]
 mod golden;
+#[path = "../common/golden_copies.rs"]
+mod golden_copies;
 #[path = "../common/helm.rs"]
 mod helm;
 #[path = "../common/kustomizations.rs"]
 mod kustomizations;
-#[path = "../common/made.rs"]
-mod made;
 #[path = "../../crates/testenv/tests/mirror/mod.rs"]
 mod mirror;
 #[path = "../common/oracle.rs"]

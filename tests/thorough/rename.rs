@@ -8,8 +8,8 @@ use opctl_model::project::{Origin, ProjectFile, Resource};
 use crate::cores::on_all_cores;
 use crate::edits::files;
 use crate::golden::{can_be_made, names};
+use crate::golden_copies::{GoldenCopy, golden_copy, third};
 use crate::helm::has_helm;
-use crate::made::{Made, made, third};
 use crate::project::{assert_same, init, opctl, succeeds};
 use crate::sandbox::{Sandbox, shell};
 use crate::tree;
@@ -72,7 +72,7 @@ fn there_and_back(sandbox: &Sandbox, name: &str, number: usize) {
 #[test]
 fn every_golden_project_is_renamed_and_back_again() {
     let names: Vec<_> = third(2, names().into_iter().enumerate()).filter(|(_, name)| can_be_made(name)).collect();
-    on_all_cores(&names, |(number, name)| there_and_back(&made(name), name, *number));
+    on_all_cores(&names, |(number, name)| there_and_back(&golden_copy(name), name, *number));
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_project_is_as_if_it_had_been_made_with_the_new_name() {
         if shape == "chart" && !has_helm("a chart that is renamed") {
             continue;
         }
-        let before = Made::of(&make("shop", "example.com", lines, "cache", "Memcached"));
+        let before = GoldenCopy::of(&make("shop", "example.com", lines, "cache", "Memcached"));
         for (rename, name, domain, group, kind) in [
             ("kind --group cache --kind Memcached --to Store", "shop", "example.com", "cache", "Store"),
             ("group --group cache --to store", "shop", "example.com", "store", "Memcached"),

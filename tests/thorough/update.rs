@@ -10,7 +10,7 @@ use opctl_model::project::{ProjectFile, Resource};
 
 use crate::dice::Dice;
 use crate::edits::{edit, files, restore};
-use crate::made::made;
+use crate::golden_copies::golden_copy;
 use crate::project::{assert_same, init, opctl, succeeds};
 use crate::record;
 use crate::sandbox::{Sandbox, shell};
@@ -330,7 +330,7 @@ fn age(text: &str, dice: &mut Dice) -> String {
 #[test]
 fn no_line_of_the_user_is_lost() {
     let projects = ["minimal", "memcached", "wired", "worked-in"].map(|name| {
-        let sandbox = made(name);
+        let sandbox = golden_copy(name);
         let files = files(&sandbox);
         (sandbox, files)
     });

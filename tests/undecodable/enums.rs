@@ -27,7 +27,7 @@ enum Untagged {
     Bucket { name: String },
 }
 
-/// Where the first variant refuses a number, the second reads it.
+/// The second variant decodes the numbers that the first one rejects.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum Either {

@@ -1,4 +1,4 @@
-//! The attribute goes where the number is declared: a field, a newtype, a variant. One that many fields share is told once.
+//! The attribute goes where the number is declared: a field, a newtype, a variant. One that many fields share is reported once.
 use std::sync::Arc;
 
 use kube::CustomResource;

@@ -1,4 +1,4 @@
-//! What most operators have: everything that the schemas accept is read.
+//! Types of most operators: all values that the schemas accept are decoded.
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What the schema does not require, and serde does.
+//! Fields that serde requires, and the schema does not.
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Where the format is gone, nothing limits an `i32`.
+//! An `i32` without a format has no limits in the schema.
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -204,9 +204,8 @@ pub(crate) fn is_dns_1035_label(text: &str) -> bool {
 
 /// `true` for valid keys of labels and annotations: `name` or `domain/name`.
 pub fn is_qualified_name(key: &str) -> bool {
-    let is_subdomain = |text: &str| text.len() <= 253 && text.split('.').all(is_dns_label);
     match key.split_once('/') {
-        Some((prefix, name)) => is_subdomain(prefix) && is_name_part(name),
+        Some((prefix, name)) => is_long_name(prefix) && is_name_part(name),
         None => is_name_part(key),
     }
 }

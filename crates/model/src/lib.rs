@@ -27,6 +27,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Span};
+use crate::reads::Reads;
 use crate::versions::Kube;
 
 /// A number with its noun: `1 marker`, `2 markers`.
@@ -195,6 +196,8 @@ pub struct Api {
     /// All enums of the source that are part of some custom resource, inner ones first. They identify the enum behind a
     /// schema that no CRD can express.
     pub enums: Arc<Vec<Enumeration>>,
+    /// The values that serde reads into the objects, without their metadata; [`Reads::Unknown`] unless they were asked for.
+    pub reads: Reads,
     /// The name in the type's declaration.
     pub span: Span,
 }

@@ -23,16 +23,18 @@ fn refuse<T>(what: &'static str, text: &str, rule: impl Into<String>) -> Result<
 
 /// RFC 1123 label: lowercase letters, digits and `-`, starts and ends with a letter or digit, 1 to 63 characters.
 pub fn is_dns_label(text: &str) -> bool {
-    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    (1..=63).contains(&text.len())
-        && text.chars().all(|c| inner(c) || c == '-')
-        && text.starts_with(inner)
-        && text.ends_with(inner)
+    text.len() <= 63 && is_label_of_any_length(text)
 }
 
-/// RFC 1123 subdomain: labels joined by dots, at most 253 characters.
+/// RFC 1123 subdomain as Kubernetes checks it: labels joined by dots, at most 253 characters in all. A single label may
+/// have more than 63.
 pub fn is_dns_subdomain(text: &str) -> bool {
-    text.len() <= 253 && text.split('.').all(is_dns_label)
+    text.len() <= 253 && text.split('.').all(is_label_of_any_length)
+}
+
+fn is_label_of_any_length(text: &str) -> bool {
+    let outer = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    text.starts_with(outer) && text.ends_with(outer) && text.chars().all(|c| outer(c) || c == '-')
 }
 
 /// RFC 1035 label: an RFC 1123 label that starts with a letter.
@@ -40,7 +42,7 @@ pub fn is_dns_1035_label(text: &str) -> bool {
     is_dns_label(text) && text.starts_with(|c: char| c.is_ascii_lowercase())
 }
 
-const SUBDOMAIN_RULE: &str = "use lowercase letters, digits, `-` and `.`; each part starts and ends with a letter or digit and has at most 63 characters";
+const SUBDOMAIN_RULE: &str = "use lowercase letters, digits, `-` and `.`; each part starts and ends with a letter or digit, at most 253 characters";
 const LABEL_RULE: &str =
     "use lowercase letters, digits and `-`, start and end with a letter or digit, at most 63 characters";
 const LABEL_1035_RULE: &str =
@@ -607,6 +609,16 @@ mod tests {
         for text in ["1s", "Pods", "a.b", ""] {
             assert!(Plural::parse(text).is_err(), "{text}");
         }
+    }
+
+    /// As the API server does for groups, names of objects and prefixes of labels.
+    #[test]
+    fn labels_of_a_subdomain_may_be_longer_than_a_label() {
+        let long = "a".repeat(64);
+        assert!(!is_dns_label(&long));
+        assert!(Group::parse(&format!("{long}.example.com")).is_ok());
+        assert!(Domain::parse(&"a.".repeat(127)[..253]).is_ok());
+        assert!(Domain::parse(&"a".repeat(254)).is_err());
     }
 
     #[test]

@@ -134,7 +134,7 @@ pub fn scaffold(metadata: &Metadata, header: &str) -> String {
     }
     text.push_str(
         "  \
-         # Which namespaces the operator may be installed for. OLM v1 requires AllNamespaces.\n  installModes:\n",
+         # The namespaces that the operator may watch. OLM v1 requires AllNamespaces.\n  installModes:\n",
     );
     let modes = install_modes(metadata.namespaced && !metadata.converts);
     for mode in modes.as_array().into_iter().flatten() {

@@ -15,8 +15,8 @@ pub type Digests = BTreeMap<String, String>;
 
 const PREFIX: &str = "RELATED_IMAGE_";
 
-/// `relatedImages`: the values of `RELATED_IMAGE_…` variables; with digests, all images. Also pins the images of
-/// `specs`.
+/// `relatedImages`: the values of `RELATED_IMAGE_…` variables, and the images of containers that are pinned; with digests, all
+/// images, which are pinned in `specs`, too.
 pub fn related(
     draft: &mut Draft,
     deployments: &Deployments,
@@ -50,8 +50,8 @@ pub fn related(
             }
         }
     }
+    name_containers(specs, &mut named, |image| digests.is_some() || image.contains('@'));
     if let Some(digests) = digests {
-        name_containers(specs, &mut named);
         pin(draft, deployments, specs, digests);
         for image in named.values_mut() {
             *image = pinned(image, digests).unwrap_or_else(|| image.clone());
@@ -73,12 +73,12 @@ pub fn images(objects: &[Node]) -> BTreeSet<String> {
 }
 
 /// Names images of containers without a variable.
-fn name_containers(specs: &[Value], named: &mut BTreeMap<String, String>) {
+fn name_containers(specs: &[Value], named: &mut BTreeMap<String, String>, is_listed: impl Fn(&str) -> bool) {
     let known: BTreeSet<String> = named.values().cloned().collect();
     for item in specs {
         for (_, container) in containers(&item["spec"]) {
             let (image, name) = (text(container, "/image"), text(container, "/name"));
-            if known.contains(image) {
+            if known.contains(image) || !is_listed(image) {
                 continue;
             }
             let name = match named.get(name) {

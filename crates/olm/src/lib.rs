@@ -29,6 +29,7 @@ mod deployments;
 mod descriptors;
 pub mod diagnostics;
 mod draft;
+mod fields;
 mod files;
 mod images;
 pub mod install;

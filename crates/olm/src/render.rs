@@ -5,8 +5,7 @@
 //!
 //! The differences from operator-controller are deliberate: names of roles have another hash, names of at most 63
 //! characters are never one longer, a missing `containerPort` is 443 as in OLM v0, Pods do not get the examples of the CSV as an
-//! annotation, certificates have no common name (which is limited to 64 characters, and ignored by clients), and a
-//! VerticalPodAutoscaler is namespaced.
+//! annotation, a common name of more than 64 characters is shortened, and a VerticalPodAutoscaler is namespaced.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -371,6 +370,8 @@ impl Rendering<'_> {
     fn certificate(&self, service: &str, name: &str) -> [Value; 2] {
         let issuer = joined(name, "selfsigned-issuer");
         let names = ["", ".svc", ".svc.cluster.local"].map(|end| format!("{service}.{}{end}", self.namespace));
+        // Without a common name, a self-signed certificate has no issuer, and OpenSSL does not verify it.
+        let common = names.first().filter(|name| name.len() <= 64).map_or(service, String::as_str);
         [
             json!({
                 "apiVersion": "cert-manager.io/v1",
@@ -383,6 +384,7 @@ impl Rendering<'_> {
                 "kind": "Certificate",
                 "metadata": { "name": name, "namespace": self.namespace },
                 "spec": {
+                    "commonName": common,
                     "dnsNames": names,
                     "duration": "17520h0m0s",
                     "issuerRef": { "kind": "Issuer", "name": issuer },

@@ -237,8 +237,8 @@ fn conversions(
     webhooks: &mut Webhooks,
     used: &mut BTreeMap<usize, BTreeSet<usize>>,
 ) {
-    type Place = (String, i64, i64, String, Vec<String>);
-    let mut places: BTreeMap<Place, (Target, Vec<&Object>)> = BTreeMap::new();
+    type Endpoint = (String, i64, i64, String, Vec<String>);
+    let mut endpoints: BTreeMap<Endpoint, (Target, Vec<&Object>)> = BTreeMap::new();
     let crds: Vec<(usize, &Object)> = draft.all("apiextensions.k8s.io", "CustomResourceDefinition").collect();
     for (at, crd) in crds {
         if crd.text("/spec/conversion/strategy") != "Webhook" {
@@ -254,9 +254,9 @@ fn conversions(
         let versions = crd.list("/spec/conversion/webhook/conversionReviewVersions");
         let versions: Vec<String> = versions.iter().filter_map(Value::as_str).map(str::to_owned).collect();
         let key = (target.deployment.clone(), target.port, target.target_port, path.to_owned(), versions);
-        places.entry(key).or_insert_with(|| (target, Vec::new())).1.push(crd);
+        endpoints.entry(key).or_insert_with(|| (target, Vec::new())).1.push(crd);
     }
-    for ((_, _, _, path, versions), (target, mut crds)) in places {
+    for ((_, _, _, path, versions), (target, mut crds)) in endpoints {
         crds.sort_by_key(|crd| crd.name());
         let plurals: Vec<&str> = crds.iter().map(|crd| crd.text("/spec/names/plural")).collect();
         let mut definition = Map::new();

@@ -43,5 +43,6 @@ pub use account::Account;
 pub use ownership::generated_before;
 pub use resolve::dependencies;
 pub use source::{
-    Options, Source, can_name, read, read_markers, read_mentions, read_metrics, read_requests, read_with,
+    Options, Source, can_name, read, read_markers, read_mentions, read_metrics, read_requests, read_requests_with,
+    read_with,
 };

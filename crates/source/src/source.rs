@@ -12,12 +12,13 @@ use crate::evaluate::context::Context;
 use crate::markers::diagnostics::OP131;
 use crate::resolve::modules::{Modules, Reading};
 use crate::resolve::package::Package;
+use crate::resolve::resources::Resource;
 use crate::resolve::{foreign, operators, runtime};
 use crate::{markers, mentions, metrics, requests};
 use opctl_model::diagnostic::{Diagnostic, Span};
-use opctl_model::project::{Tree, is_unreadable, join};
+use opctl_model::project::{self, ProjectFile, Tree, is_unreadable, join};
 use opctl_model::threads;
-use opctl_model::{Authority, AuthorityFrom, Metric, Operator, Underivable};
+use opctl_model::{Authority, AuthorityFrom, Metric, Operator, Scope, Underivable};
 
 /// Result of reading a package.
 #[derive(Default)]
@@ -39,11 +40,13 @@ pub struct Source {
 pub struct Options {
     /// Keep the descriptions in the schemas of Kubernetes' own types.
     pub foreign_descriptions: bool,
+    /// Derive the values that serde reads into objects.
+    pub reads: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { foreign_descriptions: true }
+        Self { foreign_descriptions: true, reads: false }
     }
 }
 
@@ -106,15 +109,19 @@ pub fn read_markers(tree: &Tree, folder: &str) -> Source {
 
 /// Reads everything for the manifests, and the requests of the code to the API server.
 pub fn read_requests(tree: &Tree, folder: &str) -> Source {
+    read_requests_with(tree, folder, &Options::default())
+}
+
+pub fn read_requests_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     let requests = || {
         // Problems with the packages are reported already.
         let packages = operators(tree, folder).unwrap_or_default();
         let modules = Modules::read_as(tree, &packages, Reading::Whole);
         let (mut cx, mut state) = (Context::new(&modules), State::new(&Options::default()));
-        let found = requests::read(&modules, &mut Deriver { cx: &mut cx, state: &mut state });
+        let found = requests::read(&modules, &mut Deriver { cx: &mut cx, state: &mut state }, kinds_of_macros(tree));
         (found, modules.take_diagnostics())
     };
-    let ((mut found, unread), mut source) = threads::both(requests, || read(tree, folder));
+    let ((mut found, unread), mut source) = threads::both(requests, || read_with(tree, folder, options));
     source.operator.requests = found.resolved;
     source.operator.makes_more_requests = found.is_partial;
     for unread in unread {
@@ -124,6 +131,23 @@ pub fn read_requests(tree: &Tree, folder: &str) -> Source {
     }
     source.diagnostics.append(&mut found.diagnostics);
     source
+}
+
+/// The kinds of PROJECT whose types a macro makes.
+fn kinds_of_macros(tree: &Tree) -> Vec<Resource> {
+    let Ok(project) = ProjectFile::read(tree) else { return Vec::new() };
+    let made = project.resources.iter().filter(|it| it.is_adopted() && it.path.is_empty());
+    let resource = |entry: &project::Resource| {
+        let scope = entry.api.map(|api| if api.namespaced { Scope::Namespaced } else { Scope::Cluster });
+        Resource {
+            group: entry.full_group(),
+            version: entry.version.to_string(),
+            kind: entry.kind.to_string(),
+            plural: entry.plural().to_string(),
+            scope,
+        }
+    };
+    made.map(resource).collect()
 }
 
 /// The metrics that the package registers, and a warning for each that cannot be read.

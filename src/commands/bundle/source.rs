@@ -32,7 +32,7 @@ pub fn folder(dir: Option<&Path>, console: &Console) -> anyhow::Result<(PathBuf,
     Ok((dir.to_owned(), shown.to_owned()))
 }
 
-/// `true` for the name of an image that has the host of a registry, a tag or a digest, unless there is a file or folder of this name.
+/// `true` for an image with a registry, a tag or a digest in its name, unless a file or folder has this name.
 pub fn is_image(reference: &Path) -> bool {
     let text = reference.to_string_lossy();
     let host = text.split_once('/').map_or("", |(host, _)| host);

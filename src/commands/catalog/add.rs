@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::super::bundle::source::is_image;
 use super::super::{Console, Next, Outcome, Task, carry_out_of, lock};
 use super::{catalog, valid_bundle};
 use crate::error::{SourceErrors, UserError};
@@ -19,12 +20,15 @@ use opctl_olm::catalog::{Catalog, validate, yaml};
 
 /// Add a bundle to a file-based catalog
 ///
-/// Writes the bundle to a file of its own, and adds it to channels, where it replaces their heads. Files that exist keep their comments.
-/// Nothing is written unless the new catalog is valid.
+/// Writes the bundle to a file of its own, and adds it to channels, where it replaces their heads. Files that exist
+/// keep their comments. Nothing is written unless the new catalog is valid.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   opctl catalog add catalog bundle --image registry.example.com/memcached-operator-bundle:v0.1.0
+
+  # Of a published bundle
+  opctl catalog add catalog registry.example.com/memcached-operator-bundle:v0.1.0
 
   # In other channels than the bundle's own, with an upgrade from all older versions
   opctl catalog add catalog bundle --image IMAGE --channels stable-v1 --skip-range '<1.2.0'")]
@@ -32,12 +36,12 @@ pub struct AddArgs {
     /// The folder of the catalog, which may be empty
     pub catalog: PathBuf,
 
-    /// The folder of the bundle
+    /// The folder of the bundle, or its image
     pub bundle: PathBuf,
 
-    /// The image of the bundle
+    /// The image of a bundle in a folder
     #[arg(long, value_name = "IMAGE")]
-    pub image: String,
+    pub image: Option<String>,
 
     /// The channels, e.g. candidate,stable [default: those of the bundle]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -61,9 +65,17 @@ pub struct AddArgs {
 }
 
 pub fn run(args: &AddArgs, console: &Console) -> anyhow::Result<Outcome> {
+    let image = match &args.image {
+        Some(image) => image.clone(),
+        None if is_image(&args.bundle) => args.bundle.to_string_lossy().into_owned(),
+        None => {
+            let refusal = UserError::new(format!("the bundle `{}` needs the name of its image", args.bundle.display()));
+            return Err(refusal.help("OLM pulls it: `--image IMAGE`").into());
+        }
+    };
     let read = valid_bundle(&args.bundle, console)?;
-    if !is_reference(&args.image) {
-        let refusal = UserError::new(format!("`{}` is not a reference of an image", args.image));
+    if !is_reference(&image) {
+        let refusal = UserError::new(format!("`{image}` is not a reference of an image"));
         return Err(refusal.help("write `HOST/PATH:TAG` or `HOST/PATH@sha256:…`").into());
     }
     let root = root(&args.catalog)?;
@@ -85,7 +97,7 @@ pub fn run(args: &AddArgs, console: &Console) -> anyhow::Result<Outcome> {
     };
     let of_bundle = read.csv_annotation("olm.skipRange").and_then(|range| range.as_text());
     let addition = Addition {
-        bundle: bundle(&read, &args.image, content),
+        bundle: bundle(&read, &image, content),
         channels: if args.channels.is_empty() {
             list(read.annotation_text("channels.v1"))
         } else {

@@ -10,7 +10,8 @@ use opctl_olm::catalog::template::{to_basic, to_substitutes};
 
 /// Convert a file-based catalog to a template
 ///
-/// A basic template has only the images of bundles. A template of substitutions has whole bundles, and an empty list of substitutions.
+/// A basic template has only the images of bundles. A template of substitutions has whole bundles, and an empty list of
+/// substitutions.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -20,7 +21,7 @@ pub struct ConvertTemplateArgs {
     #[arg(value_enum)]
     pub kind: Kind,
 
-    /// The folder of the catalog [default: catalog]
+    /// The folder of the catalog, or its image [default: catalog]
     pub dir: Option<PathBuf>,
 
     /// The format of the template

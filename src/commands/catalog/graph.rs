@@ -21,7 +21,7 @@ Examples:
   # For Markdown on GitHub
   opctl catalog graph catalog --output mermaid")]
 pub struct GraphArgs {
-    /// The folder of the catalog [default: catalog]
+    /// The folder of the catalog, or its image [default: catalog]
     pub dir: Option<PathBuf>,
 
     /// The package to show [default: all; a picture shows one]

@@ -21,7 +21,7 @@ pub struct ListArgs {
     #[arg(value_enum)]
     pub items: Items,
 
-    /// The folder of the catalog [default: catalog]
+    /// The folder of the catalog, or its image [default: catalog]
     pub dir: Option<PathBuf>,
 
     /// List only the items of this package

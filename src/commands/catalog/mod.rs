@@ -14,7 +14,7 @@ use std::path::Path;
 use clap::{Subcommand, ValueEnum};
 use serde_json::Value;
 
-use super::bundle::source::{folder, source};
+use super::bundle::source::{folder, is_image, pulled, source};
 use super::{Console, Outcome};
 use crate::error::{SourceErrors, UserError};
 use opctl_model::project::Tree;
@@ -46,9 +46,13 @@ pub fn run(command: &CatalogCommand, console: &Console) -> anyhow::Result<Outcom
     }
 }
 
-/// Reads the catalog in a folder.
+/// Reads the catalog in a folder or image.
 fn catalog(dir: Option<&Path>, console: &Console) -> anyhow::Result<Catalog> {
     let dir = dir.unwrap_or(Path::new("catalog"));
+    if is_image(dir) {
+        let image = dir.to_string_lossy();
+        return catalog_of_image(&pulled(&image, false)?, &image);
+    }
     if !dir.is_dir() {
         let refusal = UserError::new(format!("there is no folder `{}`", dir.display()));
         return Err(refusal.help("name the folder of a catalog; `opctl catalog add` creates one").into());
@@ -56,6 +60,23 @@ fn catalog(dir: Option<&Path>, console: &Console) -> anyhow::Result<Catalog> {
     let (root, shown) = folder(Some(dir), console)?;
     let tree = Tree::of_others(root);
     Ok(Catalog::read(Folder { tree: &tree, shown: &shown }).map_err(SourceErrors::from)?)
+}
+
+/// Reads the catalog among the files of an image.
+fn catalog_of_image(files: &Tree, image: &str) -> anyhow::Result<Catalog> {
+    const FOLDER: &str = "configs/";
+    let mut tree = Tree::empty();
+    for path in files.files_below(FOLDER.trim_end_matches('/'))? {
+        if let (Some(name), Some(text)) = (path.strip_prefix(FOLDER), files.read(&path)?) {
+            tree.lay_over(name, text);
+        }
+    }
+    let catalog = Catalog::read(Folder { tree: &tree, shown: image }).map_err(SourceErrors::from)?;
+    if catalog.documents.is_empty() {
+        let refusal = UserError::new(format!("the image `{image}` has no catalog in `/{FOLDER}`"));
+        return Err(refusal.help("`opctl catalog dockerfile` builds the image of a catalog").into());
+    }
+    Ok(catalog)
 }
 
 /// Prints documents of a catalog.

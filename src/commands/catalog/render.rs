@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::super::bundle::source::{is_image, pulled};
 use super::super::{Console, Outcome};
-use super::{Format, catalog, print, valid_bundle, valid_tree};
+use super::{Format, catalog, catalog_of_image, print, valid_bundle, valid_tree};
 use crate::error::{SourceErrors, UserError};
 use opctl_kustomize::yaml::{Dialect, Node, documents};
 use opctl_model::diagnostic::SourceFile;
@@ -19,8 +19,9 @@ use opctl_olm::catalog::template::{Rendered, expand};
 
 /// Render bundles, templates or catalogs as documents of a file-based catalog
 ///
-/// SOURCE is the image or the folder of a bundle, a template (`olm.semver`, `olm.template.basic` or `olm.template.substitutes`) or the
-/// folder of a catalog. The folder of a bundle needs the name of its image, and a template the folders of its bundles, or `--pull`.
+/// SOURCE is the folder or image of a bundle or of a catalog, or a template (`olm.semver`, `olm.template.basic` or
+/// `olm.template.substitutes`). The folder of a bundle needs the name of its image, and a template the folders of its
+/// bundles, or `--pull`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -32,7 +33,7 @@ Examples:
   # Channels and upgrades from versions
   opctl catalog render semver.yaml --bundle registry.example.com/memcached-operator-bundle:v0.1.0=bundle > catalog/index.yaml")]
 pub struct RenderArgs {
-    /// Images or folders of bundles, folders of catalogs, or templates
+    /// Folders or images of bundles or catalogs, or templates
     #[arg(required = true, value_name = "SOURCE")]
     pub sources: Vec<PathBuf>,
 
@@ -72,7 +73,14 @@ pub fn run(args: &RenderArgs, console: &Console) -> anyhow::Result<Outcome> {
             };
             documents.push(bundle(&valid_bundle(source, console)?, image, content));
         } else if is_image(source) {
-            documents.push(bundle(&valid_bundle(source, console)?, &source.to_string_lossy(), content));
+            let image = source.to_string_lossy();
+            let files = pulled(&image, false)?;
+            if files.has_folder("manifests") {
+                documents.push(bundle(&valid_tree(&files, &image)?, &image, content));
+            } else {
+                documents
+                    .extend(catalog_of_image(&files, &image)?.documents.iter().map(|document| document.node.json()));
+            }
         } else if source.is_dir() {
             documents.extend(catalog(Some(source), console)?.documents.iter().map(|document| document.node.json()));
         } else {
@@ -90,7 +98,7 @@ fn template(path: &Path, args: &RenderArgs, content: Content, console: &Console)
     let shown = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| {
         UserError::new(format!("cannot read `{shown}`: {error}"))
-            .help("name the image or folder of a bundle, the folder of a catalog, or a template")
+            .help("name the folder or image of a bundle or catalog, or a template")
     })?;
     let mut folders: BTreeMap<&str, PathBuf> = BTreeMap::new();
     for entry in &args.bundles {

@@ -9,6 +9,7 @@ use super::super::bundle::validate::entry;
 use super::super::message_format::MessageArgs;
 use super::super::{Console, Outcome, counted};
 use super::catalog;
+use crate::error::SourceErrors;
 use opctl_model::diagnostic::Diagnostic;
 use opctl_olm::catalog::validate;
 
@@ -23,7 +24,7 @@ Examples:
   # For programs
   opctl catalog validate catalog --output json")]
 pub struct ValidateArgs {
-    /// The folder of the catalog [default: catalog]
+    /// The folder of the catalog, or its image [default: catalog]
     pub dir: Option<PathBuf>,
 
     /// The format of the result
@@ -44,7 +45,11 @@ pub enum Output {
 
 pub fn run(args: &ValidateArgs, console: &Console) -> anyhow::Result<Outcome> {
     if args.output == Output::Json {
-        let problems = validate::check(&catalog(args.dir.as_deref(), console)?);
+        let problems = match catalog(args.dir.as_deref(), console) {
+            Ok(catalog) => validate::check(&catalog),
+            // Documents that cannot be read are problems, too.
+            Err(error) => error.downcast::<SourceErrors>()?.diagnostics,
+        };
         let passed = !problems.iter().any(Diagnostic::is_error);
         let outputs: Vec<Value> = problems.iter().map(entry).collect();
         console.print(&format!("{:#}\n", json!({"passed": passed, "outputs": outputs})));

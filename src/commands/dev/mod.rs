@@ -202,8 +202,11 @@ impl Dev<'_> {
             account.kubeconfig(&kubectl, self.cluster.scratch(), &silent)?;
         }
         let crds = needed.iter().filter(|object| object.is_crd()).count();
-        let others = needed.len() - crds;
-        self.console.status("Applied", &format!("{} and {}", counted(crds, "CRD"), counted(others, "other object")));
+        let applied = match (crds, needed.len() - crds) {
+            (0, others) => format!("{}; the project has no CRDs", counted(others, "object")),
+            (crds, others) => format!("{} and {}", counted(crds, "CRD"), counted(others, "other object")),
+        };
+        self.console.status("Applied", &applied);
         self.applied = text;
         Ok(())
     }

@@ -29,9 +29,9 @@ use opctl_source::{self as source, emit};
 /// Generate a bundle for the Operator Lifecycle Manager (OLM)
 ///
 /// The bundle is made of config/manifests if there is one, or else of config/default, and of the Rust types. The CSV in
-/// config/manifests/bases is yours: names, descriptions, icons and install modes are kept, everything else follows from the manifests.
-/// Each object and field that a bundle cannot hold is reported. opctl owns the files in bundle and rewrites them; labels that you add to
-/// annotations.yaml and bundle.Dockerfile are kept.
+/// config/manifests/bases is yours: names, descriptions, icons and install modes are kept, everything else follows from
+/// the manifests. Each object and field that a bundle cannot hold is reported. opctl owns the files in bundle and
+/// rewrites them; labels that you add to annotations.yaml and bundle.Dockerfile are kept.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -75,7 +75,8 @@ pub struct BundleArgs {
     #[arg(long, value_name = "DIR")]
     pub overlay: Option<String>,
 
-    /// Pin each image to its digest; without `--digests`, the first of crane, skopeo and other programs that can asks the registry
+    /// Pin each image to its digest; without `--digests`, the first of crane, skopeo and other programs that can asks
+    /// the registry
     #[arg(long)]
     pub use_image_digests: bool,
 
@@ -91,8 +92,8 @@ pub struct BundleArgs {
     #[arg(long)]
     pub require_external_apis: bool,
 
-    /// The CSV that this one replaces, e.g. memcached-operator.v0.0.9; like `--skips` and `--skip-range`, it is kept until the version
-    /// changes, and '' removes it
+    /// The CSV that this one replaces, e.g. memcached-operator.v0.0.9; like `--skips` and `--skip-range`, it is kept
+    /// until the version changes, and '' removes it
     #[arg(long, value_name = "CSV")]
     pub replaces: Option<String>,
 
@@ -104,8 +105,8 @@ pub struct BundleArgs {
     #[arg(long, value_name = "RANGE")]
     pub skip_range: Option<String>,
 
-    /// The time for the annotation `createdAt`, e.g. 2026-01-31T12:00:00Z [default: that of the existing bundle, or if anything else
-    /// in the bundle changes, SOURCE_DATE_EPOCH or now]
+    /// The time for the annotation `createdAt`, e.g. 2026-01-31T12:00:00Z [default: that of the existing bundle, or if
+    /// anything else in the bundle changes, SOURCE_DATE_EPOCH or now]
     #[arg(long, value_name = "TIME")]
     pub created_at: Option<String>,
 

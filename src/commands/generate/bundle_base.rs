@@ -26,8 +26,9 @@ pub enum Kustomize {
 
 /// Scaffold config/manifests, with the base CSV of the bundle
 ///
-/// The base CSV has what catalogs show of the operator: names, descriptions, links and install modes. They come from Cargo.toml; on a
-/// terminal, opctl asks for what is missing there. `opctl generate bundle` does the same if there is no base CSV.
+/// The base CSV has what catalogs show of the operator: names, descriptions, links and install modes. They come from
+/// Cargo.toml; on a terminal, opctl asks for what is missing there. `opctl generate bundle` does the same if there is
+/// no base CSV.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -29,13 +29,14 @@ use opctl_kustomize::{Id, Object, Renderer};
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::names::Image;
 use opctl_model::project::{ProjectFile, Tree, join};
-use opctl_source::emit;
+use opctl_source::emit::{self, CustomResourceDefinition};
 
 /// Generate a Helm chart of the operator
 ///
-/// The chart is made of config/default. The parts that `opctl edit` turns on and off are values, as are the usual fields of the
-/// Deployment. opctl owns the templates and rewrites them; Chart.yaml, values.yaml and NOTES.txt are yours, and templates that you add.
-/// With --check, helm must also render with the chart what kubectl renders with kustomize.
+/// The chart is made of config/default. The parts that `opctl edit` turns on and off are values, as are the usual
+/// fields of the Deployment. opctl owns the templates and rewrites them; Chart.yaml, values.yaml and NOTES.txt are
+/// yours, and templates that you add. With --check, helm must also render with the chart what kubectl renders with
+/// kustomize.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -74,8 +75,8 @@ pub fn run(args: &ChartArgs, console: &Console) -> anyhow::Result<Outcome> {
     let folder = join(args.output_dir.trim_end_matches('/'), "chart");
     let image = args.image.as_deref().map(Image::parse).transpose().map_err(UserError::from)?;
     // The manifests are generated from the source, so an error there would omit roles.
-    manifests::refuse_errors(&tree, &console.collecting(false))?;
-    let mut operator = operator(&tree, console)?;
+    let crds = manifests::refuse_errors(&tree, &console.collecting(false))?;
+    let mut operator = operator(&tree, &crds, console)?;
     let crds = operator.renderings[&operator.by_default()].iter();
     let crds = crds.filter(|object| cluster::is_kind(object, "CustomResourceDefinition"));
     warn_of_missing_crds(&tree, crds.map(|crd| cluster::name(crd)), console);
@@ -131,8 +132,8 @@ fn operator_chart_of(operator: &Operator, header: &str) -> Result<Chart, UserErr
     operator_chart::chart(operator, header).map_err(|error| UserError::new(error.message).help(error.help))
 }
 
-/// The operator, rendered with all combinations of its parts.
-fn operator(tree: &Tree, console: &Console) -> anyhow::Result<Operator> {
+/// The operator, rendered with all combinations of its parts. `crds` are those of the source.
+fn operator(tree: &Tree, crds: &[CustomResourceDefinition], console: &Console) -> anyhow::Result<Operator> {
     let file = ProjectFile::read(tree)?;
     let Some(kustomization) = tree.read(KUSTOMIZATION)? else {
         return Err(UserError::new(format!("there is no `{KUSTOMIZATION}`, of which the chart is made"))
@@ -142,8 +143,8 @@ fn operator(tree: &Tree, console: &Console) -> anyhow::Result<Operator> {
     // `--overwrite` applies to files of the chart, not to those that `opctl edit` would change.
     let mut quiet = console.collecting(false);
     quiet.overwrite.clear();
-    let mut variants =
-        Variants { tree, quiet: &quiet, edited: BTreeMap::new(), renderer: Renderer::new(tree), known: HashMap::new() };
+    let (edited, known) = (BTreeMap::new(), HashMap::new());
+    let mut variants = Variants { tree, crds, quiet: &quiet, edited, renderer: Renderer::new(tree), known };
     let base = variants.objects(tree)?;
     let mut switches = Vec::new();
     let other_scope = (Some(!file.namespaced), None);
@@ -202,6 +203,7 @@ fn components() -> impl Iterator<Item = (Switch, &'static str)> {
 /// renderings contain is in memory once.
 struct Variants<'a> {
     tree: &'a Tree,
+    crds: &'a [CustomResourceDefinition],
     quiet: &'a Console,
     edited: BTreeMap<Parts, Tree>,
     renderer: Renderer<'a>,
@@ -231,7 +233,8 @@ impl Variants<'_> {
             let (namespaced, cert_manager) = parts;
             if namespaced.is_some() || cert_manager.is_some() {
                 let args = EditArgs { namespaced, cert_manager, ..EditArgs::default() };
-                let steps = resolve(&edit::plan(&args, self.tree, self.quiet)?, self.tree, "", self.quiet)?;
+                let steps =
+                    resolve(&edit::plan(&args, self.tree, Some(self.crds), self.quiet)?, self.tree, "", self.quiet)?;
                 super::super::conflicts(&steps).settle()?;
                 // The renderer parses a file once more if a text is laid over it, even the same.
                 for step in steps.into_iter().filter(|step| !step.is_unchanged()) {

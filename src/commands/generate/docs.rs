@@ -19,11 +19,12 @@ use opctl_source::emit;
 
 /// Generate the reference of the API, and JSON schemas
 ///
-/// The reference has the fields of each kind with their types, defaults, rules and Rust docs, and the samples: as Markdown (README.md) and
-/// as a web page (index.html). The JSON schemas are for editors (`yaml-language-server`) and for kubeconform.
+/// The reference has the fields of each kind with their types, defaults, rules and Rust docs, and the samples: as
+/// Markdown (README.md) and as a web page (index.html). The JSON schemas are for editors (`yaml-language-server`) and
+/// for kubeconform.
 ///
-/// Works in any kube-rs crate: the CRDs are derived from the source, and for kube below 2 or types that opctl cannot derive, those that are checked
-/// in are used.
+/// Works in any kube-rs crate: the CRDs are derived from the source, and for kube below 2 or types that opctl cannot
+/// derive, those that are checked in are used.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

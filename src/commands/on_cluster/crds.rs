@@ -155,7 +155,7 @@ impl Cluster<'_> {
 
     /// The kinds, with the number of objects of each.
     fn losses(&self, crds: &[Crd]) -> anyhow::Result<String> {
-        let mut text = String::from("these kinds go, and with them every object of them in the whole cluster:\n");
+        let mut text = String::from("this deletes these kinds, and all their objects in the cluster:\n");
         let width = crds.iter().map(|crd| crd.name.len()).max().unwrap_or_default();
         for crd in crds {
             let held = crd.objects(&self.kubectl).map_err(|error| {

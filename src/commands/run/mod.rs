@@ -47,9 +47,9 @@ pub enum Run {
 
 /// Install a bundle in a cluster
 ///
-/// BUNDLE is a folder or an image. The cluster's OLM installs it: OLM v0 from a catalog that opctl creates in the namespace, for which no
-/// image needs to be pushed; OLM v1 from the image of a catalog (`--catalog-image`). `--without-olm` applies what OLM would create.
-/// `opctl cleanup PACKAGE` removes it.
+/// BUNDLE is a folder or an image. The cluster's OLM installs it: OLM v0 from a catalog that opctl creates in the
+/// namespace, for which no image needs to be pushed; OLM v1 from the image of a catalog (`--catalog-image`).
+/// `--without-olm` applies what OLM would create. `opctl cleanup PACKAGE` removes it.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -70,8 +70,8 @@ pub struct BundleArgs {
     #[arg(value_name = "BUNDLE", default_value = "bundle")]
     pub bundle: String,
 
-    /// The namespaces to watch: AllNamespaces, OwnNamespace, SingleNamespace=NAME or MultiNamespace=NAME,NAME [default: all, or the
-    /// operator's own, if the bundle supports it]
+    /// The namespaces to watch: AllNamespaces, OwnNamespace, SingleNamespace=NAME or MultiNamespace=NAME,NAME [default:
+    /// all, or the operator's own, if the bundle supports it]
     #[arg(long, value_name = "MODE")]
     pub install_mode: Option<String>,
 

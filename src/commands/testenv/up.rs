@@ -1,5 +1,7 @@
 //! `opctl testenv up`, `down` and `status`: manage API servers that keep running after opctl exits.
 
+use std::io::IsTerminal;
+
 use clap::Args;
 use opctl_testenv::Kept;
 use serde_json::{Value, json};
@@ -8,7 +10,7 @@ use super::TestenvServersArgs;
 use super::{crds, failed, start};
 use crate::commands::environment::environments;
 use crate::commands::output::OutputArgs;
-use crate::commands::{Console, Outcome};
+use crate::commands::{Console, Next, Outcome, next_steps};
 use crate::error::{ExternalError, UserError};
 
 /// Start an API server in the background and print the path of its kubeconfig
@@ -47,7 +49,7 @@ pub struct TestenvDownArgs {
     pub all: bool,
 }
 
-/// Prints only the path of the kubeconfig, for `export KUBECONFIG="$(opctl testenv up)"`.
+/// Prints only the path of the kubeconfig to stdout, for `export KUBECONFIG="$(opctl testenv up)"`.
 pub fn up(args: &TestenvUpArgs, console: &Console) -> anyhow::Result<Outcome> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     if !args.name.starts_with(|letter: char| letter.is_ascii_alphanumeric()) || !args.name.chars().all(plain) {
@@ -77,6 +79,10 @@ pub fn up(args: &TestenvUpArgs, console: &Console) -> anyhow::Result<Outcome> {
         }
     };
     console.print(&format!("{}\n", kubeconfig.display()));
+    if std::io::stdout().is_terminal() {
+        let export = Next::new(format!("export KUBECONFIG={}", kubeconfig.display()), "");
+        console.info(&next_steps(&[&export]));
+    }
     Ok(Outcome::Done)
 }
 

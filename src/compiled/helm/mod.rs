@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use opctl_model::project::Contents;
 use serde_json::Value;
 
-use self::process::run;
+use self::process::{Failure, run};
 pub use self::{
     copy::Copy,
     fetch::Source,
@@ -103,9 +103,13 @@ pub fn template(
     arguments.extend([folder.as_str(), "--namespace", namespace, "--skip-tests", "--values", "-"]);
     arguments.extend(served.iter().flat_map(|served| ["--api-versions", served]));
     run(&arguments, &values.to_string()).map_err(|failure| {
-        failure.into_error(
-            "helm does not render the chart",
-            "correct the chart, or specify the values that it requires: `--helm-values FILE`",
-        )
+        let help = match &failure {
+            // `"$ref": "file://…"` is a path of the machine, not of the chart.
+            Failure::Failed { reason, .. } if reason.contains("failing loading \"file:") => {
+                "put what values.schema.json refers to with `file:` into values.schema.json itself, below `$defs`"
+            }
+            _ => "correct the chart, or specify the values that it requires: `--helm-values FILE`",
+        };
+        failure.into_error("helm does not render the chart", help)
     })
 }

@@ -202,8 +202,8 @@ impl Package {
 /// file.
 const SERDE_JSON: &str = "opctl_serde_json";
 
-/// The declarations of the items that must print at least one CRD, by their numbers in the output. `None` stands for the
-/// kinds of macros, whose names are unknown.
+/// The items that must print at least one CRD. The key is the number that the programs print before the CRDs of an item.
+/// The value is `None` for kinds that a macro declares, since their names are unknown.
 type Declarations = BTreeMap<usize, Option<Declaration>>;
 
 /// The files of the view that differ from the operator's, and the programs to run in it.

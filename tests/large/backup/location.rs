@@ -1,4 +1,4 @@
-//! Where backups are kept: cluster-wide, one a provider.
+//! Locations of backups: cluster-scoped, one for each provider.
 
 use k8s_openapi::api::core::v1::SecretKeySelector;
 use kube::CustomResource;

@@ -24,7 +24,7 @@ pub struct BackupSpec {
     pub storage_location: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub volume_snapshot_locations: Vec<String>,
-    /// How long it is kept.
+    /// Time to live.
     #[serde(default = "ttl")]
     pub ttl: String,
     #[serde(default)]
@@ -48,7 +48,7 @@ const fn default_true() -> bool {
     true
 }
 
-/// What belongs to a backup. Both lists can have `*`.
+/// The contents of a backup. Both lists can have `*`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Selection {
@@ -135,7 +135,7 @@ pub struct Progress {
     pub items_backed_up: u64,
 }
 
-/// Where a backup is on its way.
+/// Progress of a backup.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub enum BackupPhase {
     /// Nobody has looked at it yet.

@@ -6,7 +6,7 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What every managed resource says beside its parameters.
+/// Fields of every managed resource beside its parameters.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug)]
 #[serde(rename_all = "camelCase")]
 pub struct Managed<P> {
@@ -83,7 +83,7 @@ pub struct SecretReference {
     pub namespace: String,
 }
 
-/// What every managed resource tells beside what it observed.
+/// Status of every managed resource beside the observed state.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct Observed<O: Default = Nothing> {

@@ -113,7 +113,7 @@ pub struct CertificatePrivateKey {
 pub enum PrivateKeyRotationPolicy {
     /// The key is made once.
     Never,
-    /// The key is made anew with each certificate.
+    /// The key is generated again with each certificate.
     Always,
 }
 

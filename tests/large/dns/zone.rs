@@ -4,7 +4,7 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What all versions say.
+/// Types of all versions.
 pub mod shared {
     use super::*;
 
@@ -56,7 +56,7 @@ pub mod shared {
         pub observed_generation: i64,
     }
 
-    /// Where the zone is served.
+    /// Provider that serves the zone.
     #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
     pub enum Provider {

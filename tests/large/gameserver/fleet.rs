@@ -52,7 +52,7 @@ fn metadata(_gen: &mut schemars::SchemaGenerator) -> schemars::Schema {
     })
 }
 
-/// How servers are replaced.
+/// Replacement of servers.
 #[derive(Serialize, Deserialize, JsonSchema, Debug, Clone)]
 #[serde(rename_all = "camelCase")]
 pub struct Strategy {

@@ -22,7 +22,7 @@ pub use port::{Port, PortPolicy};
 )]
 #[serde(rename_all = "camelCase")]
 pub struct GameServerSpec {
-    /// Which container is the game server, if there are several.
+    /// Name of the game server's container, if there are several.
     #[serde(default)]
     pub container: String,
     #[serde(default)]

@@ -66,7 +66,7 @@ pub struct HeaderMatch {
     pub value: String,
 }
 
-/// How a value is compared.
+/// Comparison of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum MatchType {
     /// Letter by letter.

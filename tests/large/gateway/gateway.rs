@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::common::{Hostname, PortNumber, SectionName};
 
-/// Which controller serves Gateways.
+/// Controller that serves Gateways.
 #[derive(Clone, CustomResource, Debug, Deserialize, JsonSchema, Serialize)]
 #[kube(group = "edge.example.net", version = "v1", kind = "GatewayClass", plural = "gatewayclasses", shortname = "gc")]
 #[serde(rename_all = "camelCase")]

@@ -91,7 +91,7 @@ pub enum Method {
     Patch,
 }
 
-/// What happens to a request on its way.
+/// Change of a request on its way.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Filter {

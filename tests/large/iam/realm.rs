@@ -19,7 +19,7 @@ pub struct RealmSpec {
     pub smtp: Option<Smtp>,
 }
 
-/// What a password must be.
+/// Requirements for a password.
 #[derive(Deserialize, Serialize, Clone, Debug, KubeSchema)]
 #[x_kube(validation = Rule::new("self.minLength <= self.maxLength").message("no password is that long").reason(Reason::FieldValueInvalid))]
 #[serde(rename_all = "camelCase")]

@@ -43,7 +43,7 @@ impl schemars::JsonSchema for Duration {
     }
 }
 
-/// Tells an unset number from zero.
+/// Distinguishes an unset number from zero.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Wrapped<T>(pub Option<T>);

@@ -1,4 +1,4 @@
-//! What is not said in a specification.
+//! Defaults of a specification.
 
 pub(super) mod image {
     pub const REPOSITORY: &str = "docker.io/library/redis";

@@ -35,7 +35,7 @@ pub struct RunnerSetSpec {
     pub repository: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub organization: Option<String>,
-    /// How many there are, unless a RunnerAutoscaler says.
+    /// Number of runners, unless a RunnerAutoscaler sets it.
     #[serde(default = "default_replicas")]
     #[schemars(range(min = 0, max = 500))]
     pub replicas: i32,
@@ -63,7 +63,7 @@ fn yes() -> bool {
     true
 }
 
-/// How a runner proves who it is.
+/// Credentials of a runner.
 #[derive(KubeSchema, Deserialize, Serialize, Clone, Debug)]
 #[x_kube(validation = Rule::new("has(self.app) || has(self.token)").message(Message::Expression("'no credentials for ' + string(1)".to_string())))]
 #[serde(rename_all = "camelCase")]
@@ -97,7 +97,7 @@ pub struct WorkVolume {
     pub annotations: std::collections::BTreeMap<String, String>,
 }
 
-/// What a job's containers run in.
+/// Environment of a job's containers.
 #[derive(schemars::JsonSchema, Deserialize, Serialize, Clone, Copy, Debug, Default)]
 #[serde(rename_all = "kebab-case")]
 pub enum ContainerMode {
@@ -127,7 +127,7 @@ pub struct RunnerSetStatus {
 }
 
 impl RunnerSetStatus {
-    /// How many take a job now.
+    /// Number of runners without a job.
     pub fn free(&self) -> i32 {
         (self.replicas - self.busy).max(0)
     }

@@ -93,7 +93,7 @@ pub struct Webhook {
     pub port: Option<selectors::Port>,
     #[serde(default)]
     pub headers: BTreeMap<String, ValueOrSecret>,
-    /// What is sent, whatever it is.
+    /// Body of the request: any value.
     #[schemars(schema_with = "crate::secrets::provider::anything")]
     pub body: Option<Value>,
     pub timeout: Option<kube::core::Duration>,

@@ -55,7 +55,7 @@ pub enum KeySource {
     SecretKeyRef(SecretKeySelector),
 }
 
-/// Which Peers belong to it.
+/// Selects the Peers of a tunnel.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PeerSelection {

@@ -1,4 +1,4 @@
-//! What an operator says.
+//! Markers of an operator.
 
 use kube::runtime::controller::Action;
 

@@ -101,7 +101,7 @@ pub async fn patch_metadata(client: Client) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is applied is made where it is not.
+/// Server-side apply creates missing objects.
 ///
 /// create configmaps in default
 /// patch configmaps in default

@@ -1,4 +1,4 @@
-//! Where the objects are that an `Api` or a `Client` asks for.
+//! Namespaces of the objects that an `Api` or a `Client` requests.
 
 use k8s_openapi::api::core::v1::{ConfigMap, LocalObjectReference, Namespace, Node, ObjectReference, Pod};
 use kube::api::{DynamicObject, GetParams, ListParams};

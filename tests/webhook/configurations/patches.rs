@@ -1,4 +1,4 @@
-//! What a patch says counts, whatever the arguments say.
+//! A patch overrides the arguments of markers.
 
 // +kubebuilder:webhook:mutating=true,path=/a,failurePolicy=fail,groups=a,resources=as,verbs=create,versions=v1,name=a.example.com,sideEffects=None,timeoutSeconds=5,admissionReviewVersions=v1,patch=`{"timeoutSeconds":25,"failurePolicy":"Ignore","reinvocationPolicy":"Never","sideEffects":"NoneOnDryRun"}`
 // +kubebuilder:webhook:mutating=true,path=/b,failurePolicy=fail,groups=a,resources=as,verbs=create,versions=v1,name=b.example.com,sideEffects=None,timeoutSeconds=5,admissionReviewVersions=v1,patch=`{"timeoutSeconds":null,"failurePolicy":null,"namespaceSelector":{"matchLabels":{"a":null,"b":"c"}}}`

@@ -14,7 +14,8 @@ opctl_model::diagnostics! {
     /// variables. Rename it, such as `fooBar` to `foo_bar`.
     OP487: Ansible, Warning;
 
-    /// a task uses a module that works with operator-sdk only: `operator_sdk.util.osdk_metric`, or one that opctl does not know.
+    /// a task uses a module that works with operator-sdk only: `operator_sdk.util.osdk_metric`, one that opctl does not know, or one that
+    /// newer releases of Ansible and kubernetes.core have removed, such as `k8s_facts`: the images of old operators have older ones.
     /// `k8s_status` and `requeue_after` come with the runtime: see [Operators for Ansible](../ansible.md#status).
     OP488: Ansible, Warning;
 

@@ -23,14 +23,16 @@ pub enum Module {
     Status,
     /// A module of operator-sdk that has no effect here, with the reason.
     WithoutEffect(&'static str),
+    /// A module that today's releases no longer have, with what replaces it: a run with it fails.
+    Removed(&'static str),
 }
 impl Module {
     /// Its arguments may contain credentials for the API server.
     pub fn has_credentials(self) -> bool {
-        !matches!(self, Command | WithoutEffect(_) | Fixed([]))
+        !matches!(self, Command | WithoutEffect(_) | Removed(_) | Fixed([]))
     }
 }
-use Module::{Apply, Command, Fixed, OnKind, OnSubresource, Opaque, Status, WithoutEffect};
+use Module::{Apply, Command, Fixed, OnKind, OnSubresource, Opaque, Removed, Status, WithoutEffect};
 
 const CORE: &[&str] = &["kubernetes.core", "community.kubernetes", "community.okd", "redhat.openshift"];
 const SDK: &[&str] = &["operator_sdk.util"];
@@ -39,7 +41,10 @@ const BUILTIN: &[&str] = &["ansible.builtin", "ansible.legacy"];
 const MODULES: &[(&[&str], &str, Module)] = &[
     (CORE, "k8s", Apply),
     (CORE, "k8s_info", OnKind(&["get", "list"])),
-    (CORE, "k8s_facts", OnKind(&["get", "list"])),
+    (CORE, "k8s_facts", Removed("kubernetes.core.k8s_info")),
+    (CORE, "k8s_raw", Removed("kubernetes.core.k8s")),
+    (CORE, "openshift_raw", Removed("kubernetes.core.k8s")),
+    (CORE, "openshift_scale", Removed("kubernetes.core.k8s_scale")),
     (CORE, "k8s_json_patch", OnKind(&["get", "patch"])),
     (CORE, "k8s_scale", OnSubresource("scale", &["get", "patch"])),
     // From Kubernetes 1.35 on, a WebSocket needs `create`.
@@ -74,6 +79,7 @@ const MODULES: &[(&[&str], &str, Module)] = &[
     (SDK, "k8s_status", Status),
     (SDK, "requeue_after", Fixed(&[])),
     (SDK, "osdk_metric", WithoutEffect("the operator has metrics of its own, and a run cannot add to them")),
+    (BUILTIN, "include", Removed("ansible.builtin.include_tasks")),
     (BUILTIN, "command", Command),
     (BUILTIN, "shell", Command),
     (BUILTIN, "script", Command),

@@ -90,6 +90,11 @@ impl Deriver<'_> {
                     let message = format!("`{name}` has an effect in operator-sdk only");
                     self.unclear.push(OP488.warning(message).at(at.clone(), "").help(why));
                 }
+                Module::Removed(instead) => {
+                    let message = format!("`{name}` was removed from Ansible, and a run that gets to this task fails");
+                    let help = format!("use `{instead}`");
+                    self.unclear.push(OP488.warning(message).at(at.clone(), "").help(help));
+                }
                 Module::Command => {
                     let text = arguments.as_text().or(arguments.text_at(&["cmd"])).unwrap_or_default();
                     let mut words = text.split(|letter: char| letter.is_whitespace() || "|;&()`".contains(letter));
@@ -231,8 +236,7 @@ impl Deriver<'_> {
                 }
                 None => vec![format!("playbooks/{folder}/"), "playbooks/".into(), String::new()],
             };
-            let path = path.trim_start_matches("./");
-            let file = bases.iter().find_map(|base| self.content.file(&format!("{base}{path}"))).cloned();
+            let file = bases.iter().find_map(|base| self.content.file(&joined(base, path)?)).cloned();
             let place = &paths[0].span;
             match file {
                 None => self.unclear(place, &format!("file `{path}` not found")),
@@ -344,6 +348,19 @@ impl Deriver<'_> {
             self.unclear.push(diagnostic);
         }
     }
+}
+
+/// A path from a folder, which may begin with `..`; `None` if it leads out of the project.
+fn joined(folder: &str, path: &str) -> Option<String> {
+    let mut parts = Vec::new();
+    for part in folder.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => _ = parts.pop()?,
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
 }
 
 /// A call of a lookup plugin.

@@ -4,6 +4,7 @@
 //! [`Chart`] has the files, [`schema()`] returns the schema of its values, and [`permissions()`] those that an operator
 //! needs to install it.
 
+mod examples;
 mod json_schema;
 mod metadata;
 mod permissions;

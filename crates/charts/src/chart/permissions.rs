@@ -225,18 +225,27 @@ pub fn permissions(chart: &Chart, renders: &[Render], known: &Known) -> Result<P
             _ => {}
         }
     }
+    let rendered_rules: BTreeSet<Grant> = all()
+        .filter(|(_, it)| it.group == RBAC && is_role(&it.kind))
+        .flat_map(|(_, it)| it.object["rules"].as_array().into_iter().flatten().flat_map(grants))
+        .collect();
     for (template, text) in templates(chart, "") {
         let has_role = written(text).iter().any(|it| it.group.as_deref() == Some(RBAC) && is_role(&it.kind));
-        if !has_role || all().any(|(_, it)| it.template == template && is_role(&it.kind)) {
+        if !has_role {
             continue;
         }
-        match written_rules(text) {
-            Some(rules) => rules.into_iter().for_each(|rule| {
-                granted.entry(("granted by", rule)).or_insert_with(|| Reasons::unrendered(&template));
-            }),
-            None => notes.push(format!(
+        let WrittenRules { rules, is_complete } = written_rules(text);
+        let is_rendered = all().any(|(_, it)| it.template == template && is_role(&it.kind));
+        if !is_complete && !is_rendered {
+            notes.push(format!(
                 "`{template}` creates a role, but no rendering included it, so its rules are unknown: add markers for them"
-            )),
+            ));
+            continue;
+        }
+        for rule in rules.iter().filter(|rule| !grants(rule).is_subset(&rendered_rules)) {
+            if let Some(rule) = marker(rule) {
+                granted.entry(("granted by", rule)).or_insert_with(|| Reasons::unrendered(&template));
+            }
         }
     }
     rules.extend(granted.into_iter().map(|((what, rule), reasons)| (format!("{what} {}", reasons.text()), rule)));
@@ -262,8 +271,16 @@ fn is_role(kind: &str) -> bool {
     kind == "Role" || kind == "ClusterRole"
 }
 
-/// The markers for the rules of all roles in the text of a template; `None` if they depend on values.
-fn written_rules(text: &str) -> Option<Vec<String>> {
+/// The rules of all roles in the text of a template.
+struct WrittenRules {
+    /// Those that do not depend on values.
+    rules: Vec<Value>,
+    /// There are no others.
+    is_complete: bool,
+}
+
+fn written_rules(text: &str) -> WrittenRules {
+    let mut is_complete = true;
     let mut outside = String::new();
     let parts = parts(text);
     for (at, part) in parts.iter().enumerate() {
@@ -277,24 +294,59 @@ fn written_rules(text: &str) -> Option<Vec<String>> {
                 } else if !is_control(tokens)
                     && outside.rsplit("\n---").next().is_some_and(|text| text.contains("\nrules:"))
                 {
-                    return None;
+                    is_complete = false;
                 }
             }
         }
     }
-    let objects = yaml::read_all::<Value>(&outside).ok()?;
-    let roles = objects.iter().filter(|object| object["kind"].as_str().is_some_and(is_role));
-    let rules: Option<Vec<&Vec<Value>>> = roles.map(|role| role["rules"].as_array()).collect();
-    let is_complete = |list: &Value| {
+    let objects = yaml::read_all::<Value>(&outside).unwrap_or_else(|_| {
+        is_complete = false;
+        Vec::new()
+    });
+    let mut rules = Vec::new();
+    for role in objects.into_iter().filter(|object| object["kind"].as_str().is_some_and(is_role)) {
+        is_complete &= role["rules"].is_array();
+        rules.extend(role["rules"].as_array().into_iter().flatten().cloned());
+    }
+    let is_known_list = |list: &Value| {
         let mut items = list.as_array().into_iter().flatten().filter_map(Value::as_str).peekable();
         items.peek().is_some() && !items.any(is_of_rendering)
     };
-    let rules = rules?.into_iter().flatten().map(|rule| {
-        let has_resources = ["apiGroups", "resources"].iter().all(|key| is_complete(&rule[*key]));
-        let is_known = is_complete(&rule["verbs"]) && (has_resources || is_complete(&rule["nonResourceURLs"]));
-        marker(rule).filter(|_| is_known)
+    let all = rules.len();
+    rules.retain(|rule| {
+        let has_resources = ["apiGroups", "resources"].iter().all(|key| is_known_list(&rule[*key]));
+        is_known_list(&rule["verbs"]) && (has_resources || is_known_list(&rule["nonResourceURLs"]))
     });
-    rules.collect()
+    WrittenRules { is_complete: is_complete && rules.len() == all, rules }
+}
+
+/// A permission for one verb: API group, resource, URL, name and verb. Those that do not apply are empty.
+type Grant = [String; 5];
+
+/// The permissions that a rule of a role combines.
+fn grants(rule: &Value) -> BTreeSet<Grant> {
+    let list = |key: &str| {
+        let items: Vec<&str> = rule[key].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        if items.is_empty() { vec![""] } else { items }
+    };
+    let mut names = list("resourceNames");
+    // As in `marker`, a name that depends on the release stands for any name.
+    if names.iter().any(|name| is_of_rendering(name)) {
+        names = vec![""];
+    }
+    let mut grants = BTreeSet::new();
+    for group in list("apiGroups") {
+        for resource in list("resources") {
+            for url in list("nonResourceURLs") {
+                for name in &names {
+                    grants.extend(
+                        list("verbs").into_iter().map(|verb| [group, resource, url, name, verb].map(str::to_owned)),
+                    );
+                }
+            }
+        }
+    }
+    grants
 }
 
 /// `true` if an action prints nothing itself.
@@ -559,6 +611,33 @@ mod tests {
                  // +kubebuilder:rbac:groups=example.com,resources=oxen,verbs={VERBS}\n"
             )
         );
+        assert_eq!(notes, [""; 0]);
+    }
+
+    #[test]
+    fn a_rule_that_no_rendering_includes_is_granted_by_its_text() {
+        let role = "kind: Role\napiVersion: rbac.authorization.k8s.io/v1\nmetadata:\n  name: {{ .Release.Name }}\nrules:\n\
+                    - apiGroups: [\"\"]\n  resources: [pods, secrets]\n  resourceNames: [\"{{ .Release.Name }}\"]\n  verbs: [get, list]\n\
+                    {{- if gt (int .Values.replicas) 1 }}\n- apiGroups: [\"\"]\n  resources: [nodes]\n  verbs: [get]\n{{- end }}\n\
+                    {{- if eq .Values.mode \"list\" }}\n- apiGroups: [\"\"]\n  resources: [secrets]\n  verbs: [list]\n{{- end }}\n\
+                    {{- toYaml .Values.rules | nindent 0 }}\n";
+        let files = [("Chart.yaml", "name: a\nversion: 1.0.0\n"), ("templates/role.yaml", role)];
+        let chart = Chart::parse(&files.map(|(path, text)| (path.to_owned(), text.to_owned())).into()).unwrap();
+        let text = format!(
+            "---\n# Source: a/templates/role.yaml\nkind: Role\napiVersion: rbac.authorization.k8s.io/v1\nrules:\n- apiGroups: ['']\n\
+             \x20 resources: [pods, secrets]\n  resourceNames: [{RELEASE}]\n  verbs: [get, list]\n"
+        );
+        let renders = [Render { cause: Cause::None, text }];
+        let Permissions { text, notes } = permissions(&chart, &renders, &Known::with([])).unwrap();
+        let granted = Vec::from_iter(text.lines().filter(|line| line.contains("verbs=get")));
+        assert_eq!(
+            granted,
+            [
+                "// +kubebuilder:rbac:groups=core,resources=nodes,verbs=get",
+                "// +kubebuilder:rbac:groups=core,resources=pods;secrets,verbs=get;list"
+            ]
+        );
+        assert!(text.contains("// granted by templates/role.yaml which no rendering included\n"), "{text}");
         assert_eq!(notes, [""; 0]);
     }
 

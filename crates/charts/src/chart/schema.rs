@@ -4,12 +4,13 @@
 //! object that a template passes on as a whole, the valid keys are unknown.
 //!
 //! The default does not determine the type of a scalar: helm accepts a number for `""`, and `50%` for a number. A
-//! scalar therefore accepts anything printable in its place, unless a comment states a type. A `values.schema.json` is
-//! more precise and takes precedence.
+//! scalar therefore accepts anything printable in its place, unless a comment states a type. The other values files in
+//! the chart are accepted, too. A `values.schema.json` is more precise and takes precedence.
 
 use serde_json::Value;
 
 use super::Chart;
+use super::examples::{examples, widen};
 use super::json_schema::{Gap, overlay};
 use super::uses::Types;
 use super::values::{Tree, values};
@@ -22,6 +23,7 @@ use crate::spec::{Field, Kind, Object, Range, Schema};
 /// If a `values.schema.json` is not JSON.
 pub fn schema(chart: &Chart) -> Result<(Object, Vec<Gap>), super::ChartError> {
     let mut schema = of_tree(&values(chart), false);
+    examples(chart).for_each(|values| widen(&mut schema, &values));
     let mut gaps = Vec::new();
     apply(chart, &mut schema, "values.schema.json", &mut gaps)?;
     let object = match schema.kind {
@@ -62,6 +64,7 @@ fn of_tree(tree: &Tree, is_free: bool) -> Schema {
             let stated = tree.stated.as_deref().and_then(stated).filter(|kind| takes(kind, default));
             stated.unwrap_or_else(|| scalar(default, tree.types))
         }
+        Some(Value::Array(_) | Value::Object(_)) if tree.types == Types::OrText => Kind::Any,
         Some(Value::Array(items)) => Kind::List(Box::new(item(items)), Range::default()),
         Some(Value::Object(_)) => Kind::Map(Box::default()),
     };

@@ -24,6 +24,8 @@ pub enum Types {
     Unknown,
     /// Printed as YAML, so any scalar is valid in place of another.
     Printed,
+    /// Passed to a function that also supports a string in place of a list or map.
+    OrText,
     /// The template tests the type (`kindIs`), so there are several.
     Several,
 }
@@ -168,15 +170,26 @@ impl Reader {
     }
 }
 
+/// `true` if a template evaluates values as templates, which may refer to any other value.
+pub fn evaluates_values(text: &str) -> bool {
+    let is_tpl = |token: &Token| is_helper(token) || matches!(token, Token::Word(word) if word == "tpl");
+    parts(text).iter().any(|part| matches!(part, Part::Action(tokens) if tokens.iter().any(is_tpl)))
+}
+
+/// `true` for the name of Bitnami's helper, which evaluates strings verbatim, and other values as YAML.
+fn is_helper(token: &Token) -> bool {
+    matches!(token, Token::Text(text) if text.contains("tplvalues.render"))
+}
+
 /// The types that an action supports for its values.
 fn types(tokens: &[Token]) -> Types {
     let has =
         |names: &[&str]| tokens.iter().any(|token| matches!(token, Token::Word(word) if names.contains(&&**word)));
-    // Bitnami's helper prints strings verbatim, and other values as YAML.
-    let is_helper = |token: &Token| matches!(token, Token::Text(text) if text.contains("tplvalues.render"));
     match () {
         () if has(&ASKS_TYPE) => Types::Several,
-        () if has(&PRINTS) || tokens.iter().any(is_helper) => Types::Printed,
+        // `join` returns a string unchanged.
+        () if has(&["join"]) || tokens.iter().any(is_helper) => Types::OrText,
+        () if has(&PRINTS) => Types::Printed,
         () => Types::Unknown,
     }
 }
@@ -246,6 +259,7 @@ mod tests {
             let types = match it.types {
                 Types::Unknown => "",
                 Types::Printed => "!",
+                Types::OrText => "|",
                 Types::Several => "?",
             };
             format!("{}{}{types}", it.path.join("."), if it.is_whole { "*" } else { "" })
@@ -275,7 +289,8 @@ mod tests {
             ("{{ include \"x\" . }}{{ printf \"}} {{ .Values.no\" }}", ""),
             ("{{ .root.Values.global.x }}", "global.x*"),
             ("{{ tpl (toYaml .Values) . }}", "*!"),
-            ("{{ include \"common.tplvalues.render\" (dict \"value\" .Values.x \"context\" $) }}", "x*!"),
+            ("{{ include \"common.tplvalues.render\" (dict \"value\" .Values.x \"context\" $) }}", "x*|"),
+            ("{{ .Values.urls | join \",\" }}", "urls*|"),
             ("{{ $type := typeOf .Values.x }}{{ if kindIs \"map\" .Values.y }}{{ end }}", "x*? y*?"),
             ("{{ if hasKey .Values.a \"b\" }}{{ end }}", "a.b"),
             ("{{ with .Values.a }}{{ if .b }}{{ .c }}{{ else }}{{ .d }}{{ end }}{{ end }}", "a a.b a.c* a.d*"),

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::Chart;
-use super::uses::{Types, uses};
+use super::uses::{Types, evaluates_values, uses};
 use crate::spec::keys;
 
 /// A value and its keys.
@@ -51,8 +51,12 @@ pub fn values(chart: &Chart) -> Tree {
         for it in uses(text) {
             root.note(&it.path, it.is_whole, it.types);
         }
+        // Users refer to their own keys in values that are templates.
+        if evaluates_values(text) {
+            root.key("global").default.get_or_insert_with(|| json!({}));
+        }
     }
-    // Helm passes `global` to all subcharts, and users refer to it in values that are templates.
+    // Helm passes `global` to all subcharts.
     if let Some((_, global)) = root.keys.iter_mut().find(|(key, _)| key == "global") {
         global.note(&[], true, Types::Unknown);
     }

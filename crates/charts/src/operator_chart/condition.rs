@@ -4,7 +4,8 @@
 //! A part depends on few switches: those that alone add or remove it between two renderings. Its condition is computed
 //! from a table with a row for each setting of these switches.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::{BitAnd, BitOr, Not};
 
 use super::Switch;
@@ -13,7 +14,7 @@ use super::Switch;
 pub type Combination = BTreeSet<Switch>;
 
 /// A set of renderings, by their index.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Set {
     In(BTreeSet<usize>),
     NotIn(BTreeSet<usize>),
@@ -78,19 +79,30 @@ impl Not for &Set {
 /// The existence of a part for each setting of the relevant switches. Settings without the enclosing part have no row.
 type Table = BTreeMap<Combination, bool>;
 
-/// The rendered combinations, by their indices in a [`Set`].
-pub(super) struct Renderings<'a>(pub(super) Vec<&'a Combination>);
+/// The rendered combinations.
+pub(super) struct Renderings<'a> {
+    /// By their indices in a [`Set`].
+    combinations: Vec<&'a Combination>,
+    /// Of these arguments of [`condition`](Self::condition): most parts are in the same renderings as others.
+    known: RefCell<HashMap<(Set, Set), Option<String>>>,
+}
 
-impl Renderings<'_> {
+impl<'a> Renderings<'a> {
+    pub(super) fn of(combinations: impl Iterator<Item = &'a Combination>) -> Self {
+        Self { combinations: combinations.collect(), known: RefCell::default() }
+    }
+
     /// An expression that is true in the renderings of `set` and false in the others of `within`; `None` if it is
     /// always true.
     pub(super) fn condition(&self, set: &Set, within: &Set) -> Option<String> {
-        expression(self.table(set, within))
+        let mut known = self.known.borrow_mut();
+        let condition = known.entry((set.clone(), within.clone()));
+        condition.or_insert_with(|| expression(self.table(set, within))).clone()
     }
 
     /// The table of a part. `within` is the set of the enclosing part.
     pub(super) fn table(&self, set: &Set, within: &Set) -> Table {
-        let inside = self.0.iter().enumerate().filter(|(at, _)| within.contains(*at));
+        let inside = self.combinations.iter().enumerate().filter(|(at, _)| within.contains(*at));
         let (with, without): (Vec<_>, Vec<_>) = inside.partition(|(at, _)| set.contains(*at));
         // Most objects are in all renderings.
         if without.is_empty() {
@@ -229,10 +241,10 @@ mod tests {
         around: impl Fn([bool; 3]) -> bool,
     ) -> Option<String> {
         let all = settings(&switches.iter().copied().collect());
-        let renderings = Renderings(all.iter().collect());
+        let renderings = Renderings::of(all.iter());
         let set = |holds: &dyn Fn([bool; 3]) -> bool| {
             let values = |combination: &Combination| [A, B, C].map(|switch| combination.contains(&switch));
-            Set::In((0..all.len()).filter(|at| holds(values(renderings.0[*at]))).collect())
+            Set::In((0..all.len()).filter(|at| holds(values(&all[*at]))).collect())
         };
         let condition = renderings.condition(&set(&holds), &set(&around))?;
         Some(

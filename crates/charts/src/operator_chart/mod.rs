@@ -139,7 +139,7 @@ impl Operator {
     }
 
     fn rendered(&self) -> Renderings<'_> {
-        Renderings(self.ordered().map(|(combination, _)| combination).collect())
+        Renderings::of(self.ordered().map(|(combination, _)| combination))
     }
 
     /// The renderings, in the order of their indices in a [`Set`]. Those with few switches are first, and define the

@@ -315,14 +315,21 @@ pub fn locate(project: &Project, runs: &Runs, files: &mut Files, found: &mut Vec
     }
 }
 
+/// An RBAC marker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marker {
+    /// The comment.
+    pub text: String,
+    /// The verbs on resources; empty for URLs.
+    pub verbs: Vec<String>,
+}
+
+/// Resources by group.
+pub type Own = BTreeMap<String, BTreeSet<String>>;
+
 /// RBAC markers for the rules of the operator's own role that are not derived from tasks, since tasks may need them.
-/// Rules for the operator's `own` groups are in its controllers.
-pub fn further_rules(
-    project: &Project,
-    rules: &Rules,
-    own: &BTreeSet<&str>,
-    found: &mut Vec<Diagnostic>,
-) -> Vec<String> {
+/// `own` are the operator's own groups with the resources that tasks may need.
+pub fn further_rules(project: &Project, rules: &Rules, own: &Own, found: &mut Vec<Diagnostic>) -> Vec<Marker> {
     let mut markers = Vec::new();
     for path in layout::ROLES {
         let Some(file) = super::read(&project.tree, path, found) else { continue };
@@ -352,21 +359,33 @@ pub fn further_rules(
     markers
 }
 
+/// The verbs of requests.
+pub const VERBS: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+
 /// The part of a rule that is not derived from tasks, as markers.
-fn unlisted_permissions(rule: &Node, rules: &Rules, own: &BTreeSet<&str>) -> Vec<String> {
+fn unlisted_permissions(rule: &Node, rules: &Rules, own: &Own) -> Vec<Marker> {
     let texts = |key: &str| -> Vec<&str> { rule.items_at(&[key]).iter().filter_map(Node::as_text).collect() };
     let list = |items: &[&str]| items.iter().map(|item| quoted(item)).collect::<Vec<_>>().join(";");
     let mut markers = Vec::new();
     let urls = texts("nonResourceURLs");
     if !urls.is_empty() {
-        markers.push(format!("// +kubebuilder:rbac:urls={},verbs={}", list(&urls), list(&texts("verbs"))));
+        let text = format!("// +kubebuilder:rbac:urls={},verbs={}", list(&urls), list(&texts("verbs")));
+        markers.push(Marker { text, verbs: Vec::new() });
     }
-    for group in texts("apiGroups").into_iter().filter(|group| !own.contains(group)) {
+    let (resources, verbs) = (texts("resources"), texts("verbs"));
+    for group in texts("apiGroups") {
         let mut more: BTreeMap<Vec<&str>, Vec<&str>> = BTreeMap::new();
-        for resource in texts("resources").into_iter().filter(|resource| exists(group, resource)) {
+        let is_listed = |resource: &&str| resources.contains(resource) || resources.contains(&"*");
+        // The wildcards of an own group are known.
+        let (resources, verbs): (Vec<&str>, &[&str]) = match own.get(group) {
+            Some(own) if verbs.contains(&"*") => (own.iter().map(String::as_str).filter(is_listed).collect(), &VERBS),
+            Some(own) => (own.iter().map(String::as_str).filter(is_listed).collect(), &verbs),
+            None => (resources.iter().copied().filter(|resource| exists(group, resource)).collect(), &verbs),
+        };
+        for resource in resources {
             let derived = rules.get(&(group.to_owned(), resource.to_owned()));
             let is_derived = |verb: &&str| derived.is_some_and(|derived| derived.contains(verb));
-            let verbs: Vec<&str> = texts("verbs").into_iter().filter(|verb| !is_derived(verb)).collect();
+            let verbs: Vec<&str> = verbs.iter().copied().filter(|verb| !is_derived(verb)).collect();
             if !verbs.is_empty() {
                 more.entry(verbs).or_default().push(resource);
             }
@@ -375,11 +394,14 @@ fn unlisted_permissions(rule: &Node, rules: &Rules, own: &BTreeSet<&str>) -> Vec
         let names = texts("resourceNames");
         let names = if names.is_empty() { String::new() } else { format!(",resourceNames={}", list(&names)) };
         for (verbs, resources) in more {
-            let (verbs, resources) = (list(&verbs), list(&resources));
-            markers.push(format!(
-                "// +kubebuilder:rbac:groups={},resources={resources},verbs={verbs}{names}",
-                quoted(group)
-            ));
+            let (group, resources) = (quoted(group), list(&resources));
+            markers.push(Marker {
+                text: format!(
+                    "// +kubebuilder:rbac:groups={group},resources={resources},verbs={}{names}",
+                    list(&verbs)
+                ),
+                verbs: verbs.into_iter().map(str::to_owned).collect(),
+            });
         }
     }
     markers

@@ -67,6 +67,8 @@ impl Names {
 pub struct Crd {
     pub path: String,
     pub existing: Existing,
+    /// The other versions, by name, in the order of the CRD.
+    pub others: Vec<(String, Existing)>,
     pub is_namespaced: bool,
     pub plural: Option<String>,
     pub short_names: Vec<String>,
@@ -86,6 +88,14 @@ pub struct Existing {
     pub columns: Vec<Value>,
     /// The `scale` subresource.
     pub scale: Option<Value>,
+    /// JSON paths of the fields that field selectors may use.
+    pub selectable: Vec<String>,
+    /// etcd has the objects in another version.
+    pub is_unstored: bool,
+    /// Clients cannot use the version.
+    pub is_unserved: bool,
+    /// `Some(None)`: deprecated, with the default warning.
+    pub deprecated: Option<Option<String>>,
 }
 
 impl Existing {
@@ -102,12 +112,18 @@ impl Existing {
         let of_either = |name: &str| [version, spec].into_iter().map(|it| &it[name]).find(|it| !it.is_null());
         let required = schema.get("required").and_then(Value::as_array);
         let columns = of_either("additionalPrinterColumns").and_then(Value::as_array).into_iter().flatten();
+        let selectable = version["selectableFields"].as_array().into_iter().flatten();
+        let warning = || version["deprecationWarning"].as_str().map(str::to_owned);
         Self {
             spec: schema::spec(&schema),
             status: schema::status(&schema),
             is_spec_optional: !required.is_some_and(|names| names.iter().any(|name| name == "spec")),
             columns: columns.map(with_json_path).collect(),
             scale: of_either("subresources").and_then(|it| it.get("scale")).cloned(),
+            selectable: selectable.filter_map(|it| it["jsonPath"].as_str().map(str::to_owned)).collect(),
+            is_unstored: version["storage"] == false,
+            is_unserved: version["served"] == false,
+            deprecated: (version["deprecated"] == true).then(warning),
         }
     }
 }
@@ -187,21 +203,38 @@ impl Project {
             wrong(message, "correct the version");
             return None;
         };
-        let others: Vec<&str> =
-            versions.iter().filter_map(|it| it["name"].as_str()).filter(|name| *name != watch.version).collect();
-        if !others.is_empty() {
-            let message = format!("the CRD of `{}` ({path}) has more versions: {}", watch.kind, others.join(", "));
-            let help = "`opctl create api --version VERSION --controller=false` adds them; the API server keeps versions of stored objects";
-            found.push(OP483.warning(message).at(watch.span.clone(), "").help(help));
+        if version["served"] == false {
+            let message =
+                format!("the CRD of `{}` ({path}) does not serve the version `{}`", watch.kind, watch.version);
+            wrong(message, "watch a version that is served");
+        }
+        for version in versions.iter().filter(|it| it["storage"] == true && it["served"] == false) {
+            let name = version["name"].as_str().unwrap_or_default();
+            let message =
+                format!("the CRD of `{}` ({path}) stores objects in {name}, which it does not serve", watch.kind);
+            wrong(
+                message,
+                "set `served: true` for this version in a copy of the project, or store a served version first",
+            );
+        }
+        if spec["conversion"]["strategy"] == "Webhook" {
+            let message =
+                format!("a webhook converts objects of `{}` between the versions of its CRD ({path})", watch.kind);
+            let help = "remove `conversion` in a copy of the project, import the copy, and write the conversion in Rust: `opctl create webhook --conversion`";
+            wrong(message, help);
         }
         let texts = |value: &Value| -> Vec<String> {
             value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
         };
         let is_first_version = crd["apiVersion"].as_str().is_some_and(|version| version.ends_with("/v1beta1"));
         let is_unpruned = spec["preserveUnknownFields"].as_bool().unwrap_or(is_first_version);
+        let others = versions.iter().filter(|it| !is_it(&it["name"]));
+        let others =
+            others.filter_map(|it| Some((it["name"].as_str()?.to_owned(), Existing::of(spec, it, is_unpruned))));
         let crd = Crd {
             path: path.clone(),
             existing: Existing::of(spec, version, is_unpruned),
+            others: others.collect(),
             is_namespaced: spec["scope"] != "Cluster",
             plural: names["plural"].as_str().map(str::to_owned),
             short_names: texts(&names["shortNames"]),

@@ -9,7 +9,6 @@ pub fn spec(version: &Map<String, Value>) -> Option<Object> {
     let spec = version.get("properties")?.get("spec")?.as_object()?;
     let has_fields = spec.get("properties").and_then(Value::as_object).is_some_and(|fields| !fields.is_empty());
     let mut keywords = spec.clone();
-    keywords.remove("description");
     match kind(&mut keywords) {
         Kind::Object(object) if has_fields => Some(Object { keywords: rest(keywords), ..object }),
         _ => None,

@@ -144,7 +144,7 @@ mod tests {
         let text = "\
 # About all.
 
-# How many
+# Number of
 # replicas.
 # @type: integer
 replicaCount: 1

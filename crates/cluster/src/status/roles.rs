@@ -10,8 +10,9 @@ use crate::{full_name, list, name};
 
 pub fn examine(project: &Project, facts: &Facts) -> Vec<Finding> {
     let (mut found, mut missing) = (Vec::new(), Vec::new());
-    let mut same = 0;
+    let (mut same, mut all) = (0, 0);
     for role in project.of("ClusterRole").chain(project.of("Role")) {
+        all += 1;
         match facts.installed(role) {
             Err(why) => found.push(Finding::skipped(format!("the role `{}` cannot be read: {why}", full_name(role)))),
             Ok(None) => missing.push(full_name(role)),
@@ -23,6 +24,7 @@ pub fn examine(project: &Project, facts: &Facts) -> Vec<Finding> {
         }
     }
     for binding in project.of("ClusterRoleBinding").chain(project.of("RoleBinding")) {
+        all += 1;
         match facts.installed(binding) {
             Err(why) => {
                 found.push(Finding::skipped(format!("the binding `{}` cannot be read: {why}", full_name(binding))));
@@ -38,8 +40,12 @@ pub fn examine(project: &Project, facts: &Facts) -> Vec<Finding> {
         }
     }
     if !missing.is_empty() {
-        let what: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
-        let finding = Finding::error(format!("the cluster does not have {}", what.join(", ")));
+        let names: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
+        let what = match names.len() == all {
+            true => format!("none of the {all} roles and bindings is in the cluster"),
+            false => format!("the cluster does not have {}", names.join(", ")),
+        };
+        let finding = Finding::error(what);
         found.push(finding.with("missing", missing).help(DEPLOY));
     }
     if same > 0 && found.is_empty() {

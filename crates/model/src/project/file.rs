@@ -127,12 +127,12 @@ const LAYOUT: &str = "opctl/v1";
 const CHARTS: &str = "helm";
 
 const HEAD: &str = "\
-# What opctl scaffolded here, in kubebuilder's PROJECT format. opctl adds entries and keeps everything else as it is,
+# Scaffold of this project, in kubebuilder's PROJECT format. opctl adds entries and keeps everything else as it is,
 # so you may edit it; the Rust source decides what the manifests say.
 ";
 
 const HEAD_OF_ADOPTED: &str = "\
-# What opctl knows of this crate, in kubebuilder's PROJECT format. opctl adds entries and keeps everything else as it is,
+# Kinds of this crate, in kubebuilder's PROJECT format. opctl adds entries and keeps everything else as it is,
 # so you may edit it; the Rust source decides what the manifests say.
 ";
 

@@ -6,6 +6,7 @@ pub mod add;
 pub mod graph;
 pub mod list;
 pub mod render;
+mod schemas;
 pub mod template;
 pub mod validate;
 
@@ -88,11 +89,14 @@ impl Catalog {
             positions::documents(file, Dialect::Kubectl).map_err(|problem| Diagnostic { code: OP530, ..*problem })?;
         nodes
             .into_iter()
-            .map(|node| match node.text_at(&["schema"]) {
-                Some(schema) if !schema.is_empty() => Ok(Document { node, path: path.to_owned() }),
-                _ => {
-                    let message = "a document of a catalog has a `schema`, such as `olm.package`";
-                    Err(OP530.error(message).at(head(&node), ""))
+            .map(|mut node| {
+                schemas::fold_document(&mut node);
+                match node.text_at(&["schema"]) {
+                    Some(schema) if !schema.is_empty() => Ok(Document { node, path: path.to_owned() }),
+                    _ => {
+                        let message = "a document of a catalog has a `schema`, such as `olm.package`";
+                        Err(OP530.error(message).at(head(&node), ""))
+                    }
                 }
             })
             .collect()

@@ -7,10 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use super::schemas::fold_document;
 use super::{Catalog, Document, head, validate};
 use crate::bundle::semver::{self, Version};
 use crate::diagnostics::OP530;
-use opctl_kustomize::yaml::Node;
+use crate::fields::fold;
+use opctl_kustomize::yaml::{Node, Value as YamlValue};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
 
 /// Returns the rendered bundle of an image; `None` for an unknown image.
@@ -25,8 +27,17 @@ pub struct Rendered {
     pub icon: Option<Value>,
 }
 
-/// The documents of a template, or problems with their positions.
+/// The documents of a template, or problems with their positions. Keys have any case, as in the examples of `opm`: `Stable`.
 pub fn expand(template: &Node, render: &Render) -> Result<Vec<Value>, Vec<Diagnostic>> {
+    let mut template = template.clone();
+    fold(&mut template, &format!("{}|entries", KEYS.join("|")));
+    for path in ["substitutions.*.name|base", "candidate|fast|stable.bundles.*.image"] {
+        fold(&mut template, path);
+    }
+    if let Some(YamlValue::List(entries)) = template.get_mut("entries").map(|list| &mut list.value) {
+        entries.iter_mut().for_each(fold_document);
+    }
+    let template = &template;
     match template.text_at(&["schema"]).unwrap_or_default() {
         BASIC => basic(template, render),
         "olm.semver" => semver(template, render),
@@ -192,17 +203,19 @@ pub struct Channel {
     pub entries: Vec<super::Entry>,
 }
 
+/// The settings of a semver template.
+const KEYS: [&str; 7] = [
+    "schema",
+    "generateMajorChannels",
+    "generateMinorChannels",
+    "defaultChannelTypePreference",
+    "candidate",
+    "fast",
+    "stable",
+];
+
 fn semver(template: &Node, render: &Render) -> Result<Vec<Value>, Vec<Diagnostic>> {
     let mut problems = Vec::new();
-    const KEYS: [&str; 7] = [
-        "schema",
-        "generateMajorChannels",
-        "generateMinorChannels",
-        "defaultChannelTypePreference",
-        "candidate",
-        "fast",
-        "stable",
-    ];
     for entry in template.entries().iter().filter(|entry| !KEYS.contains(&entry.key.as_str())) {
         let found = OP530.error(format!("a semver template has no setting `{}`", entry.key));
         problems.push(found.at(entry.key_span.clone(), "").help(format!("the settings are: {}", KEYS.join(", "))));

@@ -8,10 +8,12 @@ use base64::alphabet::STANDARD;
 use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 
 use super::graph::check_chain;
+use super::schemas::{DOCUMENTS, PROPERTIES};
 use super::{Catalog, Document, entries, head};
 use crate::bundle::image;
 use crate::bundle::semver::{self, Range, Version, is_identifier};
 use crate::diagnostics::OP530;
+use crate::fields::undecodable;
 use opctl_kustomize::yaml::{Node, Value};
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::names::is_dns_label;
@@ -19,6 +21,7 @@ use opctl_model::names::is_dns_label;
 /// All problems, by document.
 pub fn check(catalog: &Catalog) -> Vec<Diagnostic> {
     let mut problems = Problems(Vec::new());
+    decode(catalog, &mut problems);
     let packages = packages(catalog, &mut problems);
     channels(catalog, &packages, &mut problems);
     bundles(catalog, &packages, &mut problems);
@@ -219,15 +222,14 @@ fn bundles(catalog: &Catalog, packages: &BTreeMap<&str, &Document>, problems: &m
     }
 }
 
-/// The types of properties whose fields `opm` reads as strings.
-const TEXTS: [(&str, &[&str]); 6] = [
-    ("olm.channel", &["channelName"]),
-    ("olm.csv.metadata", &["description", "displayName", "maturity", "minKubeVersion"]),
-    ("olm.gvk", &["group", "kind", "version"]),
-    ("olm.gvk.required", &["group", "kind", "version"]),
-    ("olm.package", &["packageName", "version", "release"]),
-    ("olm.package.required", &["packageName", "versionRange"]),
-];
+/// Reports fields of documents that `opm` does not decode.
+fn decode(catalog: &Catalog, problems: &mut Problems) {
+    for (schema, fields) in DOCUMENTS {
+        for (node, problem) in catalog.of_schema(schema).flat_map(|document| undecodable(&document.node, fields)) {
+            problems.push("document-decode", head(node), format!("{problem} in an `{schema}`"));
+        }
+    }
+}
 
 fn property_values(bundle: &Document, problems: &mut Problems) {
     const RULE: &str = "property-value";
@@ -237,18 +239,12 @@ fn property_values(bundle: &Document, problems: &mut Problems) {
             problems.push(RULE, head(property), format!("the property `{kind}` has no value"));
             continue;
         };
-        let texts = TEXTS.iter().find(|(known, _)| *known == kind).map(|(_, fields)| *fields);
-        if texts.is_none() && kind != "olm.bundle.object" {
-            continue;
-        }
+        let Some((_, fields)) = PROPERTIES.iter().find(|(known, _)| *known == kind) else { continue };
         if !value.is_null() && !matches!(value.value, Value::Map(_)) {
             problems.push(RULE, value.span.clone(), format!("the value of the property `{kind}` is not a mapping"));
         }
-        for field in texts.unwrap_or_default() {
-            if let Some(found) = value.get(field).filter(|found| !found.is_null() && found.as_text().is_none()) {
-                let message = format!("`{field}` of the property `{kind}` is not a string, but `{}`", found.json());
-                problems.push(RULE, found.span.clone(), message);
-            }
+        for (node, problem) in undecodable(value, fields) {
+            problems.push(RULE, head(node), format!("{problem} in the property `{kind}`"));
         }
         if kind == "olm.bundle.object" && value.get("data").is_some_and(|data| !is_base64(data)) {
             problems.push(RULE, head(value), format!("the data of a property `{kind}` is not base64"));

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::diagnostics::OP520;
-use opctl_kustomize::yaml::{self, Dialect, Node, Value};
+use crate::fields::fold;
+use opctl_kustomize::yaml::{self, Dialect, Node};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
 
 #[derive(Clone, Debug, Default)]
@@ -34,8 +35,8 @@ const ROOT: [&str; 6] = ["apiVersion", "kind", "metadata", "serviceaccount", "st
 const STAGE: [&str; 2] = ["parallel", "tests"];
 const TEST: [&str; 5] = ["image", "entrypoint", "labels", "storage", "uniqueID"];
 
-/// Parses a configuration strictly: unknown fields, which operator-sdk ignores, are errors. As in Go, the case of the keys does not
-/// matter: `apiversion` was common.
+/// Parses a configuration strictly: unknown fields, which operator-sdk ignores, are errors. As in Go, the case of the
+/// keys does not matter: `apiversion` was common.
 pub fn parse(file: &Arc<SourceFile>) -> Result<Config, Vec<Diagnostic>> {
     let documents =
         yaml::documents(file, Dialect::Kubectl).map_err(|problem| vec![Diagnostic { code: OP520, ..*problem }])?;
@@ -43,11 +44,9 @@ pub fn parse(file: &Arc<SourceFile>) -> Result<Config, Vec<Diagnostic>> {
     let Some(mut root) = documents.into_iter().next() else {
         return Err(vec![OP520.error(format!("`{}` is empty", file.path))]);
     };
-    fold(&mut root, &ROOT);
-    for stage in items_mut(&mut root, "stages") {
-        fold(stage, &STAGE);
-        items_mut(stage, "tests").iter_mut().for_each(|test| fold(test, &TEST));
-    }
+    fold(&mut root, &ROOT.join("|"));
+    fold(&mut root, &format!("stages.*.{}", STAGE.join("|")));
+    fold(&mut root, &format!("stages.*.tests.*.{}", TEST.join("|")));
     let root = &root;
     for (key, wanted) in [("apiVersion", "scorecard.operatorframework.io/v1alpha3"), ("kind", "Configuration")] {
         if root.text_at(&[key]) != Some(wanted) {
@@ -66,23 +65,6 @@ pub fn parse(file: &Arc<SourceFile>) -> Result<Config, Vec<Diagnostic>> {
     let stages = stages.collect();
     let service_account = root.text_at(&["serviceaccount"]).filter(|name| !name.is_empty()).map(str::to_owned);
     if problems.is_empty() { Ok(Config { service_account, stages }) } else { Err(problems) }
-}
-
-/// Gives the keys of a mapping the case of the known ones.
-fn fold(node: &mut Node, keys: &[&str]) {
-    let Value::Map(entries) = &mut node.value else { return };
-    for entry in entries.iter_mut() {
-        if let Some(known) = keys.iter().find(|known| known.eq_ignore_ascii_case(&entry.key)) {
-            entry.key = (*known).to_owned();
-        }
-    }
-}
-
-fn items_mut<'a>(node: &'a mut Node, key: &str) -> &'a mut [Node] {
-    match node.get_mut(key).map(|list| &mut list.value) {
-        Some(Value::List(items)) => items,
-        _ => &mut [],
-    }
 }
 
 fn read_test(test: &Node, storage_of_all: Option<&str>, problems: &mut Vec<Diagnostic>) -> Test {

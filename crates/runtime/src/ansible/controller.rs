@@ -83,6 +83,7 @@ pub(super) struct Settings {
     pub watches_cluster_scoped: bool,
     pub watches_annotations: bool,
     pub marks_unsafe: bool,
+    pub allows_broken_conditionals: bool,
     pub is_snake_case: bool,
     pub kept_runs: u16,
     pub verbosity: u8,
@@ -100,6 +101,7 @@ impl Default for Settings {
             watches_cluster_scoped: false,
             watches_annotations: false,
             marks_unsafe: true,
+            allows_broken_conditionals: false,
             is_snake_case: true,
             kept_runs: 20,
             verbosity: 0,
@@ -258,6 +260,15 @@ impl<K> AnsibleController<K> {
     #[must_use]
     pub fn mark_unsafe(mut self, is_marked: bool) -> Self {
         self.settings.marks_unsafe = is_marked;
+        self
+    }
+
+    /// Sets whether a condition may have another value than true and false, such as `when: items | length`. The default is
+    /// that of Ansible: `false` since ansible-core 2.19. `ANSIBLE_ALLOW_BROKEN_CONDITIONALS` in the environment of the
+    /// operator takes precedence.
+    #[must_use]
+    pub fn allow_broken_conditionals(mut self, are_allowed: bool) -> Self {
+        self.settings.allows_broken_conditionals = are_allowed;
         self
     }
 
@@ -640,6 +651,7 @@ impl<K: Kind> AnsibleController<K> {
             timeout: settings.timeout,
             kept: settings.kept_runs,
             verbosity: settings.verbosity,
+            allows_broken_conditionals: settings.allows_broken_conditionals,
         };
         let ran = ctx.ansible.run(ctx, job).await;
         let Findings { mut dependents, notes, errors } = std::mem::take(&mut *proxy.end().await.findings());

@@ -112,7 +112,8 @@ impl Summary {
 
     /// Records a line outside of tasks, such as one of Python when it cannot start.
     pub fn said(&mut self, line: &str) {
-        if self.task.is_empty() && !line.trim().is_empty() {
+        // After an error, Ansible prints the lines of the file.
+        if self.task.is_empty() && !line.trim().is_empty() && !self.preface.contains("ERROR") {
             self.preface = shortened(line.trim(), 2000).to_owned();
         }
     }
@@ -233,6 +234,9 @@ mod tests {
         assert_eq!(summary.failure().as_deref(), Some("[ERROR]: the role 'x' was not found"));
         let mut summary = note(&[json!({ "event": "verbose", "stdout": "no locale" }), json!({ "event": "verbose" })]);
         assert_eq!((summary.failure(), summary.place()), (None, "before its first task: no locale".to_owned()));
+        summary.said("[ERROR]: k8s_facts has been removed");
+        summary.said("   ^ column 3");
+        assert_eq!(summary.place(), "before its first task: [ERROR]: k8s_facts has been removed");
         summary.task = "Make it".into();
         assert_eq!(summary.place(), "in the task `Make it`");
     }

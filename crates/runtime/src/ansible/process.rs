@@ -58,6 +58,7 @@ pub(super) struct Job<'a> {
     pub timeout: Duration,
     pub kept: u16,
     pub verbosity: u8,
+    pub allows_broken_conditionals: bool,
 }
 
 /// The reason why a run did not succeed.
@@ -263,7 +264,11 @@ impl Ansible {
             command.env(name, job.folder.join("tmp"));
         }
         command.envs(NO_PROXY.map(|name| (name, no_proxy(name))));
-        for (name, value) in [("ANSIBLE_GATHERING", "explicit"), ("ANSIBLE_NOCOLOR", "1")] {
+        let conditionals = ("ANSIBLE_ALLOW_BROKEN_CONDITIONALS", "true");
+        let conditionals = job.allows_broken_conditionals.then_some(conditionals);
+        for (name, value) in
+            [("ANSIBLE_GATHERING", "explicit"), ("ANSIBLE_NOCOLOR", "1")].into_iter().chain(conditionals)
+        {
             if env::var_os(name).is_none() {
                 command.env(name, value);
             }

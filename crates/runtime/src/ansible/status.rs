@@ -21,7 +21,7 @@ pub struct AnsibleStatus {
     pub conditions: Vec<Condition>,
     /// The last run of Ansible.
     pub last_run: Option<Run>,
-    /// What the role has set.
+    /// The fields that the role has set.
     #[serde(flatten)]
     #[schemars(skip)]
     pub fields: BTreeMap<String, Value>,
@@ -33,9 +33,9 @@ pub struct AnsibleStatus {
 pub struct Run {
     /// A digest of the variables, the role and the settings: while it is the same, there is no need for another run.
     pub inputs: String,
-    /// When it ended.
+    /// The time at which it ended.
     pub finished: String,
-    /// How many runs with these inputs have failed, the last one among them.
+    /// The number of runs with these inputs that have failed, including the last one.
     #[serde(default)]
     pub failures: i64,
     /// The number of tasks that had nothing to do, or did it.
@@ -71,6 +71,6 @@ pub struct Dependent {
     pub name: String,
     /// Its uid.
     pub uid: String,
-    /// What changes when somebody writes to it, except to its status.
+    /// A value that changes with each write, except those of its status.
     pub version: String,
 }

@@ -134,13 +134,13 @@ impl Shared {
                 }
                 Err(_) => return Err(failed(Why::Timeout(limit)).into()),
             };
-            let Some(refusal) = Overload::of(&response, &target) else {
+            let Some(overload) = Overload::of(&response, &target) else {
                 pass.answered();
                 return Ok(response);
             };
-            pass.refused(refusal.retry_after);
+            pass.refused(overload.retry_after);
             match next {
-                Some(next) if tries < TRIES && (refusal.is_untouched || repeatable) => {
+                Some(next) if tries < TRIES && (overload.is_untouched || repeatable) => {
                     self.metrics.retried(&target, response.status());
                     (request, refused) = (next, Some(response));
                 }
@@ -170,7 +170,7 @@ impl Overload {
         let seconds = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
         let retry_after = seconds.map(Duration::from_secs);
         let is_untouched = match response.status() {
-            // The refusal of a PodDisruptionBudget is no overload.
+            // An eviction that a PodDisruptionBudget forbids gets 429, too.
             StatusCode::TOO_MANY_REQUESTS => target.subresource() != Some("eviction"),
             StatusCode::SERVICE_UNAVAILABLE => retry_after.is_some(),
             _ => return None,

@@ -42,7 +42,7 @@ impl<'de, K: DeserializeOwned> Deserialize<'de> for Received<K> {
         match decode(&text) {
             Ok(object) => Ok(Self::Fits(object)),
             Err(why) => Undecodable::read(&text, why)
-                .map(|undecodable_object| Self::Undecodable(Box::new(undecodable_object)))
+                .map(|object| Self::Undecodable(Box::new(object)))
                 .map_err(D::Error::custom),
         }
     }
@@ -279,14 +279,14 @@ impl<K: Resource<DynamicType = ()>> Resource for Received<K> {
     fn meta(&self) -> &ObjectMeta {
         match self {
             Self::Fits(object) => object.meta(),
-            Self::Undecodable(undecodable_object) => &undecodable_object.metadata,
+            Self::Undecodable(object) => &object.metadata,
         }
     }
 
     fn meta_mut(&mut self) -> &mut ObjectMeta {
         match self {
             Self::Fits(object) => object.meta_mut(),
-            Self::Undecodable(undecodable_object) => &mut undecodable_object.metadata,
+            Self::Undecodable(object) => &mut object.metadata,
         }
     }
 }
@@ -354,7 +354,7 @@ mod tests {
 
     fn undecodable_object(text: &str) -> Undecodable {
         match received(text) {
-            Received::Undecodable(undecodable_object) => *undecodable_object,
+            Received::Undecodable(object) => *object,
             Received::Fits(object) => panic!("it fits: {object:?}"),
         }
     }
@@ -385,8 +385,8 @@ mod tests {
             r#"{"object":{"metadata":{"name":"a"},"spec":{"size":-1}},"type":"MODIFIED"}"#,
         ] {
             let event: WatchEvent<Received<Narrow>> = serde_json::from_str(text).unwrap();
-            let WatchEvent::Modified(Received::Undecodable(undecodable_object)) = event else { panic!("{text}") };
-            assert_eq!(undecodable_object.why, "spec.size: invalid value: integer `-1`, expected u32");
+            let WatchEvent::Modified(Received::Undecodable(object)) = event else { panic!("{text}") };
+            assert_eq!(object.why, "spec.size: invalid value: integer `-1`, expected u32");
             let event: WatchEvent<Child<ConfigMap>> = serde_json::from_str(text).unwrap();
             let WatchEvent::Modified(child) = event else { panic!("{text}") };
             assert_eq!(child.metadata.name.as_deref(), Some("a"));
@@ -422,14 +422,10 @@ mod tests {
         let nested = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
         let deep = |field: &str| format!(r#"{{"metadata":{{"name":"deep"}},"spec":{{"{field}":{nested}}}}}"#);
         assert!(matches!(received(&deep("unknown")), Received::Fits(_)));
-        let undecodable_object = undecodable_object(&deep("any"));
-        assert_eq!(undecodable_object.metadata.name.as_deref(), Some("deep"));
-        assert!(undecodable_object.why.starts_with("spec.any[0]"), "{}", undecodable_object.why);
-        assert!(
-            undecodable_object.why.ends_with("…: recursion limit exceeded") && undecodable_object.why.len() < 300,
-            "{}",
-            undecodable_object.why
-        );
+        let object = undecodable_object(&deep("any"));
+        assert_eq!(object.metadata.name.as_deref(), Some("deep"));
+        assert!(object.why.starts_with("spec.any[0]"), "{}", object.why);
+        assert!(object.why.ends_with("…: recursion limit exceeded") && object.why.len() < 300, "{}", object.why);
         let child: Child<ConfigMap> = serde_json::from_str(&deep("any")).unwrap();
         assert_eq!(child.metadata.name.as_deref(), Some("deep"));
     }
@@ -444,9 +440,9 @@ mod tests {
         let object = |size: i64| format!(r#"{{"metadata":{metadata},"spec":{{"size":{size}}}}}"#);
         let Received::Fits(fitting) = received(&object(1)) else { panic!("{}", undecodable_object(&object(1)).why) };
         assert_eq!((fitting.metadata.name.as_deref(), fitting.spec.size), (Some("odd"), Some(1)));
-        let undecodable_object = undecodable_object(&object(-1));
+        let odd = undecodable_object(&object(-1));
         assert_eq!(
-            (undecodable_object.metadata.generation, undecodable_object.why.as_str()),
+            (odd.metadata.generation, odd.why.as_str()),
             (Some(3), "spec.size: invalid value: integer `-1`, expected u32")
         );
         let child: Child<ConfigMap> = serde_json::from_str(&object(1)).unwrap();
@@ -455,11 +451,10 @@ mod tests {
 
     #[test]
     fn an_object_is_named_even_if_its_metadata_do_not_fit() {
-        let undecodable_object =
-            undecodable_object(r#"{"metadata":{"name":"odd","deletionTimestamp":"10000-01-01T00:00:00Z"}}"#);
-        assert_eq!(undecodable_object.metadata.name.as_deref(), Some("odd"));
-        assert!(undecodable_object.metadata.deletion_timestamp.is_some());
-        assert!(undecodable_object.why.starts_with("metadata.deletionTimestamp: "), "{}", undecodable_object.why);
+        let object = undecodable_object(r#"{"metadata":{"name":"odd","deletionTimestamp":"10000-01-01T00:00:00Z"}}"#);
+        assert_eq!(object.metadata.name.as_deref(), Some("odd"));
+        assert!(object.metadata.deletion_timestamp.is_some());
+        assert!(object.why.starts_with("metadata.deletionTimestamp: "), "{}", object.why);
     }
 
     #[test]

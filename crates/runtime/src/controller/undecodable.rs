@@ -49,7 +49,7 @@ struct Watched {
 }
 
 struct Known {
-    undecodable_object: Arc<Undecodable>,
+    object: Arc<Undecodable>,
     /// The object was seen since the current list began.
     is_listed: bool,
     /// Remaining tries to report it; 0 once it is reported.
@@ -71,21 +71,18 @@ impl UndecodableObjects {
 
     /// Records an object and queues its report, unless the same problem is known: writing the condition changes the
     /// object too, so it comes back here.
-    pub fn insert(&self, undecodable_object: Undecodable) {
+    pub fn insert(&self, object: Undecodable) {
         let mut known = self.known();
-        let old = known.get_mut(&key(&undecodable_object.metadata));
-        if let Some(old) = old.filter(|old| is_same(&old.undecodable_object, &undecodable_object)) {
+        let old = known.get_mut(&key(&object.metadata));
+        if let Some(old) = old.filter(|old| is_same(&old.object, &object)) {
             old.is_listed = true;
             return;
         }
         let Watched { controller, ctx, resource, .. } = &*self.0;
         ctx.metrics.decode_failed(controller, &resource.kind);
-        let object = shown(&undecodable_object.metadata);
-        warn!(controller, "{} {object} is ignored until it can be decoded: {}", resource.kind, undecodable_object.why);
-        known.insert(
-            key(&undecodable_object.metadata),
-            Known { undecodable_object: Arc::new(undecodable_object), is_listed: true, tries: TRIES },
-        );
+        let name = shown(&object.metadata);
+        warn!(controller, "{} {name} is ignored until it can be decoded: {}", resource.kind, object.why);
+        known.insert(key(&object.metadata), Known { object: Arc::new(object), is_listed: true, tries: TRIES });
         self.count(&known);
         self.0.changed.notify_one();
     }
@@ -123,24 +120,19 @@ impl UndecodableObjects {
     /// Reports recorded objects one after the other; never returns.
     pub async fn report(self) {
         loop {
-            let Some(undecodable_object) = self.unreported() else {
+            let Some(object) = self.unreported() else {
                 self.0.changed.notified().await;
                 continue;
             };
-            let result = self.0.report(&undecodable_object).await;
-            if let Some(known) = self.known().get_mut(&key(&undecodable_object.metadata))
+            let result = self.0.report(&object).await;
+            if let Some(known) = self.known().get_mut(&key(&object.metadata))
                 // Otherwise, the object has changed meanwhile and needs a new report.
-                && Arc::ptr_eq(&known.undecodable_object, &undecodable_object)
+                && Arc::ptr_eq(&known.object, &object)
             {
                 known.tries = if result.is_ok() { 0 } else { known.tries - 1 };
             }
             if let Err(error) = result {
-                debug!(
-                    "{} {} not reported: {}",
-                    self.0.resource.kind,
-                    shown(&undecodable_object.metadata),
-                    brief(&error)
-                );
+                debug!("{} {} not reported: {}", self.0.resource.kind, shown(&object.metadata), brief(&error));
                 sleep(jittered(PAUSE)).await;
             }
         }
@@ -150,7 +142,7 @@ impl UndecodableObjects {
     fn unreported(&self) -> Option<Arc<Undecodable>> {
         let known = self.known();
         let next = known.values().filter(|known| known.tries > 0).max_by_key(|known| known.tries)?;
-        Some(next.undecodable_object.clone())
+        Some(next.object.clone())
     }
 
     fn count(&self, known: &BTreeMap<ObjectKey, Known>) {
@@ -165,29 +157,29 @@ impl UndecodableObjects {
 
 impl Watched {
     /// Writes the condition and publishes an event. Fails only if a retry may succeed.
-    async fn report(&self, undecodable_object: &Undecodable) -> Result<(), kube::Error> {
-        let Some(_running) = self.scope.enter_unlisted(&undecodable_object.metadata) else { return Ok(()) };
-        let note = self.note(undecodable_object);
+    async fn report(&self, object: &Undecodable) -> Result<(), kube::Error> {
+        let Some(_running) = self.scope.enter_unlisted(&object.metadata) else { return Ok(()) };
+        let note = self.note(object);
         if let Some(writer) = &self.writer {
             let mut condition = json!(not_ready(UNDECODABLE, &note));
             condition["type"] = writer.condition.into();
-            let old = of_type(&undecodable_object.conditions, writer.condition);
+            let old = of_type(&object.conditions, writer.condition);
             let is_same = |field: &str| old[field] == condition[field];
             if ["status", "reason", "message"].into_iter().all(is_same) {
                 // It was reported before a restart of the operator.
                 return Ok(());
             }
-            dated(&undecodable_object.conditions, &mut condition, undecodable_object.metadata.generation);
-            match self.write(undecodable_object, condition, writer).await {
+            dated(&object.conditions, &mut condition, object.metadata.generation);
+            match self.write(object, condition, writer).await {
                 Err(error) if may_pass(&error) => return Err(error),
                 // The kind may have no conditions: then the event is the only report.
                 Err(error) => {
-                    debug!("condition of {} not written: {}", shown(&undecodable_object.metadata), brief(&error))
+                    debug!("condition of {} not written: {}", shown(&object.metadata), brief(&error))
                 }
                 Ok(()) => {}
             }
         }
-        let metadata = undecodable_object.metadata.clone();
+        let metadata = object.metadata.clone();
         let reference = ObjectReference {
             api_version: Some(self.resource.api_version.clone()),
             kind: Some(self.resource.kind.clone()),
@@ -219,15 +211,10 @@ impl Watched {
     }
 
     /// Writes the condition, and `observedGeneration` if the status of the kind has it.
-    async fn write(
-        &self,
-        undecodable_object: &Undecodable,
-        condition: Value,
-        writer: &Writer,
-    ) -> Result<(), kube::Error> {
+    async fn write(&self, object: &Undecodable, condition: Value, writer: &Writer) -> Result<(), kube::Error> {
         let (client, resource) = (&self.ctx.client, &self.resource);
         let manager = names::field_manager(&self.ctx.field_manager, "failure");
-        let ObjectMeta { namespace, name, generation, .. } = &undecodable_object.metadata;
+        let ObjectMeta { namespace, name, generation, .. } = &object.metadata;
         let name = name.as_deref().unwrap_or_default();
         let status = json!({ "conditions": [condition] });
         if writer.condition == READY {

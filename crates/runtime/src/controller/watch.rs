@@ -73,19 +73,19 @@ where
             Some(Event::Delete(object))
         }
         // The new store does not contain the object.
-        Event::InitApply(Received::Undecodable(undecodable_object)) => {
-            undecodable.insert(*undecodable_object);
+        Event::InitApply(Received::Undecodable(object)) => {
+            undecodable.insert(*object);
             None
         }
         // The store must not keep the old object, which another event could reconcile.
-        Event::Apply(Received::Undecodable(undecodable_object)) => {
-            let old = last(&undecodable_object.metadata);
-            undecodable.insert(*undecodable_object);
+        Event::Apply(Received::Undecodable(object)) => {
+            let old = last(&object.metadata);
+            undecodable.insert(*object);
             old.map(Event::Delete)
         }
-        Event::Delete(Received::Undecodable(undecodable_object)) => {
-            undecodable.forget(&undecodable_object.metadata);
-            last(&undecodable_object.metadata).map(Event::Delete)
+        Event::Delete(Received::Undecodable(object)) => {
+            undecodable.forget(&object.metadata);
+            last(&object.metadata).map(Event::Delete)
         }
     };
     events.filter_map(move |event| ready(event.map(&fits).transpose()))

@@ -4,8 +4,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The status of a kind that a [`ChartController`](super::ChartController) reconciles. It has no manifests and no values: whoever may read
-/// an object may not read the Secrets of its release.
+/// The status of a kind that a [`ChartController`](super::ChartController) reconciles. It has no manifests and no
+/// values: whoever may read an object may not read the Secrets of its release.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReleaseStatus {
@@ -37,6 +37,6 @@ pub struct ReleaseInfo {
     pub status: String,
     /// A digest of the chart and the values.
     pub inputs: Option<String>,
-    /// When it was deployed last.
+    /// The time of the last deployment.
     pub last_deployed: Option<String>,
 }

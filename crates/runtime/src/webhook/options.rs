@@ -23,7 +23,7 @@ pub struct WebhookOptions {
     /// The Service of the webhook server: its certificate is issued, kept in a Secret, and registered with the API server
     #[arg(long, env, value_name = "NAME")]
     pub webhook_service: Option<String>,
-    /// Where the API server reaches this process, e.g. https://127.0.0.1:9443: its webhooks are registered while it runs
+    /// URL at which the API server reaches this process, e.g. https://127.0.0.1:9443; its webhooks are registered while it runs
     #[arg(long, env, value_name = "URL")]
     pub webhook_url: Option<String>,
 }

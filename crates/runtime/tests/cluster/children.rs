@@ -70,10 +70,10 @@ async fn only_children_that_are_no_longer_wanted_are_deleted() {
         (&owner[0]["kind"], &owner[0]["name"], &owner[0]["controller"]),
         (&json!("Web"), &json!("web"), &json!(true))
     );
-    let mut by_hand = map("by-hand", "");
-    by_hand.metadata.owner_references = serde_json::from_value(owner).unwrap();
+    let mut unapplied = map("by-hand", "");
+    unapplied.metadata.owner_references = serde_json::from_value(owner).unwrap();
     let api = kube::Api::<ConfigMap>::namespaced(cluster.client.clone(), namespace);
-    api.create(&PostParams::default(), &by_hand).await.unwrap();
+    api.create(&PostParams::default(), &unapplied).await.unwrap();
     api.create(&PostParams::default(), &map("unrelated", "")).await.unwrap();
 
     cluster.patch::<Web>(namespace, "web", json!({ "spec": { "copies": ["a", "b"] } })).await;

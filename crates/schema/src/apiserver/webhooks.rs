@@ -12,7 +12,7 @@ use super::cel;
 use crate::apiserver::diagnostics::{OP120, OP123, OP124, OP125, OP126, OP128};
 use opctl_model::diagnostic::{Code, Diagnostic};
 use opctl_model::diagnostics::OP121;
-use opctl_model::names::{is_dns_1035_label, nearest, resource_of_kind};
+use opctl_model::names::{is_dns_1035_label, is_dns_subdomain, nearest, resource_of_kind};
 use opctl_model::selector::is_label_value;
 
 /// The path of a field, such as `rules[0].operations[1]`, and its diagnostic.
@@ -77,7 +77,7 @@ impl Checker {
 
     fn name(&mut self, webhook: &Value) {
         let name = text(&webhook["name"]);
-        if !is_subdomain(name) || name.split('.').count() < 3 {
+        if !is_dns_subdomain(name) || name.split('.').count() < 3 {
             let help = "write a domain of lowercase words with at least two dots, e.g. `vmemcached-v1.kb.io`";
             self.error(OP121, "name", format!("`{name}` is not a valid webhook name"), help);
         }
@@ -141,7 +141,7 @@ impl Checker {
     }
 
     fn group(&mut self, group: &str, at: String) {
-        if group.is_empty() || group == "*" || is_subdomain(group) {
+        if group.is_empty() || group == "*" || is_dns_subdomain(group) {
             return;
         }
         match group.split_once('/') {
@@ -172,7 +172,7 @@ impl Checker {
         if let Some(meant) = resource_of_kind(resource) {
             let help = format!("resources are lowercase plurals: write `{meant}`");
             self.error(OP126, at, format!("`{resource}` names a kind"), help);
-        } else if parts.len() > 2 || parts.iter().any(|part| *part != "*" && !is_subdomain(part)) {
+        } else if parts.len() > 2 || parts.iter().any(|part| *part != "*" && !is_dns_subdomain(part)) {
             let help = "a resource looks like `pods`, `pods/status`, `pods/*`, `*/scale`, `*` or `*/*`";
             self.error(OP126, at, format!("`{resource}` matches no resource"), help);
         }
@@ -266,7 +266,7 @@ impl Checker {
             return;
         };
         let mut segments = inner.strip_suffix('/').unwrap_or(inner).split('/');
-        if url != "/" && !segments.all(is_subdomain) {
+        if url != "/" && !segments.all(is_dns_subdomain) {
             let help = "use lowercase letters, digits, `-` and `.` between slashes";
             self.error(OP123, format!("{path}.path"), format!("the API server refuses the path `{url}`"), help);
         }
@@ -369,11 +369,4 @@ fn list(value: &Value) -> &[Value] {
 
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
-}
-
-/// RFC 1123 subdomain as in Kubernetes: labels may be longer than 63 characters.
-fn is_subdomain(text: &str) -> bool {
-    let end = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let part = |part: &str| part.starts_with(end) && part.ends_with(end) && part.chars().all(|c| end(c) || c == '-');
-    text.len() <= 253 && text.split('.').all(part)
 }

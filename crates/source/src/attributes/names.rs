@@ -25,8 +25,8 @@ impl Level {
 }
 
 /// The attributes that serde's derives read.
-pub fn serde(place: Level) -> &'static [&'static str] {
-    match place {
+pub fn serde(level: Level) -> &'static [&'static str] {
+    match level {
         Level::Container => &[
             "bound",
             "content",
@@ -82,8 +82,8 @@ pub fn serde(place: Level) -> &'static [&'static str] {
 }
 
 /// The attributes that schemars' derive reads itself, without the ones that it passes on to serde.
-pub fn schemars(place: Level) -> &'static [&'static str] {
-    match place {
+pub fn schemars(level: Level) -> &'static [&'static str] {
+    match level {
         Level::Container => &[
             "crate",
             "description",
@@ -182,19 +182,19 @@ pub fn unread_rules(kind: &str) -> &'static [&'static str] {
 }
 
 /// The next step for a name that no derive has at this place; `kind` is `serde` or `schemars`.
-pub fn help(kind: &str, name: &str, place: Level) -> Option<String> {
-    let valid = |kind: &str, place: Level| -> Vec<&'static str> {
-        let passed_on = PARSED_BY_SERDE.iter().filter(|name| serde(place).contains(name)).copied();
-        if kind == "serde" { serde(place).to_vec() } else { schemars(place).iter().copied().chain(passed_on).collect() }
+pub fn help(kind: &str, name: &str, level: Level) -> Option<String> {
+    let valid = |kind: &str, level: Level| -> Vec<&'static str> {
+        let passed_on = PARSED_BY_SERDE.iter().filter(|name| serde(level).contains(name)).copied();
+        if kind == "serde" { serde(level).to_vec() } else { schemars(level).iter().copied().chain(passed_on).collect() }
     };
     let other = if kind == "serde" { "schemars" } else { "serde" };
     let places: Vec<&str> =
-        Level::ALL.into_iter().filter(|at| valid(kind, *at).contains(&name)).map(Level::plural).collect();
-    if valid(other, place).contains(&name) {
+        Level::ALL.into_iter().filter(|level| valid(kind, *level).contains(&name)).map(Level::plural).collect();
+    if valid(other, level).contains(&name) {
         Some(format!("`{name}` is an attribute of {other}: write `#[{other}({name} …)]`"))
     } else if !places.is_empty() {
         Some(format!("`{name}` is for {}", places.join(" and ")))
-    } else if let Some(nearest) = nearest(name, valid(kind, place)) {
+    } else if let Some(nearest) = nearest(name, valid(kind, level)) {
         Some(format!("did you mean `{nearest}`?"))
     } else if name == "deprecated" {
         Some("write Rust's own attribute: `#[deprecated]`".into())

@@ -133,13 +133,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Reports attributes that were not read; schemars passes some of them on to serde's parser.
-    fn finish(&self, place: Level, help: impl Fn(&str) -> Option<String>) {
+    fn finish(&self, level: Level, help: impl Fn(&str) -> Option<String>) {
         for item in &self.items {
             let (path, name) = (item.meta.path(), item.name());
             if self.is_schemars() && !names::PARSED_BY_SERDE.contains(&name.as_str()) {
                 self.problems.add(path, format!("unknown schemars attribute `{name}`"), help(&name));
             } else if matches!(self.kind, "validate" | "garde")
-                && place == Level::Field
+                && level == Level::Field
                 && !names::unread_rules(self.kind).contains(&name.as_str())
                 && let Some(nearest) = nearest(&name, names::INNER.iter().copied())
                 && nearest != name

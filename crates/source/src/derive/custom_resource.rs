@@ -22,6 +22,7 @@ use crate::resolve::resources::Resource;
 use crate::resolve::roots::{self, root_type};
 use opctl_model::diagnostic::Span;
 use opctl_model::names::{default_plural, nearest};
+use opctl_model::reads::Reads;
 use opctl_model::versions::{Kube as Release, range};
 use opctl_model::{Api, Declared, Scope as ApiScope, Underivable};
 
@@ -232,6 +233,7 @@ impl Deriver<'_, '_> {
             labels: pairs("label"),
             schema: schema.map(schemars::Schema::to_value),
             enums: Arc::default(),
+            reads: Reads::Unknown,
             span,
         }))
     }

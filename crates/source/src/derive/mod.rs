@@ -89,11 +89,15 @@ impl Part {
     fn derive(modules: &Modules, options: &Options, first: usize, of: usize) -> Self {
         let (mut cx, mut state) = (Context::new(modules), State::new(options));
         let files = modules.candidates().into_iter().skip(first).step_by(of);
-        let apis = files.flat_map(|file| Deriver { cx: &mut cx, state: &mut state }.custom_resources(file)).collect();
+        let mut apis: Vec<Api> =
+            files.flat_map(|file| Deriver { cx: &mut cx, state: &mut state }.custom_resources(file)).collect();
         let State { declared, underivable, enums, foreign, .. } = state;
         let diagnostics = cx.diagnostics;
         let (unread, missing, left_out) =
             (modules.take_diagnostics(), modules.take_missing(), modules.take_left_out_items());
+        if options.reads {
+            reads::add(modules, &mut apis);
+        }
         Self { declared, apis, unread, diagnostics, underivable, left_out, foreign, enums, missing }
     }
 

@@ -1,5 +1,5 @@
 //! Rust type → the values that serde reads into it ([`Reads`]), by serde's own attributes: those of schemars, which
-//! may differ, only affect the schema. Only `opctl check` needs this, so the source is read again.
+//! may differ, only affect the schema. Only `opctl check` needs this.
 
 use std::rc::Rc;
 
@@ -13,14 +13,13 @@ use syn::{Attribute, DeriveInput, Type};
 use super::decoders::values_in;
 use super::locate::{declaration, has_spec, status_type};
 use super::types::{Deriver, State};
+use crate::Options;
 use crate::attributes::{self, Common};
 use crate::evaluate::context::{Context, Resolved, Scope, Typed};
 use crate::evaluate::numbers::range_of;
 use crate::evaluate::values::is_pointer;
 use crate::known::parsed;
 use crate::resolve::modules::{ModuleId, Modules, name};
-use crate::resolve::operators;
-use crate::{Options, Source};
 use opctl_model::Api;
 use opctl_model::diagnostic::Span;
 use opctl_model::reads::{Code, Field, Integer, Knowledge, Part, Reads, Tag, Variant};
@@ -28,18 +27,13 @@ use opctl_model::reads::{Code, Field, Integer, Knowledge, Part, Reads, Tag, Vari
 /// Maximum depth of nested types; a type that contains itself with ever larger arguments is infinite.
 const DEEPEST: usize = 48;
 
-impl Source {
-    /// The values that serde reads into the objects of each kind, without their metadata.
-    pub fn reads(&self) -> Vec<(&Api, Reads)> {
-        let apis = &self.operator.apis;
-        if apis.is_empty() {
-            return Vec::new();
-        }
-        let modules = Modules::read(&self.tree, &operators(&self.tree, &self.folder).unwrap_or_default());
-        let (mut cx, mut state) = (Context::new(&modules), State::new(&Options::default()));
-        let deriver = Deriver { cx: &mut cx, state: &mut state };
-        let mut walk = Walk { deriver, open: Vec::new(), detached: 0, is_flattened: false, values: Vec::new() };
-        apis.iter().map(|api| (api, walk.resource(&modules, api))).collect()
+/// Sets [`Api::reads`]. Problems are not reported: those that affect the schema are known.
+pub fn add(modules: &Modules, apis: &mut [Api]) {
+    let (mut cx, mut state) = (Context::new(modules), State::new(&Options::default()));
+    let deriver = Deriver { cx: &mut cx, state: &mut state };
+    let mut walk = Walk { deriver, open: Vec::new(), detached: 0, is_flattened: false, values: Vec::new() };
+    for api in apis {
+        api.reads = walk.resource(modules, api);
     }
 }
 

@@ -38,7 +38,9 @@ impl World<'_> {
         match atom {
             Atom::Kind(names) if !names.is_ground() => vec![None],
             Atom::Kind(KindNames { group, kind, plural }) => {
-                let named = || self.resources.borrow_mut().resource_named(group, "", kind);
+                let of_macro = self.of_macros.iter().find(|it| *it.group == **group && *it.kind == **kind);
+                let named =
+                    || of_macro.cloned().unwrap_or_else(|| self.resources.borrow_mut().resource_named(group, "", kind));
                 vec![Some(match plural {
                     Some(plural) if kind.is_empty() => Resource::of_plural(group, plural),
                     Some(plural) => Resource { plural: plural.to_string(), ..named() },

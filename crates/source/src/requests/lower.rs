@@ -12,7 +12,7 @@ use syn::{
 
 use super::function::Opening;
 use super::table::when;
-use super::types::{Decl, Type, Vars};
+use super::types::{Atom, Decl, KindNames, Type, Vars};
 use super::world::type_parameters;
 use super::world::{DeclKind, Declaration, Elide, Elided, Env, FnId, Impl, Named, Owner, Shape, World, inferred};
 use crate::resolve::modules::name;
@@ -130,8 +130,18 @@ impl World<'_> {
                 let env = Env { module, names, itself: None, depth: env.depth + 1 };
                 self.lower(vars, &env, &alias.ty, elide)
             }
-            None => Type::Unknown,
+            None => self.made_by_macro(&name(&last.ident)),
         }
+    }
+
+    /// The kinds with this name whose types macros make: opctl cannot resolve the path of such a type.
+    fn made_by_macro(&self, name: &str) -> Type {
+        let kinds = self.of_macros.iter().filter(|it| it.kind == name).map(|it| {
+            let [group, kind, plural] = [&it.group, &it.kind, &it.plural].map(|part| Rc::from(part.as_str()));
+            Atom::Kind(KindNames { group, kind, plural: Some(plural) })
+        });
+        let mut kinds = kinds.peekable();
+        if kinds.peek().is_some() { Type::set(kinds) } else { Type::Unknown }
     }
 
     /// The type arguments of a segment, and `true` if it has an argument list.

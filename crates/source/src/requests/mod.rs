@@ -52,7 +52,7 @@ use types::{Atom, Type};
 use world::{FnId, Function, World};
 
 use crate::resolve::modules::{Modules, mentions, span_of};
-use crate::resolve::resources::Resources;
+use crate::resolve::resources::{Resource, Resources};
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::{Reach, Request, Scope};
 
@@ -64,9 +64,10 @@ pub struct Requests {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// All requests of the project's own modules, in source order. The modules must be read whole.
-pub fn read(modules: &Modules, resources: &mut dyn Resources) -> Requests {
-    let world = World::new(modules, resources);
+/// All requests of the project's own modules, in source order. The modules must be read whole. Types that macros make are
+/// known by the names of their kinds.
+pub fn read(modules: &Modules, resources: &mut dyn Resources, of_macros: Vec<Resource>) -> Requests {
+    let world = World::new(modules, resources, of_macros);
     let mut search = Search {
         world: &world,
         found: BTreeMap::new(),

@@ -21,7 +21,7 @@ use super::table::Rules;
 use super::types::{Atom, Decl, Type, Vars};
 use crate::resolve::modules::{ModuleId, Modules, TypeDecl, UsePath, mentions, name};
 use crate::resolve::names::{Foreign, Namespace, Target, resolve};
-use crate::resolve::resources::Resources;
+use crate::resolve::resources::{Resource, Resources};
 
 const TABLE: &str = include_str!("signatures.rs");
 
@@ -29,6 +29,8 @@ pub struct World<'a> {
     pub modules: &'a Modules,
     /// Determines the resources of types.
     pub resources: RefCell<&'a mut dyn Resources>,
+    /// The kinds whose types macros make.
+    pub of_macros: Vec<Resource>,
     pub table: ModuleId,
     prelude: ModuleId,
     pub known: Known,
@@ -266,7 +268,7 @@ impl Function {
 }
 
 impl<'a> World<'a> {
-    pub fn new(modules: &'a Modules, resources: &'a mut dyn Resources) -> Self {
+    pub fn new(modules: &'a Modules, resources: &'a mut dyn Resources, of_macros: Vec<Resource>) -> Self {
         let own = modules.local();
         let table = modules.open_table("signatures.rs", TABLE);
         let path = |path: &[&str]| UsePath { global: true, segments: path.iter().map(ToString::to_string).collect() };
@@ -277,6 +279,7 @@ impl<'a> World<'a> {
         let mut world = Self {
             modules,
             resources: RefCell::new(resources),
+            of_macros,
             table,
             prelude,
             known: Known {

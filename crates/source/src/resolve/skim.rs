@@ -327,7 +327,7 @@ mod tests {
             fn is_bare(x: &Map<String, u8>,) -> bool { x.is_empty() }
             mod inner { impl A { fn of(&self) -> u8 { 1 } fn to(&self, x: u8) { x; } fn low() -> Self { A } } }
             struct A { x: u8 }
-            /// What tests need.
+            /// Helpers of tests.
             #[cfg(test)] pub(crate) mod support { not rust }
             struct B;
             /** Tests. */

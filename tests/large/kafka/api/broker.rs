@@ -67,7 +67,7 @@ impl Brokers {
     }
 }
 
-/// Where logs are kept.
+/// Storage of logs.
 #[derive(Serialize, Deserialize, Clone, Debug, JsonSchema)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum Storage {

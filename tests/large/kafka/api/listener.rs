@@ -28,7 +28,7 @@ pub enum ListenerKind {
     ClusterIp,
 }
 
-/// How clients prove who they are.
+/// Authentication of clients.
 #[derive(Serialize, Deserialize, Clone, Debug, JsonSchema)]
 pub enum Authentication {
     #[serde(rename = "tls")]

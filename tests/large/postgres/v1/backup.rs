@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "camelCase")]
 pub struct BackupConfiguration {
     pub destination: Destination,
-    /// When base backups are taken, as cron has it.
+    /// Schedule of base backups, in the format of cron.
     #[serde(default = "nightly")]
     #[schemars(length(min = 9))]
     pub schedule: String,

@@ -77,7 +77,7 @@ impl PostgresSpec {
 #[serde(rename_all = "camelCase", default)]
 pub struct Replication {
     pub mode: ReplicationMode,
-    /// How many standbys must have a transaction before it counts as committed.
+    /// Number of standbys that must have a transaction before it counts as committed.
     #[schemars(range(min = 0))]
     pub min_sync_replicas: i32,
     pub slots: bool,

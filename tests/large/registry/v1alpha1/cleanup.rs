@@ -19,7 +19,7 @@ pub struct CleanupSpec {
     pub grace: Option<Duration>,
 }
 
-/// What stays.
+/// Artifacts that are kept.
 #[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Keep {

@@ -1,4 +1,4 @@
-//! What scaling goes by.
+//! Metrics for scaling.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Every way in which an operator makes requests through `opctl-runtime`. What opctl reads in it stands in `../requests.txt`.
+//! Every way in which an operator makes requests through `opctl-runtime`. The requests that opctl finds in it are in `../requests.txt`.
 
 mod api;
 mod cases;

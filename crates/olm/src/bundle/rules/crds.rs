@@ -133,7 +133,9 @@ fn one(crd: &Manifest, findings: &mut Findings) {
         }
         return;
     }
-    let json = node.json();
+    let mut json = node.json();
+    // The API server drops the status of a new CRD.
+    json.as_object_mut().map(|crd| crd.remove("status"));
     let parsed: CustomResourceDefinition = match serde_json::from_value(json.clone()) {
         Ok(parsed) => parsed,
         Err(error) => {

@@ -8,6 +8,7 @@ use super::super::folder::Bundle;
 use super::super::image;
 use super::super::semver::{self, Version, is_identifier};
 use super::{head, place, text};
+use crate::fields::{Field, Type, undecodable};
 use opctl_kustomize::yaml::{Node, Value};
 use opctl_model::names::is_dns_subdomain;
 use opctl_schema::apiserver::{deployment_spec, policy_rule};
@@ -22,44 +23,8 @@ pub fn check(bundle: &Bundle, findings: &mut Findings) {
     related_images(bundle, findings);
 }
 
-/// The JSON type of a field.
-#[derive(Clone, Copy, PartialEq)]
-enum Type {
-    Text,
-    Bool,
-    Number,
-    List,
-    Map,
-    TextOrNumber,
-}
-
-impl Type {
-    fn fits(self, node: &Node) -> bool {
-        match (&node.value, self) {
-            (Value::Null, _) => true,
-            (Value::Text(_), Self::Text | Self::TextOrNumber)
-            | (Value::Bool(_), Self::Bool)
-            | (Value::List(_), Self::List)
-            | (Value::Map(_), Self::Map) => true,
-            (Value::Number(number), Self::Number | Self::TextOrNumber) => !number.is_f64(),
-            _ => false,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Text => "a text",
-            Self::Bool => "a boolean",
-            Self::Number => "a whole number",
-            Self::List => "a list",
-            Self::Map => "an object",
-            Self::TextOrNumber => "a text or a whole number",
-        }
-    }
-}
-
-/// Types of fields by path. `*` stands for each item of a list, or each value of a map.
-const TYPES: &[(&str, Type)] = {
+/// The types of fields.
+const TYPES: &[Field] = {
     use Type::{Bool, List, Map, Number, Text, TextOrNumber};
     &[
         ("apiVersion", Text),
@@ -94,34 +59,25 @@ const TYPES: &[(&str, Type)] = {
         ("spec.release", Text),
         ("spec.maturity", Text),
         ("spec.customresourcedefinitions", Map),
-        ("spec.customresourcedefinitions.*", List),
-        ("spec.customresourcedefinitions.*.*", Map),
-        ("spec.customresourcedefinitions.*.*.name", Text),
-        ("spec.customresourcedefinitions.*.*.version", Text),
-        ("spec.customresourcedefinitions.*.*.kind", Text),
-        ("spec.customresourcedefinitions.*.*.displayName", Text),
-        ("spec.customresourcedefinitions.*.*.description", Text),
-        ("spec.customresourcedefinitions.*.*.resources", List),
-        ("spec.customresourcedefinitions.*.*.resources.*", Map),
-        ("spec.customresourcedefinitions.*.*.resources.*.*", Text),
-        ("spec.customresourcedefinitions.*.*.specDescriptors", List),
-        ("spec.customresourcedefinitions.*.*.specDescriptors.*.displayName", Text),
-        ("spec.customresourcedefinitions.*.*.specDescriptors.*.description", Text),
-        ("spec.customresourcedefinitions.*.*.specDescriptors.*", Map),
-        ("spec.customresourcedefinitions.*.*.specDescriptors.*.path", Text),
-        ("spec.customresourcedefinitions.*.*.specDescriptors.*.x-descriptors", List),
-        ("spec.customresourcedefinitions.*.*.statusDescriptors", List),
-        ("spec.customresourcedefinitions.*.*.statusDescriptors.*.displayName", Text),
-        ("spec.customresourcedefinitions.*.*.statusDescriptors.*.description", Text),
-        ("spec.customresourcedefinitions.*.*.statusDescriptors.*", Map),
-        ("spec.customresourcedefinitions.*.*.statusDescriptors.*.path", Text),
-        ("spec.customresourcedefinitions.*.*.statusDescriptors.*.x-descriptors", List),
-        ("spec.customresourcedefinitions.*.*.actionDescriptors", List),
-        ("spec.customresourcedefinitions.*.*.actionDescriptors.*.displayName", Text),
-        ("spec.customresourcedefinitions.*.*.actionDescriptors.*.description", Text),
+        ("spec.customresourcedefinitions.owned|required", List),
+        ("spec.customresourcedefinitions.owned|required.*", Map),
+        ("spec.customresourcedefinitions.owned|required.*.name|version|kind|displayName|description", Text),
+        ("spec.customresourcedefinitions.owned|required.*.resources", List),
+        ("spec.customresourcedefinitions.owned|required.*.resources.*", Map),
+        ("spec.customresourcedefinitions.owned|required.*.resources.*.name|kind|version", Text),
+        ("spec.customresourcedefinitions.owned|required.*.specDescriptors|statusDescriptors|actionDescriptors", List),
+        ("spec.customresourcedefinitions.owned|required.*.specDescriptors|statusDescriptors|actionDescriptors.*", Map),
+        (
+            "spec.customresourcedefinitions.owned|required.*.specDescriptors|statusDescriptors|actionDescriptors.*.path|displayName|description",
+            Text,
+        ),
+        (
+            "spec.customresourcedefinitions.owned|required.*.specDescriptors|statusDescriptors|actionDescriptors.*.x-descriptors",
+            List,
+        ),
         ("spec.apiservicedefinitions", Map),
-        ("spec.apiservicedefinitions.*", List),
-        ("spec.apiservicedefinitions.*.*", Map),
+        ("spec.apiservicedefinitions.owned|required", List),
+        ("spec.apiservicedefinitions.owned|required.*", Map),
         ("spec.webhookdefinitions", List),
         ("spec.webhookdefinitions.*", Map),
         ("spec.webhookdefinitions.*.generateName", Text),
@@ -141,6 +97,9 @@ const TYPES: &[(&str, Type)] = {
         ("spec.webhookdefinitions.*.rules.*.resources.*", Text),
         ("spec.webhookdefinitions.*.rules.*.scope", Text),
         ("spec.webhookdefinitions.*.objectSelector", Map),
+        ("spec.webhookdefinitions.*.objectSelector.matchLabels", Map),
+        ("spec.webhookdefinitions.*.objectSelector.matchLabels.*", Text),
+        ("spec.webhookdefinitions.*.objectSelector.matchExpressions", List),
         ("spec.webhookdefinitions.*.reinvocationPolicy", Text),
         ("spec.webhookdefinitions.*.failurePolicy", Text),
         ("spec.webhookdefinitions.*.matchPolicy", Text),
@@ -159,15 +118,15 @@ const TYPES: &[(&str, Type)] = {
         ("spec.keywords.*", Text),
         ("spec.maintainers", List),
         ("spec.maintainers.*", Map),
-        ("spec.maintainers.*.*", Text),
+        ("spec.maintainers.*.name|email", Text),
         ("spec.provider", Map),
-        ("spec.provider.*", Text),
+        ("spec.provider.name|url", Text),
         ("spec.links", List),
         ("spec.links.*", Map),
-        ("spec.links.*.*", Text),
+        ("spec.links.*.name|url", Text),
         ("spec.icon", List),
         ("spec.icon.*", Map),
-        ("spec.icon.*.*", Text),
+        ("spec.icon.*.base64data|mediatype", Text),
         ("spec.installModes", List),
         ("spec.installModes.*", Map),
         ("spec.installModes.*.type", Text),
@@ -178,22 +137,20 @@ const TYPES: &[(&str, Type)] = {
         ("spec.labels", Map),
         ("spec.annotations", Map),
         ("spec.selector", Map),
+        ("spec.selector.matchLabels", Map),
+        ("spec.selector.matchLabels.*", Text),
+        ("spec.selector.matchExpressions", List),
         ("spec.cleanup", Map),
         ("spec.cleanup.enabled", Bool),
         ("spec.relatedImages", List),
         ("spec.relatedImages.*", Map),
-        ("spec.relatedImages.*.*", Text),
+        ("spec.relatedImages.*.name|image", Text),
     ]
 };
 
 fn decode(bundle: &Bundle, findings: &mut Findings) {
-    for (path, kind) in TYPES {
-        let steps: Vec<&str> = path.split('.').collect();
-        visit(&bundle.csv().node, &steps, &mut |node| {
-            if !kind.fits(node) {
-                findings.error("csv-decode", &head(node), format!("`{path}` is not {}", kind.name()));
-            }
-        });
+    for (node, problem) in undecodable(&bundle.csv().node, TYPES) {
+        findings.error("csv-decode", &head(node), problem);
     }
     let spec = bundle.spec();
     if let Some(version) = spec.get("version")
@@ -221,21 +178,6 @@ fn decode(bundle: &Bundle, findings: &mut Findings) {
         for rule in spec.items_at(&["install", "spec", list]).iter().flat_map(|entry| entry.items_at(&["rules"])) {
             if let Err(problem) = policy_rule(&rule.json()) {
                 findings.error("csv-decode", &head(rule), format!("this is not a rule of a role: {problem}"));
-            }
-        }
-    }
-}
-
-fn visit<'a>(node: &'a Node, steps: &[&str], look: &mut impl FnMut(&'a Node)) {
-    match steps {
-        [] => look(node),
-        ["*", rest @ ..] => {
-            let inside = node.items().iter().chain(node.entries().iter().map(|entry| &entry.value));
-            inside.for_each(|node| visit(node, rest, look));
-        }
-        [key, rest @ ..] => {
-            if let Some(node) = node.get(key) {
-                visit(node, rest, look);
             }
         }
     }

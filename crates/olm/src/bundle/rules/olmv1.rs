@@ -7,6 +7,7 @@ use super::super::folder::{Bundle, Manifest};
 use super::{head, place, text, texts};
 use crate::render::replaced_volumes;
 use opctl_kustomize::yaml::Node;
+use opctl_model::names::is_dns_subdomain;
 
 pub fn check(bundle: &Bundle, findings: &mut Findings) {
     let csv = &bundle.csv().node;
@@ -42,7 +43,7 @@ pub fn installable(bundle: &Bundle, findings: &mut Findings) {
     let mut names = BTreeSet::new();
     for deployment in bundle.deployments() {
         let (name, span) = (text(deployment, "name"), place(deployment, &["name"]));
-        if !is_subdomain(name) {
+        if !is_dns_subdomain(name) {
             findings.error(
                 "v1-deployment",
                 &span,
@@ -110,15 +111,6 @@ fn certificates(bundle: &Bundle, deployment: &Node, findings: &mut Findings) {
     }
 }
 
-/// A DNS subdomain as Kubernetes checks it, without a limit for its labels.
-fn is_subdomain(text: &str) -> bool {
-    let is_sign = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let is_label = |label: &str| {
-        label.starts_with(is_sign) && label.ends_with(is_sign) && label.chars().all(|c| is_sign(c) || c == '-')
-    };
-    text.len() <= 253 && text.split('.').all(is_label)
-}
-
 fn dependencies(bundle: &Bundle, findings: &mut Findings) {
     const HELP: &str = "OLM v1 does not resolve dependencies: document what must be installed before the operator";
     for dependency in bundle.dependencies.iter().flat_map(Node::items) {
@@ -154,7 +146,7 @@ fn webhooks(bundle: &Bundle, deployments: &BTreeSet<&str>, findings: &mut Findin
             findings.error("v1-webhook-deployment", &place(webhook, &["deploymentName"]), message);
         }
         let span = place(webhook, &["generateName"]);
-        if !is_subdomain(name) {
+        if !is_dns_subdomain(name) {
             findings.error(
                 "v1-webhook-name",
                 &span,

@@ -146,13 +146,13 @@ async fn one_that_a_list_no_longer_has_is_forgotten() {
 #[tokio::test(start_paused = true)]
 async fn each_is_reported_once_in_a_condition_and_an_event() {
     let (undecodable, calls, _) = undecodable(|call| (200, call.body.clone()));
-    let Received::Undecodable(undecodable_object) = received(object("bad", BAD, 4)) else { panic!() };
-    undecodable.insert((*undecodable_object).clone());
+    let Received::Undecodable(bad) = received(object("bad", BAD, 4)) else { panic!() };
+    undecodable.insert((*bad).clone());
     report(&undecodable).await;
     // Writing the status changes the object.
-    undecodable.insert((*undecodable_object).clone());
+    undecodable.insert((*bad).clone());
     undecodable.list_begins();
-    undecodable.insert((*undecodable_object).clone());
+    undecodable.insert((*bad).clone());
     undecodable.list_ends();
     report(&undecodable).await;
     let made = calls.take();
@@ -180,8 +180,8 @@ async fn what_was_reported_before_a_restart_is_not_reported_again() {
     let message = "cannot be decoded: size: invalid value: integer `5000000000`, expected u32";
     bad["status"]["conditions"] =
         json!([{ "type": "Ready", "status": "False", "reason": "Undecodable", "message": message }]);
-    let Received::Undecodable(undecodable_object) = received(bad) else { panic!() };
-    undecodable.insert(*undecodable_object);
+    let Received::Undecodable(object) = received(bad) else { panic!() };
+    undecodable.insert(*object);
     report(&undecodable).await;
     assert!(calls.is_empty());
 }
@@ -195,14 +195,14 @@ async fn a_report_is_tried_again_while_the_api_server_fails() {
             Ok(_) => (500, status(500, "InternalError")),
             Err(_) => (200, call.body.clone()),
         });
-    let Received::Undecodable(undecodable_object) = received(object("bad", BAD, 1)) else { panic!() };
-    undecodable.insert((*undecodable_object).clone());
+    let Received::Undecodable(object) = received(object("bad", BAD, 1)) else { panic!() };
+    undecodable.insert((*object).clone());
     report(&undecodable).await;
     // Each try writes with `observedGeneration`, then without.
     assert_eq!(shown(calls.take()), ["PATCH status", "PATCH status", "PATCH status", "PATCH status", "POST events"]);
     refusals.store(u16::MAX, Ordering::SeqCst);
-    undecodable.forget(&undecodable_object.metadata);
-    undecodable.insert(*undecodable_object);
+    undecodable.forget(&object.metadata);
+    undecodable.insert(*object);
     report(&undecodable).await;
     let tries = calls.take().len();
     assert!((5..=10).contains(&tries), "{tries} requests in an hour");
@@ -215,15 +215,15 @@ async fn the_event_is_all_where_the_status_cannot_be_written() {
             true => (code, status(code, reason)),
             false => (200, call.body.clone()),
         });
-        let Received::Undecodable(undecodable_object) = received(object("bad", BAD, 1)) else { panic!() };
-        undecodable.insert(*undecodable_object);
+        let Received::Undecodable(object) = received(object("bad", BAD, 1)) else { panic!() };
+        undecodable.insert(*object);
         report(&undecodable).await;
         assert_eq!(shown(calls.take()).last().unwrap(), "POST events", "{reason}");
     }
     let (ctx, calls) = context_with(|call| (200, call.body.clone()));
     let undecodable = UndecodableObjects::new::<Secret>("test", (*ctx).clone(), None, None);
-    let Received::Undecodable(undecodable_object) = received(object("bad", BAD, 1)) else { panic!() };
-    undecodable.insert(*undecodable_object);
+    let Received::Undecodable(object) = received(object("bad", BAD, 1)) else { panic!() };
+    undecodable.insert(*object);
     report(&undecodable).await;
     assert_eq!(shown(calls.take()), ["POST events"], "an object of others");
 }

@@ -11,14 +11,14 @@ use opctl_model::reads::{Code, Integer, Parsed, Reads, Remedy, Tag};
 use opctl_model::{Api, Step};
 
 /// Compares each version of a kind with its CRD. Skips kinds without a CRD.
-pub fn check_decoding(kinds: &[(&Api, Reads)], crds: &[CustomResourceDefinition]) -> Vec<Diagnostic> {
+pub fn check_decoding(apis: &[Api], crds: &[CustomResourceDefinition]) -> Vec<Diagnostic> {
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
     let mut codes: Vec<(Code, Vec<String>, Option<Span>)> = Vec::new();
-    for (api, reads) in kinds {
+    for api in apis {
         let of_kind =
             |crd: &&CustomResourceDefinition| (&crd.spec.group, &crd.spec.names.kind) == (&api.group, &api.kind);
         let Some(crd) = crds.iter().find(of_kind) else { continue };
-        let comparison = undecodable(crd, &api.version, reads);
+        let comparison = undecodable(crd, &api.version, &api.reads);
         let mut found: Vec<Vec<&Undecodable>> = Vec::new();
         for one in &comparison.found {
             // One attribute fixes all fields of the same type.

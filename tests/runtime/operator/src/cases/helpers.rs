@@ -1,4 +1,4 @@
-//! What a reconcile asks itself, by the helpers of the runtime and by its client.
+//! Requests of a reconcile, by the helpers of the runtime and by its client.
 
 use std::sync::Arc;
 

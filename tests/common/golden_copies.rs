@@ -12,20 +12,20 @@ use crate::golden::Golden;
 use crate::sandbox::Sandbox;
 
 /// A golden project in a new sandbox. Its commands run once; later calls copy the files.
-pub fn made(name: &str) -> Sandbox {
-    static MADE: Mutex<BTreeMap<String, Arc<OnceLock<Made>>>> = Mutex::new(BTreeMap::new());
-    let made = MADE.lock().unwrap_or_else(PoisonError::into_inner).entry(name.into()).or_default().clone();
-    made.get_or_init(|| Made::of(&Golden::read(name).make(|_, _| ()))).write()
+pub fn golden_copy(name: &str) -> Sandbox {
+    static COPIES: Mutex<BTreeMap<String, Arc<OnceLock<GoldenCopy>>>> = Mutex::new(BTreeMap::new());
+    let copy = COPIES.lock().unwrap_or_else(PoisonError::into_inner).entry(name.into()).or_default().clone();
+    copy.get_or_init(|| GoldenCopy::of(&Golden::read(name).make(|_, _| ()))).write()
 }
 
 /// The files of a project in memory, so that no folder is left.
-pub struct Made {
+pub struct GoldenCopy {
     /// The folder of the project, relative to that of the sandbox.
     folder: PathBuf,
     files: Vec<(PathBuf, Vec<u8>, Permissions)>,
 }
 
-impl Made {
+impl GoldenCopy {
     pub fn of(sandbox: &Sandbox) -> Self {
         let root = sandbox.root();
         let files = WalkDir::new(&root).into_iter().map(Result::unwrap).filter(|entry| !entry.file_type().is_dir());

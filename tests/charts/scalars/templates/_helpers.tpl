@@ -1,0 +1,4 @@
+{{- define "common.tplvalues.render" -}}
+{{- $value := typeIs "string" .value | ternary .value (.value | toYaml) -}}
+{{- tpl $value .context -}}
+{{- end -}}
