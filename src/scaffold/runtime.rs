@@ -416,7 +416,7 @@ mod tests {
         let runtime = Runtime::embedded();
         let has_files = |name: &&String| runtime.files_of(name).next().is_some();
         let names: Vec<&String> = runtime.features.keys().filter(has_files).collect();
-        assert_eq!(names, ["ansible", "conversion", "helm", "otlp", "testing", "webhook"]);
+        assert_eq!(names, ["ansible", "conversion", "helm", "otlp", "shards", "testing", "webhook"]);
         for set in 0..1 << names.len() {
             let chosen =
                 names.iter().enumerate().filter(|(bit, _)| set >> bit & 1 == 1).map(|(_, name)| (*name).clone());

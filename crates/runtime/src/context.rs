@@ -41,6 +41,9 @@ pub struct Context {
     /// remove each other's fields.
     pub field_manager: Arc<str>,
     pub(crate) owned: Arc<Owned>,
+    /// The slots of this replica; `None` if it reconciles all objects.
+    #[cfg(feature = "shards")]
+    pub(crate) slots: Option<Arc<crate::shards::Slots>>,
     #[cfg(feature = "helm")]
     pub(crate) helm: Arc<crate::helm::Helm>,
     #[cfg(feature = "ansible")]
@@ -80,6 +83,8 @@ impl Context {
             field_manager: operator.name.into(),
             operator,
             owned: Arc::default(),
+            #[cfg(feature = "shards")]
+            slots: None,
             #[cfg(feature = "helm")]
             helm: Arc::new(crate::helm::Helm::new(options.helm.clone())),
             #[cfg(feature = "ansible")]
@@ -104,6 +109,23 @@ impl Context {
         }
         let within = |namespace: &String| Self { namespaces: vec![namespace.clone()], ..self.clone() };
         self.namespaces.iter().map(within).collect()
+    }
+
+    /// The context with another client.
+    #[cfg(feature = "shards")]
+    pub(crate) fn with_client(self, client: Client) -> Self {
+        Self { client, ..self }
+    }
+
+    /// Cancelled when a component may run in this replica: `elected` when it leads, or with slots, a divisible one when
+    /// it takes its share.
+    pub(crate) fn may_run(&self, is_divisible: bool, elected: &CancellationToken) -> CancellationToken {
+        #[cfg(feature = "shards")]
+        if let Some(slots) = self.slots.as_ref().filter(|_| is_divisible) {
+            return slots.joined.clone();
+        }
+        let _ = is_divisible;
+        elected.clone()
     }
 
     /// The context of one controller. A named controller gets its own field manager.

@@ -47,6 +47,7 @@
 //! | `conversion` | conversion webhooks |
 //! | `helm` | releases of Helm charts |
 //! | `ansible` | controllers for Ansible roles and playbooks |
+//! | `shards` | several active replicas, each with a share of the objects |
 //! | `otlp` | export of spans to an OpenTelemetry collector |
 //! | `testing` | a mock API server for unit tests, round-trip tests for conversions |
 //! | `latest` | the latest Kubernetes version of k8s-openapi; only for building this crate by itself |
@@ -77,6 +78,8 @@ mod processes;
 #[cfg(any(feature = "ansible", feature = "helm"))]
 mod proxy;
 pub mod server;
+#[cfg(feature = "shards")]
+pub mod shards;
 pub mod telemetry;
 #[cfg(feature = "testing")]
 pub mod testing;

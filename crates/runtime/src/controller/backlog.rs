@@ -11,6 +11,7 @@ use kube::runtime::reflector::Store;
 use kube::runtime::watcher::Event;
 
 use super::Kind;
+use super::scope::Scope;
 use super::trigger::{ObjectKey, key, reference};
 
 /// The backlog of a controller.
@@ -19,13 +20,15 @@ pub(super) struct Backlog<K: Kind> {
     queue: UnboundedSender<ObjectKey>,
     /// Number of objects in the queue.
     limit: usize,
+    scope: Scope,
     state: Arc<Mutex<State>>,
 }
 
 impl<K: Kind> Clone for Backlog<K> {
     fn clone(&self) -> Self {
-        let Self { objects, queue, limit, state } = self;
-        Self { objects: objects.clone(), queue: queue.clone(), limit: *limit, state: state.clone() }
+        let Self { objects, queue, limit, scope, state } = self;
+        let (objects, queue, scope, state) = (objects.clone(), queue.clone(), scope.clone(), state.clone());
+        Self { objects, queue, limit: *limit, scope, state }
     }
 }
 
@@ -41,17 +44,21 @@ struct State {
 impl<K: Kind> Backlog<K> {
     /// `objects` are those of the controller, and `queue` gets the ones to reconcile, as many as can be reconciled
     /// concurrently; all at once if `concurrency` is 0.
-    pub fn new(objects: Store<K>, queue: UnboundedSender<ObjectKey>, concurrency: u16) -> Self {
+    pub fn new(objects: Store<K>, queue: UnboundedSender<ObjectKey>, concurrency: u16, scope: Scope) -> Self {
         let limit = if concurrency == 0 { usize::MAX } else { concurrency.into() };
-        Self { objects, queue, limit, state: Arc::default() }
+        Self { objects, queue, limit, scope, state: Arc::default() }
     }
 
     /// Notes an event that the store of `objects` has received. Returns `true` if it is a change to reconcile now.
     pub fn note(&self, event: &Event<K>) -> bool {
         match event {
             Event::Init => self.state().listed.clear(),
-            // The store still has the versions before this list, which were reconciled.
-            Event::InitApply(object) if self.version(&key(object.meta())) != object.meta().resource_version => {
+            // The store still has the versions before this list, which were reconciled, by this replica if it had the
+            // object then.
+            Event::InitApply(object)
+                if self.version(&key(object.meta())) != object.meta().resource_version
+                    || self.scope.is_new(object.meta()) =>
+            {
                 self.state().listed.insert(key(object.meta()));
             }
             Event::InitApply(_) => {}
@@ -134,7 +141,7 @@ mod tests {
     impl Controller {
         fn of(concurrency: u16) -> Self {
             let ((objects, writer), (sender, queue)) = (store(), unbounded());
-            Self { backlog: Backlog::new(objects, sender, concurrency), writer, queue }
+            Self { backlog: Backlog::new(objects, sender, concurrency, Scope::default()), writer, queue }
         }
 
         fn note(&mut self, event: Event<ConfigMap>) -> bool {

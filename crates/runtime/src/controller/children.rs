@@ -157,6 +157,11 @@ impl<'a> Children<'a> {
         let (api_version, kind) = (C::api_version(&()), C::kind(&()));
         let Context { client, field_manager, owned, .. } = self.ctx;
         let url = C::url_path(&(), namespace.as_deref());
+        #[cfg(feature = "shards")]
+        let json = match &self.ctx.slots {
+            Some(slots) => slots.labelled(json, &self.owner.uid),
+            None => json,
+        };
         let applied = apply_text(field_manager, client, &url, &name, &json).await?;
         let shown = format!("{kind} {name}");
         let metadata = decode::<Child<C>>(&applied).map_err(|why| undecodable::<C>(&name, &why))?.metadata;

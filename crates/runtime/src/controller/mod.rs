@@ -11,6 +11,7 @@ mod outcome;
 mod owned;
 mod readiness;
 mod received;
+mod scope;
 mod trigger;
 mod undecodable;
 mod watch;
@@ -20,7 +21,7 @@ use std::future::ready;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::future::{BoxFuture, join_all};
+use futures::future::{BoxFuture, Either, join_all};
 use futures::{FutureExt, StreamExt, TryFutureExt, stream};
 use kube::Resource;
 use kube::api::{Api, ApiResource, ListParams, ObjectMeta};
@@ -41,6 +42,7 @@ use backlog::Backlog;
 use finalizer::Step;
 use outcome::Writer;
 use received::{Child, Received};
+use scope::{Events, Scope};
 use trigger::reference;
 use undecodable::UndecodableObjects;
 
@@ -52,6 +54,9 @@ pub use drive::drive;
 pub use outcome::{IntoOutcome, Outcome};
 pub(crate) use owned::Owned;
 pub use readiness::{Readiness, readiness};
+#[cfg(feature = "shards")]
+pub(crate) use scope::Generation;
+pub(crate) use scope::{OwnerKind, Watched};
 pub(crate) use trigger::Trigger;
 #[cfg(any(feature = "ansible", feature = "helm"))]
 pub(crate) use {metadata::watch, trigger::ObjectKey};
@@ -201,9 +206,15 @@ impl<K: Kind> Controller<K> {
         self.checks.push(Box::new(|ctx| check::<C>(ctx).boxed()));
         self.relations.push(Box::new(move |controller, name, ctx| {
             let index = ctx.owned.watch::<K, C>(&ctx.field_manager);
-            let api: Api<Child<C>> = watched::<C, _>(ctx);
-            let changes = watch::watch(name, ctx, api, config.clone())
-                .flat_map(move |event| stream::iter(event.map(|event| index.note(event)).unwrap_or_default()).map(Ok));
+            let start = move |ctx: &Context, config| watch::watch::<Child<C>>(name, ctx, watched::<C, _>(ctx), config);
+            let known = index.clone();
+            let is_known = move |child: &Child<C>| known.knows(&child.metadata);
+            let (scope, children) = (Scope::of(ctx), Watched::Children(OwnerKind::of::<K>()));
+            let Events { events, generation } = scope.watch(ctx, children, config.clone(), start, is_known);
+            let changes = events.flat_map(move |event| {
+                let events = event.map(|event| index.note(event, generation.get()));
+                stream::iter(events.unwrap_or_default()).map(Ok)
+            });
             (controller.owns_stream(changes.touched_objects()), None)
         }));
         self
@@ -325,6 +336,8 @@ impl<K: Kind> Controller<K> {
             check(ctx.clone()).await?;
         }
         let ctx = ctx.of_controller(self.name);
+        let scope = Scope::of(&ctx);
+        scope.check::<K>()?;
         let undecodable = {
             let writer = self.writer.writes.then(|| self.writer.clone());
             UndecodableObjects::new::<K>(name, ctx.clone(), writer, self.finalizer.as_ref().map(|it| it.name))
@@ -343,19 +356,21 @@ impl<K: Kind> Controller<K> {
                 store.get(&id).map(Arc::unwrap_or_clone)
             }
         };
-        let api: Api<Received<K>> = watched::<K, _>(&ctx);
-        let events = watch::watch(name, &ctx, api, self.config.clone());
+        let start = move |ctx: &Context, config| watch::watch::<Received<K>>(name, ctx, watched::<K, _>(ctx), config);
+        let Events { events, generation } =
+            scope.watch(&ctx, Watched::Objects, self.config.clone(), start, |_: &Received<K>| false);
         let (owned, status) = (ctx.owned.clone(), self.writer.clone());
-        let backlog = Backlog::new(store.clone(), ctx.queue.sender(), ctx.options.concurrency);
+        let backlog = Backlog::new(store.clone(), ctx.queue.sender(), ctx.options.concurrency, scope.clone());
+        let (listed, listing) = (scope.clone(), generation.clone());
         let changes = backlog.clone();
         let objects = watch::fitting(events, undecodable.clone(), last)
             // Reconciles start when all children are listed: `prune` misses an unlisted child, and `apply` cannot tell
             // if it changes it.
             .then(move |event| {
-                let owned = owned.clone();
+                let (owned, generation) = (owned.clone(), generation.get());
                 async move {
                     if matches!(event, Ok(Event::InitDone)) {
-                        owned.filled().await;
+                        owned.filled(generation).await;
                     }
                     event
                 }
@@ -364,7 +379,15 @@ impl<K: Kind> Controller<K> {
             .filter(move |event| {
                 ready(match event {
                     Ok(Event::Apply(object)) if status.is_own_write(object) => false,
-                    Ok(event) => changes.note(event),
+                    Ok(event) => {
+                        let is_change = changes.note(event);
+                        match event {
+                            Event::InitApply(object) if listed.is_new(object.meta()) => status.forget(object),
+                            Event::InitDone => listed.is_listed(&listing),
+                            _ => {}
+                        }
+                        is_change
+                    }
                     Err(_) => true,
                 })
             })
@@ -380,7 +403,13 @@ impl<K: Kind> Controller<K> {
             let this = self.clone();
             move |object: Arc<K>, ctx| {
                 let entry = backlog.entry(&object);
-                this.clone().reconcile(object, ctx).inspect(move |_| drop(entry))
+                match scope.enter(object.meta()) {
+                    Some(running) => {
+                        Either::Left(this.clone().reconcile(object, ctx).inspect(move |_| drop((entry, running))))
+                    }
+                    // It is reconciled again if it comes back into the scope.
+                    None => Either::Right(ready(Ok(Action::await_change()))),
+                }
             }
         };
         tokio::select! {
@@ -422,7 +451,7 @@ impl<K: Kind> From<Controller<K>> for Runnable {
         });
         let runs = if is_namespaced::<K>() { Runs::PerNamespace } else { Runs::Once };
         let controller = Arc::new(controller);
-        Runnable::new(name, runs, move |ctx| controller.clone().run(name, ctx))
+        Runnable::new(name, runs, move |ctx| controller.clone().run(name, ctx)).divisible()
     }
 }
 

@@ -422,6 +422,14 @@ impl Writer {
         true
     }
 
+    /// Forgets what this controller has written into the status of an object, since another replica may have written
+    /// it since then.
+    pub fn forget<K: Resource>(&self, object: &K) {
+        if let Some(written) = self.written().get_mut(&hash(&object.meta().uid)) {
+            written.status = None;
+        }
+    }
+
     fn unseen(&self, uid: u64, resource_version: Option<&str>) -> Option<Value> {
         let mut all = self.written();
         let unseen = &mut all.get_mut(&uid)?.unseen;

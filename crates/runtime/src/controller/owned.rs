@@ -16,8 +16,8 @@ use super::trigger::{ObjectKey, key};
 #[derive(Debug, Default)]
 pub(crate) struct Owned {
     indices: Mutex<Vec<Arc<Index>>>,
-    /// Number of watches whose first list is not complete.
-    missing: watch::Sender<usize>,
+    /// For each index, the generation of the replica's slots that its last complete list covers; `None` without any.
+    listed: watch::Sender<Vec<Option<u64>>>,
 }
 
 impl Owned {
@@ -28,22 +28,25 @@ impl Owned {
         K: Resource<DynamicType = ()>,
         C: Resource<DynamicType = ()>,
     {
+        let mut indices = self.lock();
         let index = Arc::new(Index {
             owner: ApiResource::erase::<K>(&()),
             child: ApiResource::erase::<C>(&()),
             field_manager: field_manager.to_owned(),
-            missing: self.missing.clone(),
+            position: indices.len(),
+            listed: self.listed.clone(),
             seen: Mutex::default(),
         });
-        self.missing.send_modify(|missing| *missing += 1);
-        self.lock().push(index.clone());
+        self.listed.send_modify(|listed| listed.push(None));
+        indices.push(index.clone());
         index
     }
 
-    /// Waits until the first list of every watch is complete.
-    pub async fn filled(&self) {
+    /// Waits until every watch has completed a list that covers this generation of the replica's slots.
+    pub async fn filled(&self, generation: u64) {
+        let covers = |listed: &Option<u64>| listed.is_some_and(|listed| listed >= generation);
         // Cannot fail: the sender lives as long as `self`.
-        let _ = self.missing.subscribe().wait_for(|missing| *missing == 0).await;
+        let _ = self.listed.subscribe().wait_for(|listed| listed.iter().all(covers)).await;
     }
 
     /// The indices of a kind; empty if it is not watched.
@@ -64,7 +67,9 @@ pub(crate) struct Index {
     owner: ApiResource,
     child: ApiResource,
     field_manager: String,
-    missing: watch::Sender<usize>,
+    /// Its position in `listed`.
+    position: usize,
+    listed: watch::Sender<Vec<Option<u64>>>,
     seen: Mutex<Seen>,
 }
 
@@ -73,7 +78,6 @@ struct Seen {
     children: HashMap<Arc<ObjectKey>, Version>,
     /// Keyed by uid.
     owners: HashMap<Arc<str>, Owner>,
-    is_filled: bool,
 }
 
 #[derive(Debug)]
@@ -98,9 +102,13 @@ pub(crate) struct Version {
 }
 
 impl Index {
-    /// Records an event, and returns the events to reconcile: none for a child that was just applied and whose built-in
+    /// Records an event of a list or watch that covers this generation of the replica's slots, and returns the events to reconcile: none for a child that was just applied and whose built-in
     /// controller will soon change its status, and a deletion for each child that a new list lacks.
-    pub(super) fn note<C: Resource<DynamicType = ()>>(&self, event: Event<Child<C>>) -> Vec<Event<Child<C>>> {
+    pub(super) fn note<C: Resource<DynamicType = ()>>(
+        &self,
+        event: Event<Child<C>>,
+        generation: u64,
+    ) -> Vec<Event<Child<C>>> {
         let mut seen = self.lock();
         let mut news = Vec::new();
         match &event {
@@ -119,9 +127,7 @@ impl Index {
                     news.extend(self.reference(&seen, &name).map(|child| Event::Delete(Child::new(child))));
                     seen.remove(&name);
                 }
-                if !std::mem::replace(&mut seen.is_filled, true) {
-                    self.missing.send_modify(|missing| *missing -= 1);
-                }
+                self.listed.send_modify(|listed| listed[self.position] = Some(generation));
             }
         }
         news.push(event);
@@ -169,6 +175,11 @@ impl Index {
     /// `true` if the last observed version of a child has this owner.
     pub fn is_child(&self, owner: &str, name: &ObjectKey) -> bool {
         self.lock().children.get(name).is_some_and(|child| &*child.owner == owner)
+    }
+
+    /// `true` if a child of this name is known, though its owner may be another one by now.
+    pub fn knows(&self, child: &ObjectMeta) -> bool {
+        self.lock().children.contains_key(&key(child))
     }
 
     /// `true` if `child` is the last observed version.

@@ -16,6 +16,7 @@ use tracing::{debug, info, warn};
 use super::backoff::jittered;
 use super::outcome::{Writer, dated, of_type};
 use super::received::Undecodable;
+use super::scope::Scope;
 use super::trigger::{ObjectKey, key};
 use crate::apply::write_status;
 use crate::conditions::{READY, not_ready};
@@ -41,6 +42,8 @@ struct Watched {
     writer: Option<Writer>,
     /// The finalizer of the controller.
     finalizer: Option<&'static str>,
+    /// Only the replica that reconciles an object reports it.
+    scope: Scope,
     known: Mutex<BTreeMap<ObjectKey, Known>>,
     changed: Notify,
 }
@@ -62,8 +65,8 @@ impl UndecodableObjects {
         finalizer: Option<&'static str>,
     ) -> Self {
         let resource = ApiResource::erase::<K>(&());
-        let (known, changed) = (Mutex::default(), Notify::new());
-        Self(Arc::new(Watched { controller, ctx, resource, writer, finalizer, known, changed }))
+        let (scope, known, changed) = (Scope::of(&ctx), Mutex::default(), Notify::new());
+        Self(Arc::new(Watched { controller, ctx, resource, writer, finalizer, scope, known, changed }))
     }
 
     /// Records an object and queues its report, unless the same problem is known: writing the condition changes the
@@ -155,6 +158,7 @@ impl UndecodableObjects {
 impl Watched {
     /// Writes the condition and publishes an event. Fails only if a retry may succeed.
     async fn report(&self, object: &Undecodable) -> Result<(), kube::Error> {
+        let Some(_running) = self.scope.enter_unlisted(&object.metadata) else { return Ok(()) };
         let note = self.note(object);
         if let Some(writer) = &self.writer {
             let mut condition = json!(not_ready(UNDECODABLE, &note));

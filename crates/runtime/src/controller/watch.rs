@@ -23,7 +23,7 @@ pub(super) fn watch<K>(
     ctx: &Context,
     api: Api<K>,
     config: watcher::Config,
-) -> impl Stream<Item = watcher::Result<Event<K>>> + Send + 'static
+) -> impl Stream<Item = watcher::Result<Event<K>>> + Send + 'static + use<K>
 where
     K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + 'static,
 {

@@ -23,6 +23,8 @@ struct State {
     fails: bool,
     /// Executes the next write, but loses the response.
     loses_an_answer: bool,
+    /// Another replica with the same identity writes before each write of this one.
+    is_shared: bool,
 }
 
 impl Server {
@@ -30,6 +32,11 @@ impl Server {
         let mut state = self.0.lock().unwrap();
         if state.fails {
             return (500, status(500, "InternalError"));
+        }
+        if state.is_shared && call.method == "PUT" {
+            state.version += 1;
+            let version = state.version.to_string();
+            state.lease.as_mut().unwrap()["metadata"]["resourceVersion"] = version.into();
         }
         let seen = |lease: &Value| lease["metadata"]["resourceVersion"].clone();
         match call.method.as_str() {
@@ -206,6 +213,23 @@ async fn keeps_leading_when_the_api_server_is_away_for_a_moment_or_an_answer_is_
         lost = replica.hold() => panic!("{lost}"),
         () = trouble => {}
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn replicas_that_hold_a_lease_together_do_not_starve_each_other() {
+    let server = Server::default();
+    let mut replica = server.replica("a");
+    replica.acquire().await.unwrap();
+    server.set(|state| state.is_shared = true);
+    tokio::select! {
+        lost = replica.hold() => panic!("{lost}"),
+        () = after(60) => {}
+    }
+    server.set(|state| (state.is_shared, state.fails) = (false, true));
+    let start = Instant::now();
+    replica.hold().await;
+    let waited = start.elapsed().as_secs();
+    assert!((5..=10).contains(&waited), "its own last observation counts: {waited}");
 }
 
 #[tokio::test(start_paused = true)]

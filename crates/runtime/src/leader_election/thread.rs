@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tracing::error;
 
-use super::{Election, Term};
+use super::{Claim, Election, Term};
 use crate::manager::Error;
 use crate::{Context, client};
 
@@ -62,21 +62,37 @@ async fn lead(
     term: Term,
     elected: CancellationToken,
     report: oneshot::Sender<Error>,
-    mut released: oneshot::Receiver<()>,
+    released: oneshot::Receiver<()>,
 ) {
-    let mut election = match connect().await {
-        Ok(client) => Election::new(&client, &ctx, term),
+    let client = match connect().await {
+        Ok(client) => client,
         // The receiver is gone if the operator has already exited.
         Err(error) => {
             let _ = report.send(error.into());
             return;
         }
     };
+    #[cfg(feature = "shards")]
+    if let Some(slots) = &ctx.slots {
+        let membership = crate::shards::Membership::new(&client, &ctx, slots.clone(), term);
+        return hold(membership, ctx, elected, report, released).await;
+    }
+    let election = Election::new(&client, &ctx, term);
+    hold(election, ctx, elected, report, released).await;
+}
+
+async fn hold(
+    mut claim: impl Claim,
+    ctx: Context,
+    elected: CancellationToken,
+    report: oneshot::Sender<Error>,
+    mut released: oneshot::Receiver<()>,
+) {
     let lost = tokio::select! {
-        lost = election.lead(&ctx, &elected) => lost,
+        lost = claim.lead(&ctx, &elected) => lost,
         released = &mut released => {
             if released.is_ok() {
-                election.release().await;
+                claim.release().await;
             }
             return;
         }

@@ -32,6 +32,10 @@ pub enum Error {
     /// Another replica leads, or may lead soon.
     #[error("this replica is no longer the leader: {0}")]
     LeadershipLost(String),
+    /// The replicas share objects by namespace, and this kind is cluster-scoped.
+    #[cfg(feature = "shards")]
+    #[error("`{0}` is cluster-scoped, so `--shard-by namespace` cannot share its objects: use `--shard-by object`")]
+    ShardByNamespace(String),
     /// Two runnables have the same name.
     #[error("two parts are named `{0}`: give one of them another name, with `Controller::named` or `Runnable::new`")]
     Duplicate(&'static str),

@@ -75,6 +75,8 @@ macro_rules! operator {
 pub struct Runnable {
     name: &'static str,
     runs: Runs,
+    /// It reconciles only what belongs to its replica, so it runs in all of them if they share the objects.
+    is_divisible: bool,
     run: Arc<dyn Fn(Context) -> BoxFuture<'static, Result<(), Error>> + Send + Sync>,
 }
 
@@ -86,7 +88,12 @@ impl Runnable {
     where
         F: Future<Output = Result<(), Error>> + Send + 'static,
     {
-        Self { name, runs, run: Arc::new(move |ctx| Box::pin(run(ctx))) }
+        Self { name, runs, is_divisible: false, run: Arc::new(move |ctx| Box::pin(run(ctx))) }
+    }
+
+    /// Marks a component that reconciles only what belongs to its replica.
+    pub(crate) fn divisible(self) -> Self {
+        Self { is_divisible: true, ..self }
     }
 
     /// The name in probes, metrics and logs: for a [`Controller`](crate::Controller) by default `<plural>.<group>` of
@@ -231,10 +238,19 @@ impl Manager {
         let version = client.apiserver_version().await?;
         info!(kubernetes = version.git_version, version = self.operator.version, "starting {}", self.operator.name);
 
+        #[cfg(feature = "shards")]
+        let slots = Self::slots(&options, &term, &metrics);
+        #[cfg(feature = "shards")]
+        let elects = options.leader_election.leader_elect || slots.is_some();
+        #[cfg(not(feature = "shards"))]
         let elects = options.leader_election.leader_elect;
         let client = if elects { term.guard(client) } else { client };
         let mut ctx = Context::new(client, self.operator, options);
         ctx.metrics = metrics;
+        #[cfg(feature = "shards")]
+        {
+            ctx.slots = slots;
+        }
         let elected = CancellationToken::new();
         if !elects {
             elected.cancel();
@@ -275,9 +291,9 @@ impl Manager {
 /// Starts the runnables. Those of the leader wait for the election, and readiness does not wait for them until then.
 fn start(runnables: Vec<Runnable>, ctx: &Context, elected: &CancellationToken) -> JoinSet<Result<&'static str, Error>> {
     let mut parts = JoinSet::new();
-    for Runnable { name, runs, run } in runnables {
+    for Runnable { name, runs, is_divisible, run } in runnables {
         for ctx in ctx.split(runs) {
-            let (elected, run) = (elected.clone(), run.clone());
+            let (elected, run) = (ctx.may_run(is_divisible, elected), run.clone());
             let follows = runs != Runs::InEveryReplica && !elected.is_cancelled();
             if !follows {
                 ctx.readiness.wait_for(name);

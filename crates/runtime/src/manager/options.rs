@@ -41,6 +41,10 @@ pub struct Options {
     /// Leader election.
     #[command(flatten)]
     pub leader_election: LeaseOptions,
+    /// Several active replicas.
+    #[cfg(feature = "shards")]
+    #[command(flatten)]
+    pub shards: crate::shards::ShardOptions,
     /// Webhooks.
     #[cfg(feature = "webhook")]
     #[command(flatten)]

@@ -26,6 +26,9 @@ pub const CACHES: Example = Example("caches");
 /// An operator with Ansible roles and playbooks and the permissions in its `rbac.yaml`.
 pub const PLAYBOOKS: Example = Example("playbooks");
 
+/// An operator whose replicas share its objects.
+pub const SHARES: Example = Example("shares");
+
 impl Example {
     pub fn folder(self) -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(self.0)
@@ -85,7 +88,7 @@ fn compile() -> BTreeMap<String, PathBuf> {
     cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
     // Building all packages gives dependencies the same features.
     cargo.args(["build", "--locked", "--workspace", "--message-format=json-render-diagnostics"]);
-    for example in [BACKUPS, BEATS, CACHES, CHARTS, PLAYBOOKS] {
+    for example in [BACKUPS, BEATS, CACHES, CHARTS, PLAYBOOKS, SHARES] {
         cargo.args(["--example", example.0]);
     }
     // Variables of the tested crate. Build scripts that depend on them, such as that of ring, would rerun after each

@@ -26,6 +26,7 @@ mod objects;
 mod overload;
 mod proxy;
 mod resilience;
+mod shards;
 #[path = "../../../../tests/common/skipped.rs"]
 mod skipped;
 mod undecodable;

@@ -37,11 +37,11 @@ where
     let (ctx, calls) = context_with(answer);
     let ctx = ctx.of_controller(None);
     let index = ctx.owned.watch::<ConfigMap, Secret>(&ctx.field_manager);
-    index.note(Event::<Child<Secret>>::Init);
+    index.note(Event::<Child<Secret>>::Init, 0);
     for child in children {
-        index.note(Event::InitApply(child));
+        index.note(Event::InitApply(child), 0);
     }
-    index.note(Event::<Child<Secret>>::InitDone);
+    index.note(Event::<Child<Secret>>::InitDone, 0);
     (ctx, calls, index)
 }
 
@@ -262,7 +262,7 @@ async fn children_of_others_and_those_on_their_way_out_are_not_deleted() {
     // By now, another object owns it.
     let mut adopted = seen("adopted", "2", "test-operator");
     adopted.metadata.owner_references.as_mut().unwrap()[0].uid = "2".to_owned();
-    index.note(Event::Apply(adopted));
+    index.note(Event::Apply(adopted), 0);
     let parent = parent();
     Children::of(&parent, &ctx).prune::<Secret>().await.unwrap();
     assert!(calls.is_empty());
@@ -281,7 +281,7 @@ async fn a_child_that_changed_meanwhile_is_looked_at_again() {
         child.metadata.generation = Some(2);
         child
     };
-    assert_eq!(index.note(Event::Apply(pending("3"))).len(), 1);
+    assert_eq!(index.note(Event::Apply(pending("3")), 0).len(), 1);
     calls.take();
     let (ctx, calls, _) = watching(vec![seen("old", "3", "test-operator")], |_| (404, status(404, "NotFound")));
     Children::of(&parent, &ctx).prune::<Secret>().await.unwrap();
@@ -292,10 +292,10 @@ async fn a_child_that_changed_meanwhile_is_looked_at_again() {
 async fn a_list_brings_what_is_there_and_takes_away_what_is_not() {
     let (ctx, calls, index) =
         watching(vec![seen("a", "1", "test-operator"), seen("b", "1", "test-operator")], accepting);
-    index.note(Event::<Child<Secret>>::Init);
-    index.note(Event::InitApply(seen("b", "7", "test-operator")));
+    index.note(Event::<Child<Secret>>::Init, 0);
+    index.note(Event::InitApply(seen("b", "7", "test-operator")), 0);
     assert_eq!(index.prunable("1").len(), 2, "nothing is forgotten while the list is under way");
-    let news = index.note(Event::<Child<Secret>>::InitDone);
+    let news = index.note(Event::<Child<Secret>>::InitDone, 0);
     let [Event::Delete(gone), Event::InitDone] = news.as_slice() else { panic!("{news:?}") };
     assert_eq!((gone.metadata.name.as_deref(), gone.metadata.namespace.as_deref()), (Some("a"), Some("default")));
     let owner = &gone.metadata.owner_references.as_ref().unwrap()[0];
@@ -307,20 +307,32 @@ async fn a_list_brings_what_is_there_and_takes_away_what_is_not() {
     let parent = parent();
     Children::of(&parent, &ctx).prune::<Secret>().await.unwrap();
     assert_eq!(deletions(&calls), [("b".to_owned(), json!({ "uid": "uid of b", "resourceVersion": "7" }))]);
-    index.note(Event::Delete(seen("b", "8", "test-operator")));
+    index.note(Event::Delete(seen("b", "8", "test-operator")), 0);
     assert!(index.prunable("1").is_empty());
 }
 
 #[tokio::test]
 async fn reconciles_wait_until_all_children_are_listed() {
     let owned = Owned::default();
-    owned.filled().await;
+    owned.filled(0).await;
     let (one, two) = (owned.watch::<ConfigMap, Secret>("m"), owned.watch::<ConfigMap, Deployment>("m"));
-    let mut filled = Box::pin(owned.filled());
-    one.note(Event::<Child<Secret>>::InitDone);
-    one.note(Event::<Child<Secret>>::InitDone);
+    let mut filled = Box::pin(owned.filled(0));
+    one.note(Event::<Child<Secret>>::InitDone, 0);
+    one.note(Event::<Child<Secret>>::InitDone, 0);
     assert!(futures::poll!(&mut filled).is_pending());
-    two.note(Event::<Child<Deployment>>::InitDone);
+    two.note(Event::<Child<Deployment>>::InitDone, 0);
+    filled.await;
+}
+
+#[tokio::test]
+async fn reconciles_in_a_new_slot_wait_until_its_children_are_listed() {
+    let owned = Owned::default();
+    let (one, two) = (owned.watch::<ConfigMap, Secret>("m"), owned.watch::<ConfigMap, Deployment>("m"));
+    one.note(Event::<Child<Secret>>::InitDone, 1);
+    two.note(Event::<Child<Deployment>>::InitDone, 3);
+    let mut filled = Box::pin(owned.filled(2));
+    assert!(futures::poll!(&mut filled).is_pending());
+    one.note(Event::<Child<Secret>>::InitDone, 2);
     filled.await;
 }
 
