@@ -1,6 +1,6 @@
 //! The Deployment of the operator: its image, rollout and restarts, and the leader among its replicas.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use opctl_model::selector::LabelSelector;
 use serde_json::Value;
@@ -136,12 +136,15 @@ fn check_digests(pods: &[Value]) -> Option<Finding> {
     Some(Finding::warning(what).help("give each build its own tag, or deploy by digest"))
 }
 
-/// Reports the leader. Without leader election, nothing is reported for a single replica.
+/// Reports the leader, or the share of each replica if they share the objects. Without leader election, nothing is
+/// reported for a single replica.
 fn check_leader(project: &str, deployment: &Value, facts: &Facts, now: Now) -> Option<Finding> {
     let arguments = || containers(deployment).flat_map(|it| list(&it["args"])).filter_map(Value::as_str);
-    let by_variable = containers(deployment).flat_map(|it| list(&it["env"])).any(|it| it["name"] == "LEADER_ELECT");
+    let has_variable = |name: &str| containers(deployment).flat_map(|it| list(&it["env"])).any(|it| it["name"] == name);
+    let shares = has_variable("SHARDS") || arguments().any(|argument| argument.starts_with("--shards"));
     let replicas = deployment["spec"]["replicas"].as_u64().unwrap_or(1);
-    if !by_variable
+    if !shares
+        && !has_variable("LEADER_ELECT")
         && !arguments().any(|argument| argument.starts_with("--leader-elect") && argument != "--leader-elect=false")
     {
         let what = format!("{replicas} replicas run without leader election: each of them reconciles every object");
@@ -162,10 +165,30 @@ fn check_leader(project: &str, deployment: &Value, facts: &Facts, now: Now) -> O
     } else if since > patience {
         let what = format!("the leader `{holder}` has not renewed its Lease `{id}` for {}", age(since));
         Finding::error(what).help("no replica reconciles; see the logs of the operator")
+    } else if shares {
+        Finding::ok(format!("the replicas share the objects: {}", shares_of(id, facts)))
     } else {
         Finding::ok(format!("the leader is `{holder}`, which renewed its Lease {} ago", age(since)))
     })
     .map(|finding| finding.about(id).with("leader", holder).with("renewTime", lease["spec"]["renewTime"].clone()))
+}
+
+/// The number of slots of each replica: `3 slots: a (2), b (1)`.
+fn shares_of(id: &str, facts: &Facts) -> String {
+    let is_slot = |lease: &&Value| {
+        let labels = &lease["metadata"]["labels"];
+        labels["opctl-runtime/operator"] == id && labels["opctl-runtime/slot"].is_string()
+    };
+    let mut shares: BTreeMap<&str, u32> = BTreeMap::new();
+    for lease in facts.around.of("Lease").filter(is_slot) {
+        *shares.entry(lease["spec"]["holderIdentity"].as_str().unwrap_or_default()).or_default() += 1;
+    }
+    let total: u32 = shares.values().sum();
+    let shown = shares.into_iter().map(|(holder, slots)| match holder {
+        "" => format!("no replica ({slots})"),
+        holder => format!("`{holder}` ({slots})"),
+    });
+    format!("{total} slots: {}", shown.collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]
@@ -237,5 +260,19 @@ mod tests {
         assert_eq!(check(&["--leader-elect"], 2, None), Some(Severity::Warning));
         assert_eq!(check(&["--leader-elect"], 2, Some("2025-12-31T23:59:55.000000Z")), Some(Severity::Ok));
         assert_eq!(check(&["--leader-elect"], 2, Some("2025-12-31T23:59:00.000000Z")), Some(Severity::Error));
+        assert_eq!(check(&["--shards=4"], 2, Some("2025-12-31T23:59:55.000000Z")), Some(Severity::Ok));
+        assert_eq!(check(&["--shards=4"], 2, None), Some(Severity::Warning));
+    }
+
+    #[test]
+    fn replicas_that_share_the_objects_have_slots() {
+        let slot = |number: u32, holder: &str| {
+            let labels = json!({ "opctl-runtime/operator": "shop", "opctl-runtime/slot": number.to_string() });
+            json!({ "kind": "Lease", "metadata": { "name": format!("shop-slot-{number}"), "labels": labels },
+                "spec": { "holderIdentity": holder } })
+        };
+        let around = Answer { objects: vec![slot(0, "b"), slot(1, "a"), slot(2, "b"), slot(3, "")], error: None };
+        let facts = Facts { around, ..Facts::default() };
+        assert_eq!(shares_of("shop", &facts), "4 slots: no replica (1), `a` (1), `b` (2)");
     }
 }
