@@ -8,12 +8,11 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures::future::BoxFuture;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 use tokio::sync::Semaphore;
 use tokio::time::sleep;
-use tracing::{debug, info, warn};
+use tracing::{debug, warn};
 
 use super::HelmOptions;
 use super::chart::Chart;
@@ -70,23 +69,11 @@ impl Drifts {
     }
 }
 
-/// A start of helm.
-pub(super) struct Start {
-    pub arguments: Vec<String>,
-    pub input: String,
-    /// Helm's own `--timeout`.
-    pub limit: Duration,
-    /// Resolves when the result is no longer needed.
-    pub cancelled: BoxFuture<'static, ()>,
-}
-
 /// The reason why helm did not succeed.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// A helm of an earlier process still works on the release.
     Busy,
-    /// Helm was not started, or was stopped, because its result is no longer needed.
-    Cancelled,
     /// Helm was killed, which does not count as a failure of the release.
     Killed,
     /// The error of helm.
@@ -145,16 +132,18 @@ impl Helm {
     /// operator that started another one was killed. The operator's client sends the requests, so none is sent after
     /// another replica may have become the leader.
     ///
-    /// At shutdown, helm has half of the grace period to finish; then, and when it is cancelled, SIGTERM makes it record
-    /// a failure.
-    pub(super) async fn run(&self, ctx: &Context, id: &Id, start: Start) -> Result<(), Failure> {
-        let Start { arguments, input, limit, mut cancelled } = start;
+    /// `limit` is helm's own `--timeout`. At shutdown, helm has half of the grace period to finish; then SIGTERM makes
+    /// it record a failure.
+    pub(super) async fn run(
+        &self,
+        ctx: &Context,
+        id: &Id,
+        arguments: Vec<String>,
+        input: String,
+        limit: Duration,
+    ) -> Result<(), Failure> {
         let failed = |error: io::Error| Failure::Failed(format!("cannot run helm: {error}"));
-        let _slot = tokio::select! {
-            biased;
-            () = &mut cancelled => return Err(Failure::Cancelled),
-            slot = self.slots.acquire() => slot.expect("the semaphore is never closed"),
-        };
+        let Ok(_slot) = self.slots.acquire().await else { unreachable!("the semaphore is never closed") };
         let mut log = self.lock(id).await.map_err(failed)?.ok_or(Failure::Busy)?;
         let running = Running::new(id, &self.running);
         let path = path(id).map_err(failed)?;
@@ -185,7 +174,6 @@ impl Helm {
         debug!("helm {}", arguments.join(" "));
         let mut child = command.spawn().map_err(failed)?;
         let (shutdown, patience) = (ctx.shutdown(), Duration::from_secs(ctx.options.grace_period) / 2);
-        let name = id.name.clone();
         // A separate task: the caller may be dropped, but helm continues. It is killed if the operator exits first,
         // such as when another replica may be the leader.
         let ended = tokio::spawn(async move {
@@ -196,23 +184,14 @@ impl Helm {
             {
                 debug!("helm does not read its input: {error}");
             }
-            let mut is_cancelled = false;
             tokio::select! {
-                status = child.wait() => return status.map(|status| (status, is_cancelled)),
-                () = cancelled => {
-                    info!("helm is stopped: the object of the release {name} is being deleted");
-                    is_cancelled = true;
-                }
+                status = child.wait() => return status,
                 () = sleep(limit + GRACE) => warn!("helm is stopped: it runs longer than its timeout"),
                 () = async { shutdown.await; sleep(patience).await } => warn!("helm is stopped: the operator shuts down"),
             }
-            stop(&mut child, DYING).await.map(|status| (status, is_cancelled))
+            stop(&mut child, DYING).await
         });
-        let (status, is_cancelled) =
-            ended.await.map_err(|error| Failure::Failed(error.to_string()))?.map_err(failed)?;
-        if is_cancelled {
-            return Err(Failure::Cancelled);
-        }
+        let status = ended.await.map_err(|error| Failure::Failed(error.to_string()))?.map_err(failed)?;
         let mut text = String::new();
         log.rewind().and_then(|()| log.read_to_string(&mut text)).map_err(failed)?;
         match status.code() {

@@ -3,30 +3,27 @@
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use futures::FutureExt;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use k8s_openapi::jiff::Timestamp;
-use kube::api::{Api, ApiResource, DynamicObject};
 use kube::runtime::events::EventType;
-use kube::runtime::wait::await_condition;
 use kube::{Resource, ResourceExt};
 use serde::Serialize;
 use serde_json::{Value, json};
-use tokio::time::sleep;
-use tracing::{debug, info, warn};
+use tracing::{info, warn};
 
 use super::annotations::RETRY;
 use super::chart::Chart;
 use super::history::{Contents, History, Record};
 use super::manifest::{Object, objects};
 use super::objects::{Owner, Synced, remove, restore, sync};
-use super::process::{Failure, Start};
+use super::process::Failure;
 use super::status::ReleaseInfo;
 use crate::apply::write_status;
 use crate::conditions::{Status, condition, not_ready};
 use crate::controller::{Readiness, jittered, ready_of};
 use crate::digest::{canonical, digest};
 use crate::{Context, Error, Outcome, Result, brief, names};
+use kube::api::ApiResource;
 
 /// The name of a release, and the namespace of its records.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -285,11 +282,9 @@ impl Release {
                 ["uninstall", &id.name, "--ignore-not-found", "--keep-history"].map(str::to_owned).to_vec();
             arguments.push(format!("--timeout={}s", self.settings.timeout.as_secs()));
             arguments.extend(self.settings.no_uninstall_hooks.then(|| "--no-hooks".to_owned()));
-            let (input, limit, cancelled) = (String::new(), self.settings.timeout, std::future::pending().boxed());
-            match ctx.helm.run(ctx, &id, Start { arguments, input, limit, cancelled }).await {
+            match ctx.helm.run(ctx, &id, arguments, String::new(), self.settings.timeout).await {
                 Ok(()) => info!("release {} uninstalled", id.name),
                 Err(Failure::Busy) => return Err(Error::new("Waiting", BUSY)),
-                Err(Failure::Cancelled) => unreachable!("nothing cancels the uninstall"),
                 Err(Failure::Killed) => return Err(Error::new("HelmKilled", KILLED)),
                 Err(Failure::Failed(why)) => return Err(Error::new("UninstallError", why)),
             }
@@ -475,18 +470,8 @@ impl Applying<'_> {
             timeout.as_secs()
         );
         self.progress(owner, Some((doing, &message))).await?;
-        let (client, resource) = (ctx.client.clone(), ApiResource::erase::<K>(&()));
-        let api = match owner.namespace() {
-            Some(namespace) => Api::namespaced_with(client, &namespace, &resource),
-            None => Api::all_with(client, &resource),
-        };
-        let start = Start {
-            arguments: self.arguments(),
-            input: self.values.to_string(),
-            limit: timeout,
-            cancelled: deletion(api, owner.name_any(), owner.uid()).boxed(),
-        };
-        let run = ctx.helm.run(ctx, id, start).await;
+        let arguments = self.arguments();
+        let run = ctx.helm.run(ctx, id, arguments, self.values.to_string(), timeout).await;
         let history = History::read(&ctx.client, id).await?;
         match run {
             Ok(()) => {
@@ -501,10 +486,6 @@ impl Applying<'_> {
                 synced
             }
             Err(Failure::Busy) => Ok(self.waits(None, "Waiting", BUSY, Duration::from_secs(5))),
-            Err(Failure::Cancelled) => {
-                self.progress(owner, None).await?;
-                Ok(self.waits(None, "Deleting", "the object is being deleted", Duration::from_secs(1)))
-            }
             Err(Failure::Killed) => Err(Error::new("HelmKilled", KILLED)),
             Err(Failure::Failed(why)) => {
                 // If the API server is not available, the failure is not counted.
@@ -659,17 +640,6 @@ impl Applying<'_> {
             .await
             .map(drop)
             .map_err(|error| Error::new("RequestFailed", brief(&error)))
-    }
-}
-
-/// Resolves when an object is being deleted, or is gone.
-async fn deletion(api: Api<DynamicObject>, name: String, uid: Option<String>) {
-    let is_deleted = |object: Option<&DynamicObject>| {
-        object.is_none_or(|object| object.metadata.deletion_timestamp.is_some() || object.metadata.uid != uid)
-    };
-    while let Err(error) = await_condition(api.clone(), &name, is_deleted).await {
-        debug!("cannot watch {name}: {error}");
-        sleep(Duration::from_secs(5)).await;
     }
 }
 

@@ -420,31 +420,6 @@ fn a_change_during_an_upgrade_is_the_next_upgrade() {
     assert!(manager.terminate().success());
 }
 
-#[test]
-fn a_deletion_during_an_upgrade_stops_helm() {
-    let Some(setup) = Setup::new("helm-deletion") else { return };
-    let mut manager = setup.ready_manager(&["--helm-processes=1"]);
-    setup.site("web", &json!({ "slow": false }));
-    setup.becomes_ready("web");
-    setup.site("web", &json!({ "slow": true }));
-    within(MINUTE, "the hook", || !setup.get("job", "web-migrate").is_null());
-    // It waits for the helm of the other site.
-    setup.site("next", &json!({ "slow": false }));
-    within(MINUTE, "the next upgrade", || setup.condition("next", "Reconciling")["reason"] == "Installing");
-    for site in ["next", "web"] {
-        setup.kubectl(&format!("delete site {site} --wait=false"));
-        // Helm's timeout is five minutes.
-        within(MINUTE, "the deletion", || setup.get("site", site).is_null());
-    }
-    assert_eq!(setup.names("secrets"), BTreeSet::new());
-    assert_eq!(setup.get("configmap", "web"), Value::Null);
-    let events = [setup.events("web"), setup.events("next")].concat();
-    assert!(!events.iter().any(|event| event.contains("Error") || event.contains("Unlocked")), "{events:?}");
-    // The first release, its upgrade, and its removal; nothing was installed for the other site.
-    assert_eq!(setup.starts(), 3);
-    assert!(manager.terminate().success());
-}
-
 /// The first leader is frozen while its helm waits for a hook. Another replica, elsewhere, takes over, and finishes the work.
 #[test]
 fn a_former_leader_and_its_helm_write_nothing() {
