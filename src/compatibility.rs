@@ -6,7 +6,6 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::compiled::git;
 use crate::diagnostics::OP611;
 use crate::error::UserError;
 use crate::kept;
@@ -22,6 +21,7 @@ use opctl_schema::apiserver::check_object;
 use opctl_schema::compat::{self, Change, Impact, Victim};
 use opctl_source::Source;
 use opctl_source::emit::CustomResourceDefinition;
+use opctl_tools::git;
 
 /// The earlier release to compare with.
 #[derive(Debug)]

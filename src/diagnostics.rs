@@ -6,8 +6,6 @@ use opctl_olm::bundle;
 use opctl_schema::{apiserver, compat};
 use opctl_source::{grants, markers};
 
-use crate::compiled;
-
 const ALL: [&[&Code]; 13] = [
     opctl_model::diagnostics::CODES,
     opctl_source::diagnostics::CODES,
@@ -20,7 +18,7 @@ const ALL: [&[&Code]; 13] = [
     operator_sdk::diagnostics::CODES,
     opctl_olm::diagnostics::CODES,
     bundle::diagnostics::CODES,
-    compiled::diagnostics::CODES,
+    opctl_tools::diagnostics::CODES,
     CODES,
 ];
 

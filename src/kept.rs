@@ -7,12 +7,12 @@ use std::{fs, io};
 
 use anyhow::Context;
 
-use crate::compiled::helm;
 use crate::error::{SourceErrors, UserError};
 use opctl_kustomize::FILE_NAMES;
 use opctl_kustomize::yaml::{Dialect, Node, documents};
 use opctl_model::diagnostic::{Diagnostic, SourceFile, Span};
 use opctl_model::project::Tree;
+use opctl_tools::helm;
 
 /// The treatment of templates in charts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

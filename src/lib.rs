@@ -11,13 +11,7 @@ compile_error!("opctl runs on Linux and macOS; on Windows, in WSL");
 
 mod adopt;
 mod compatibility;
-#[allow(
-    clippy::disallowed_methods,
-    reason = "it runs cargo, helm and other programs; helm reads charts from a temporary folder"
-)]
-pub mod compiled;
 mod custom_objects;
-pub mod dashboards;
 pub mod diagnostics;
 mod drift;
 pub mod error;
@@ -25,7 +19,6 @@ mod import;
 mod kept;
 mod kinds;
 mod places;
-pub mod reference;
 mod rename;
 pub mod rendered;
 mod roles;

@@ -18,8 +18,6 @@ use heck::ToUpperCamelCase;
 use serde_json::{Value, json};
 
 use super::{Args, ChartArgs, Message, Report, Request, existing};
-use crate::compiled::helm::{self, Files, HelmError, INSTALL, Source, Workspace};
-use crate::compiled::toolchain::ToolError;
 use crate::diagnostics::{OP480, OP481};
 use crate::error::{UserError, UserErrors};
 use crate::scaffold;
@@ -33,6 +31,8 @@ use opctl_model::names::{Group, Kind, Plural};
 use opctl_model::project::{Options, ProjectFile, Resource, Tree};
 use opctl_model::{counted, threads, yaml};
 use opctl_source::emit;
+use opctl_tools::helm::{self, Files, HelmError, INSTALL, Source, Workspace};
+use opctl_tools::toolchain::ToolError;
 
 /// Everything that a chart adds to a project.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use super::Names;
-use crate::compiled::{self, KopiumError};
 use crate::error::{UserError, UserErrors};
 use opctl_model::names::{Domain, Group, Kind, Plural, TypePath, Version};
 use opctl_model::project::{Options, Origin, ProjectFile, Resource, Tree, Webhooks};
 use opctl_source as source;
+use opctl_tools::{self as tools, KopiumError};
 
 /// The external kind in PROJECT with these names and its full group.
 pub fn known<'a>(names: &Names, project: &'a ProjectFile) -> Option<&'a Resource> {
@@ -51,7 +51,7 @@ pub fn of_crd(file: &Path, version: Option<&str>, project: &ProjectFile) -> anyh
     let text = std::fs::read_to_string(file).map_err(|error| {
         UserError::new(format!("`{}` cannot be read: {error}", file.display())).help("name the file of a CRD")
     })?;
-    let found = compiled::external(file, &text, version).map_err(UserError::from)?;
+    let found = tools::external(file, &text, version).map_err(UserError::from)?;
     let mut refusals = UserErrors::default();
     let group = refusals.check(Group::parse(&found.group));
     let version = refusals.check(Version::parse(&found.version));

@@ -6,11 +6,11 @@ use std::path::Path;
 use clap::Args;
 
 use super::{Console, Outcome, environment, project_folder, workspace_above};
-use crate::compiled::image::{self, Build, Builder, Commit, Tool};
-use crate::compiled::toolchain::ToolError;
 use crate::error::{ExternalError, UserError, UserErrors};
 use opctl_edit::plan::Mode;
 use opctl_model::names::Image;
+use opctl_tools::image::{self, Build, Builder, Commit, Tool};
+use opctl_tools::toolchain::ToolError;
 
 /// Build the operator's image with docker, podman, buildah or nerdctl
 ///

@@ -11,7 +11,6 @@ use clap::Args;
 use super::{Console, Outcome, Task, carry_out, generate, kubebuilder_syntax, lock, manifests};
 use crate::api::components::{KUSTOMIZATION, is_listed, listed};
 use crate::api::plan::project_of;
-use crate::dashboards;
 use crate::error::{SourceErrors, UserError, UserErrors};
 use crate::scaffold::webhook::{self, Admission, Server};
 use crate::scaffold::{self, File, Inserted, Insertion, Project, api_of_resource};
@@ -19,6 +18,7 @@ use opctl_edit::Edit;
 use opctl_edit::plan::Plan;
 use opctl_model::names::Namespace;
 use opctl_model::project::{Descriptions, PROJECT, ProjectFile, Tree, root_above};
+use opctl_reference::dashboards;
 use opctl_source as source;
 use opctl_source::emit::{self, CustomResourceDefinition};
 

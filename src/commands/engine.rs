@@ -17,9 +17,6 @@ use clap::ValueEnum;
 use super::allow::without_allowed;
 use super::manifests::ManifestOptions;
 use super::{Console, counted};
-use crate::compiled::diagnostics::{OP045, OP046};
-use crate::compiled::printer::{self, Declaration, Printed};
-use crate::compiled::{self, Failure, Program};
 use crate::error::SourceErrors;
 use opctl_model::diagnostic::{Diagnostic, Span};
 use opctl_model::project::widespread::project_of;
@@ -29,6 +26,9 @@ use opctl_schema::apiserver;
 use opctl_source::diagnostics::{OP030, OP049, OP052};
 use opctl_source::emit::{self, CrdProblem, CustomResourceDefinition};
 use opctl_source::{self as source, Source};
+use opctl_tools::diagnostics::{OP045, OP046};
+use opctl_tools::printer::{self, Declaration, Printed};
+use opctl_tools::{self as tools, Failure, Program};
 
 /// The parts that are generated together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -384,15 +384,15 @@ impl<'a> Compiler<'a> {
         }
         let Choice { binaries, arguments, .. } = self.choice;
         if !binaries.is_empty() {
-            return Ok(Printer::Binaries(compiled::programs(&self.folder, binaries, arguments, self.features)?));
+            return Ok(Printer::Binaries(tools::programs(&self.folder, binaries, arguments, self.features)?));
         }
         // The `crdgen` of a scaffolded project prints all kinds. Elsewhere, a binary of this name may do anything.
         let is_scaffolded = self.folder.join(PROJECT).is_file() && self.options.adopted.is_none();
-        let scaffolded = is_scaffolded.then(|| compiled::programs(&self.folder, &[CRDGEN.into()], &[], self.features));
+        let scaffolded = is_scaffolded.then(|| tools::programs(&self.folder, &[CRDGEN.into()], &[], self.features));
         if let Some(Ok(programs)) = scaffolded {
             return Ok(Printer::Binaries(programs));
         }
-        compiled::metadata(&self.folder)?;
+        tools::metadata(&self.folder)?;
         Ok(Printer::Types)
     }
 
@@ -431,7 +431,7 @@ impl<'a> Compiler<'a> {
         let printed = match printer {
             Printer::Binaries(programs) => {
                 let names = programs.iter().map(|program| program.name.clone()).collect();
-                let crds = compiled::crds(&self.folder, programs, &mut report);
+                let crds = tools::crds(&self.folder, programs, &mut report);
                 crds.map(|crds| Printed { crds, programs: names, failed: None })
             }
             Printer::Types => printer::crds(&self.folder, places, self.features, &mut report),

@@ -17,7 +17,6 @@ use super::{
     is_unreadable, lock, lock_all, recover, resolve, resolve_part, verify,
 };
 use crate::compatibility::{self, Baseline, Comparison};
-use crate::compiled;
 use crate::diagnostics::OP350;
 use crate::drift::{self, Copies};
 use crate::error::{SourceErrors, UserError, UserErrors};
@@ -37,6 +36,7 @@ use opctl_schema::compat::diagnostics::OP601;
 use opctl_source::diagnostics::{OP022, OP051};
 use opctl_source::emit::{self, CustomResourceDefinition, Manifest};
 use opctl_source::{self as source, Account, Source, grants};
+use opctl_tools as tools;
 
 /// Regenerate config/crd, config/rbac and config/webhook from the Rust source
 ///
@@ -559,7 +559,7 @@ fn written(tree: &Tree, output: &str) -> anyhow::Result<Vec<(String, CustomResou
         let text = tree.read(&path)?.unwrap_or_default();
         if emit::is_generated(&text) {
             // `opctl check` reports a file that cannot be read.
-            let read = compiled::documents::read(&text, &path).unwrap_or_default();
+            let read = tools::documents::read(&text, &path).unwrap_or_default();
             crds.extend(read.into_iter().map(|crd| (path.clone(), crd)));
         }
     }
@@ -597,7 +597,7 @@ fn removed(
     let mut warnings = Vec::new();
     for path in stale {
         let text = tree.read(path)?.unwrap_or_default();
-        for crd in compiled::documents::read(&text, path).unwrap_or_default() {
+        for crd in tools::documents::read(&text, path).unwrap_or_default() {
             let name = crd.metadata.name.unwrap_or_default();
             if crds.iter().any(|other| other.metadata.name.as_deref() == Some(&name)) {
                 continue;

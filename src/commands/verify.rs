@@ -7,7 +7,6 @@ use serde_json::Value;
 use super::engine::{self, Both, Choice, Compiled, Kind, kind_of};
 use super::manifests::{ManifestOptions, located};
 use super::{Console, Outcome, counted};
-use crate::compiled::diagnostics::OP050;
 use crate::drift::short;
 use crate::error::UserError;
 use opctl_model::diagnostic::{Diagnostic, Severity};
@@ -15,6 +14,7 @@ use opctl_model::project::Tree;
 use opctl_model::{CrdLocation, Step};
 use opctl_schema::apiserver::Finding;
 use opctl_source::emit::CustomResourceDefinition;
+use opctl_tools::diagnostics::OP050;
 
 /// The maximum number of differences shown per kind.
 const SHOWN: usize = 10;

@@ -1,11 +1,11 @@
 //! Checks that the tools that a project needs are installed and recent enough.
 
 use super::{Finding, Target};
-use crate::compiled::helm;
-use crate::compiled::toolchain::{ToolError, ToolVersion, version};
 use opctl_cluster::{Kubectl, KubectlError};
 use opctl_model::versions::Release;
 use opctl_source::dependencies::{Dependencies, Locked};
+use opctl_tools::helm;
+use opctl_tools::toolchain::{ToolError, ToolVersion, version};
 
 /// The virtual environment that the Makefile creates.
 const VENV: &str = ".venv/bin";

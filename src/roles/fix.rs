@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::{Role, Roles, empty, rule_of};
-use crate::compiled::helm::{self, Copy};
 use crate::kept::{self, NAMESPACE, Origin};
 use opctl_edit::{Edit, YamlSequence, YamlStep};
 use opctl_kustomize::yaml::{Dialect, Node, documents};
@@ -18,6 +17,7 @@ use opctl_model::diagnostic::SourceFile;
 use opctl_model::{RbacRule, Reach, Request};
 use opctl_source::emit;
 use opctl_source::grants::{Extent, Home, Missing, covers, kubectl_name};
+use opctl_tools::helm::{self, Copy};
 
 /// A group, a resource and a verb.
 type Permission = (String, String, String);

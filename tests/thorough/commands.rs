@@ -60,7 +60,7 @@ fn two_operators_in_a_workspace_share_the_runtime_and_no_name() {
     let [shop, store] = ["shop", "store"].map(|name| sandbox.folder.join("operators").join(name));
     let crdgen = ["crdgen".to_owned()];
     let names =
-        |folder: &Path| opctl::compiled::programs(folder, &crdgen, &[], &Features::default()).map_err(|_| ()).unwrap();
+        |folder: &Path| opctl_tools::programs(folder, &crdgen, &[], &Features::default()).map_err(|_| ()).unwrap();
     assert_eq!(names(&shop)[0].name, "shop-crdgen");
     assert_eq!(names(&store)[0].name, "store-crdgen");
 }

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::super::{Console, recover};
-use crate::compiled::pull;
 use crate::error::{ExternalError, UserError};
 use opctl_model::names::Image;
 use opctl_model::project::Tree;
+use opctl_tools::pull;
 
 /// The files of a bundle, and its name in messages. `insecure` disables the verification of the registry's certificate.
 pub fn source(reference: &Path, insecure: bool, console: &Console) -> anyhow::Result<(Tree, String)> {

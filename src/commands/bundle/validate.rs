@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use super::super::message_format::MessageArgs;
 use super::super::{Console, Outcome, counted, environment};
 use super::source::{is_image, source};
-use crate::compiled::validators;
 use crate::error::{ExternalError, UserError};
 use opctl_model::diagnostic::{Diagnostic, SourceFile};
 use opctl_model::names::nearest;
 use opctl_model::project::Tree;
 use opctl_model::selector::LabelSelector;
 use opctl_olm::bundle::{self, Finding, Folder, Options, Validator};
+use opctl_tools::validators;
 
 /// Validate a bundle of the Operator Lifecycle Manager
 ///

@@ -21,7 +21,6 @@ use super::{Console, Outcome, check, counted, environment, manifests, project_fo
 use crate::commands::complete;
 use crate::commands::kubectl::KubectlArgs;
 use crate::commands::testenv::TestenvServersArgs;
-use crate::compiled;
 use crate::error::{ExternalError, UserError};
 use crate::rendered::{self, ImageSubstitution};
 use dev_cluster::{Account, DevCluster};
@@ -30,6 +29,7 @@ use opctl_edit::plan::Mode;
 use opctl_model::diagnostic;
 use opctl_model::project::{Manifest, ProjectFile};
 use opctl_process::{Process, Shield};
+use opctl_tools as tools;
 use watch::Files;
 
 /// Run the operator on this machine, and restart it when its source changes
@@ -277,7 +277,7 @@ impl Dev<'_> {
 fn build(root: &Path) -> anyhow::Result<Option<PathBuf>> {
     let manifest = Manifest::read(&tree(root), "")?;
     let name = manifest.as_ref().and_then(Manifest::default_run).unwrap_or("manager");
-    Ok(compiled::build(root, name)?)
+    Ok(tools::build(root, name)?)
 }
 
 fn bring_up_to_date(root: &Path, console: &Console) -> anyhow::Result<()> {

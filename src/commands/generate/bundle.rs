@@ -12,7 +12,6 @@ use super::super::{Console, Next, Outcome, Task, carry_out, lock, project_folder
 use super::bundle_base::{self, Base};
 use crate::commands::console::Verbosity;
 use crate::commands::environment;
-use crate::compiled::digest;
 use crate::error::{ExternalError, SourceErrors, UserError};
 use crate::rendered::PLACEHOLDER;
 use opctl_edit::plan::{Change, Mode, Plan};
@@ -25,6 +24,7 @@ use opctl_model::project::{ProjectFile, ReadError, Tree, join};
 use opctl_olm::diagnostics::OP509;
 use opctl_olm::{self as olm, Bundle, Digests, Fate, Input, Labels, Options};
 use opctl_source::{self as source, emit};
+use opctl_tools::digest;
 
 /// Generate a bundle for the Operator Lifecycle Manager (OLM)
 ///

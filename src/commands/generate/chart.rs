@@ -16,7 +16,6 @@ use super::super::{
     Console, Next, Outcome, Task, carry_out, is_unreadable, lock, project_folder, resolve, tree, warn_of_missing_crds,
 };
 use crate::api::components::{KUSTOMIZATION, is_listed, listed};
-use crate::compiled::helm::{self, Files, HelmError, Workspace};
 use crate::error::{SourceErrors, UserError};
 use crate::rendered::{self, ImageSubstitution};
 use opctl_charts::chart::{LIMIT, record_size};
@@ -30,6 +29,7 @@ use opctl_model::diagnostic::Diagnostic;
 use opctl_model::names::Image;
 use opctl_model::project::{ProjectFile, Tree, join};
 use opctl_source::emit::{self, CustomResourceDefinition};
+use opctl_tools::helm::{self, Files, HelmError, Workspace};
 
 /// Generate a Helm chart of the operator
 ///

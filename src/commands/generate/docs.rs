@@ -10,10 +10,10 @@ use super::super::{Console, Outcome, Task, carry_out, lock, tree};
 use crate::error::UserError;
 use crate::kinds::{Crd, Kinds};
 use crate::places;
-use crate::reference::{self, Sample};
 use opctl_edit::plan::Plan;
 use opctl_model::counted;
 use opctl_model::project::{ProjectError, ProjectFile, Tree, join};
+use opctl_reference::{self as reference, Sample};
 use opctl_source::dependencies;
 use opctl_source::emit;
 

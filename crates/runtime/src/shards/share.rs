@@ -1,8 +1,8 @@
 //! The watches of a controller that receives the objects of its replica's slots only.
 //!
-//! Where the API server serves `shardSelector`, it selects the objects by the hash of their uid or namespace; a request
-//! with an invalid selector shows if it does. Children are selected by a label. Every object is checked all the same:
-//! behind a load balancer, one of the servers may not serve it.
+//! An API server that serves `shardSelector` selects the objects by the hash of their uid or namespace; a request with
+//! an invalid selector shows if it does. Children are selected by a label. Every object is checked nevertheless: behind
+//! a load balancer, one of the servers may not serve it.
 
 use std::future::ready;
 use std::sync::Arc;

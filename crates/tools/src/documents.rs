@@ -4,7 +4,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use serde_json::{Value, json};
 
 use super::Failure;
-use crate::compiled::diagnostics::OP044;
+use crate::diagnostics::OP044;
 use opctl_model::yaml;
 
 const API: &str = "apiextensions.k8s.io/v1";

@@ -8,7 +8,7 @@ use anstream::adapter::strip_str;
 use serde_json::Value;
 
 use super::Failure;
-use crate::compiled::diagnostics::{OP040, OP041, OP042, OP043, OP044};
+use crate::diagnostics::{OP040, OP041, OP042, OP043, OP044};
 use opctl_model::diagnostic::Diagnostic;
 use opctl_model::names::nearest;
 use opctl_model::project::{Features, PROJECT};

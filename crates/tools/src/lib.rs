@@ -1,10 +1,13 @@
-//! Generates CRDs from the compiled types: cargo builds and runs a binary of the crate, which prints them.
+//! Runs the programs of others, except kubectl, and reads what they print.
 //!
-//! The input is a folder and the binary's name, the outputs are [`CustomResourceDefinition`]s. opctl itself writes
-//! nothing here, but cargo writes to its target folder, and to a missing Cargo.lock. This is the only module that
-//! starts programs other than kubectl, so it also contains kopium, which converts a CRD to Rust types; helm, which
-//! fetches and renders charts; the builders of images; programs that ask registries; external validators of bundles;
-//! git, for the files of earlier releases; and the queries for versions of installed programs.
+//! - cargo compiles and runs a binary of a crate, which prints CRDs ([`crds`]), also with a few additional lines of code
+//!   in a copy of the crate ([`printer`]). Cargo writes to its target folder, and to a missing Cargo.lock.
+//! - kopium converts a CRD to Rust types, and [`helm`] fetches and renders charts.
+//! - Builders of images, programs that ask registries, and external validators of bundles.
+//! - [`git`] has the files of earlier releases, and [`toolchain`] the versions of installed programs.
+//!
+//! Folders and names go in, values and diagnostics come out. This crate knows nothing of PROJECT, of the plan, or of the
+//! command line.
 
 mod cargo;
 pub mod diagnostics;

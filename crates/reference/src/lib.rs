@@ -1,6 +1,11 @@
-//! Generates the reference of an API from CRDs: Markdown and HTML for users, and JSON schemas for editors and
-//! validators.
+//! Documents about an operator for people and editors: the reference of its API as Markdown and HTML, JSON schemas, and
+//! Grafana dashboards.
+//!
+//! CRDs as JSON and the names of metrics go in, texts come out. This crate knows neither the project nor its files.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
+pub mod dashboards;
 mod json_schema;
 mod markdown;
 

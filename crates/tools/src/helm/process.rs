@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::HelmError;
-use crate::compiled::toolchain::{self, ToolVersion};
+use crate::toolchain::{self, ToolVersion};
 use opctl_model::project::LIMITS;
 use opctl_process::Child;
 

@@ -24,7 +24,7 @@ use walkdir::WalkDir;
 
 use super::cargo::{self, Program};
 use super::{Failure, documents};
-use crate::compiled::diagnostics::{OP040, OP041, OP044};
+use crate::diagnostics::{OP040, OP041, OP044};
 use code::{Crates, Names};
 use opctl_model::project::Features;
 
