@@ -1,8 +1,8 @@
 //! Selects how CRDs are generated: from the source alone, from the compiled types, or with the cheapest engine that
 //! works for each kind.
 //!
-//! Permissions always come from the source. [`compiled`] is used, with a note, only for kinds that the source alone
-//! does not determine.
+//! Permissions always come from the source. The compiler ([`opctl_tools`]) is used, with a note, only for kinds that the
+//! source alone does not determine.
 //!
 //! Other errors do not start a build, which would take minutes and fail with the same error. A kind with an error does
 //! not affect the others: the error is returned together with their CRDs, and its existing CRD stays in lists and

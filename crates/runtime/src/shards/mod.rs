@@ -1,8 +1,8 @@
 //! Several active replicas: each reconciles the objects of some slots.
 //!
 //! A slot is a range of the hash of an object's uid. Each has one owner at a time, with the guarantees of leader
-//! election: see [`membership`]. Controllers receive the objects of their replica's slots only, and reconcile an object
-//! only while its slot is owned: see [`Slots::enter`].
+//! election: see `membership`. Controllers receive the objects of their replica's slots only, and reconcile an object
+//! only while its slot is owned: see `Slots::enter`.
 
 mod balance;
 mod children;
