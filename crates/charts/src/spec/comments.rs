@@ -183,7 +183,7 @@ next: 1
         assert_eq!(
             found,
             [
-                "replicaCount: How many replicas. (integer)",
+                "replicaCount: Number of replicas. (integer)",
                 "image: ",
                 "image.tag: The tag. More of it. (string)",
                 "image.pullPolicy: when",
