@@ -337,6 +337,7 @@ impl<K: Kind> Controller<K> {
         }
         let ctx = ctx.of_controller(self.name);
         let scope = Scope::of(&ctx);
+        #[cfg(feature = "shards")]
         scope.check::<K>()?;
         let undecodable = {
             let writer = self.writer.writes.then(|| self.writer.clone());

@@ -9,12 +9,15 @@ use kube::Resource;
 use kube::api::ObjectMeta;
 use kube::runtime::watcher::{self, Event};
 
+#[cfg(feature = "shards")]
 use super::Kind;
+use crate::Context;
 #[cfg(feature = "shards")]
 use crate::apply::is_namespaced;
 #[cfg(feature = "shards")]
+use crate::manager;
+#[cfg(feature = "shards")]
 use crate::shards::{Running, ShardBy, Share};
-use crate::{Context, manager};
 
 /// The scope of one controller. Clones share it.
 #[derive(Clone, Default)]
@@ -91,8 +94,8 @@ impl Scope {
     /// # Errors
     ///
     /// If the namespace of an object decides its replica, and the kind has none.
+    #[cfg(feature = "shards")]
     pub fn check<K: Kind>(&self) -> Result<(), manager::Error> {
-        #[cfg(feature = "shards")]
         if let Some(share) = &self.share
             && share.slots.by == ShardBy::Namespace
             && !is_namespaced::<K>()
