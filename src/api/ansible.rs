@@ -190,13 +190,9 @@ impl Operator {
     pub fn version(&self, resource: &mut Resource, existing: Existing, samples: Vec<(String, String)>) -> Self {
         let source = self.source();
         resource.options.extend(&Options { ansible_imported: true, ..options(&source) });
+        let (spec, samples) = existing::other_version(resource, existing, samples, ansible::WORDS);
         let mut version = Self { samples, ..Self::known(&source, resource, false) };
-        version.scaffold.spec =
-            existing::spec(&resource.kind, existing, Object::default(), " {}".into(), ansible::WORDS);
-        let is_served = resource.options.served != Some(false);
-        if is_served && version.samples.is_empty() {
-            version.samples.push(existing::sample(resource, &version.scaffold.spec));
-        }
+        version.scaffold.spec = spec;
         version
     }
 

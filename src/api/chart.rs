@@ -71,12 +71,9 @@ impl Operator {
             helm_imported: true,
             ..Options::default()
         });
+        let (spec, samples) = existing::other_version(resource, existing, samples, chart::WORDS);
         let mut version = Self { samples, ..Self::known(folder, resource, false) };
-        version.scaffold.spec = existing::spec(&resource.kind, existing, Object::default(), " {}".into(), chart::WORDS);
-        let is_served = resource.options.served != Some(false);
-        if is_served && version.samples.is_empty() {
-            version.samples.push(existing::sample(resource, &version.scaffold.spec));
-        }
+        version.scaffold.spec = spec;
         version
     }
 }

@@ -35,9 +35,23 @@ pub fn spec(kind: &Kind, mut existing: Existing, parameters: Object, sample: Str
     }
 }
 
+/// The spec and the samples of a version that is not watched. A served version without a sample gets one.
+pub fn other_version(
+    resource: &Resource,
+    existing: Existing,
+    mut samples: Vec<(String, String)>,
+    words: Words,
+) -> (scaffold::Spec, Vec<(String, String)>) {
+    let spec = spec(&resource.kind, existing, Object::default(), " {}".into(), words);
+    if resource.options.served != Some(false) && samples.is_empty() {
+        samples.push(sample(resource, &spec));
+    }
+    (spec, samples)
+}
+
 /// The sample of a version that is not watched: its file name and text. The name differs from that of the watched
 /// version, since a version is not part of an object's identity.
-pub fn sample(resource: &Resource, spec: &scaffold::Spec) -> (String, String) {
+fn sample(resource: &Resource, spec: &scaffold::Spec) -> (String, String) {
     let Resource { kind, version, .. } = resource;
     let api_version = format!("{}/{version}", resource.full_group());
     let name = format!("{}-{version}", kind.singular());
@@ -78,9 +92,6 @@ const SCALE: [(&str, &str); 3] = [
     ("labelSelectorPath", "label_selector_path"),
 ];
 
-/// rustfmt's `attr_fn_like_width`.
-const ATTRIBUTE: usize = 70;
-
 /// Renders `printcolumn(name = "Ready", …)` with rustfmt's line breaks.
 fn argument(name: &str, values: &Value, names: &[(&str, &str)]) -> String {
     let values = names.iter().filter_map(|(key, name)| {
@@ -91,9 +102,5 @@ fn argument(name: &str, values: &Value, names: &[(&str, &str)]) -> String {
         };
         Some(format!("{name} = {value}"))
     });
-    let values = values.collect::<Vec<_>>();
-    match values.join(", ") {
-        line if line.chars().count() <= ATTRIBUTE => format!("    {name}({line})"),
-        _ => format!("    {name}(\n        {}\n    )", values.join(",\n        ")),
-    }
+    format!("    {}", spec::meta_list(name, &values.collect::<Vec<_>>()))
 }

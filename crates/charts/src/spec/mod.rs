@@ -14,7 +14,7 @@ pub const MOST_FIELDS: usize = 2_000;
 pub use comments::{Key, keys};
 pub use kinds::{Known, Written, group, written};
 pub use sample::{required, sample};
-pub use types::{Types, types};
+pub use types::{Types, meta_list, types};
 
 /// The words for the source of a spec in comments and messages.
 #[derive(Clone, Copy, Debug)]

@@ -435,15 +435,20 @@ fn validation(schema: &Schema) -> Vec<String> {
     rules
 }
 
-/// The attribute of a field, formatted like rustfmt; empty without arguments.
+/// The attribute of a field; empty without arguments.
 fn attribute(name: &str, arguments: &[String]) -> String {
+    if arguments.is_empty() { String::new() } else { format!("    #[{}]\n", meta_list(name, arguments)) }
+}
+
+/// An attribute with its arguments, such as `kube(group = "example.com")`, in the format of rustfmt at an indentation of
+/// four columns.
+pub fn meta_list(name: &str, arguments: &[String]) -> String {
     /// rustfmt's `attr_fn_like_width`.
     const WIDTH: usize = 70;
     let line = arguments.join(", ");
-    match line.len() {
-        0 => String::new(),
-        1..=WIDTH => format!("    #[{name}({line})]\n"),
-        _ => format!("    #[{name}(\n        {}\n    )]\n", arguments.join(",\n        ")),
+    match line.chars().count() {
+        ..=WIDTH => format!("{name}({line})"),
+        _ => format!("{name}(\n        {}\n    )", arguments.join(",\n        ")),
     }
 }
 

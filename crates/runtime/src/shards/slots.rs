@@ -72,12 +72,15 @@ impl Slots {
 
     /// `true` if this is the object of an owned slot.
     pub fn is_mine(&self, object: &ObjectMeta) -> bool {
-        self.by.slot(self.count, object).is_some_and(|slot| self.owned.borrow().slots.contains_key(&slot))
+        self.owns(self.by.slot(self.count, object))
     }
 
     /// `true` if the controller that owns an object reconciles in an owned slot.
     pub fn is_child_of_mine(&self, object: &ObjectMeta) -> bool {
-        let slot = self.by.slot_of_owner(self.count, object);
+        self.owns(self.by.slot_of_owner(self.count, object))
+    }
+
+    fn owns(&self, slot: Option<Slot>) -> bool {
         slot.is_some_and(|slot| self.owned.borrow().slots.contains_key(&slot))
     }
 
