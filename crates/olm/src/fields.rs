@@ -13,7 +13,7 @@ pub enum Type {
     TextOrNumber,
 }
 
-/// A path and the type of its values. `*` stands for each item of a list, or each value of a map, and `a|b` for both keys.
+/// A path and the type of its values. `*` matches each item of a list or value of a map, and `a|b` matches both keys.
 pub type Field = (&'static str, Type);
 
 impl Type {

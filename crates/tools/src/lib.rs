@@ -1,4 +1,4 @@
-//! Runs the programs of others, except kubectl, and reads what they print.
+//! Runs external programs, except kubectl, and parses their output.
 //!
 //! - cargo compiles and runs a binary of a crate, which prints CRDs ([`crds`]), also with a few additional lines of code
 //!   in a copy of the crate ([`printer`]). Cargo writes to its target folder, and to a missing Cargo.lock.

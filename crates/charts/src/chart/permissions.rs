@@ -330,7 +330,7 @@ fn grants(rule: &Value) -> BTreeSet<Grant> {
         if items.is_empty() { vec![""] } else { items }
     };
     let mut names = list("resourceNames");
-    // As in `marker`, a name that depends on the release stands for any name.
+    // A name that depends on the release permits any name, as in `marker`.
     if names.iter().any(|name| is_of_rendering(name)) {
         names = vec![""];
     }

@@ -102,8 +102,9 @@ pub(crate) struct Version {
 }
 
 impl Index {
-    /// Records an event of a list or watch that covers this generation of the replica's slots, and returns the events to reconcile: none for a child that was just applied and whose built-in
-    /// controller will soon change its status, and a deletion for each child that a new list lacks.
+    /// Records an event of a list or watch that covers this generation of the replica's slots, and returns the events to
+    /// reconcile: none for a child that was just applied and whose built-in controller will soon change its status, and a
+    /// deletion for each child that a new list lacks.
     pub(super) fn note<C: Resource<DynamicType = ()>>(
         &self,
         event: Event<Child<C>>,
